@@ -19,15 +19,20 @@ from pathlib import Path
 
 from bench_film import bench_film
 
-from shotad.core.config import load_config
-from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
-from shotad.core.resources import prompt_text
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import describe
+from shotad.core import (
+    Abilities,
+    Given,
+    Identity,
+    Reply,
+    Request,
+    Usage,
+    WorkFolder,
+    load_config,
+    prompt_text,
+)
+from shotad.description import Engines, describe
 from shotad.description.tokens import tokens_in
-from shotad.description.writing import Engines
-from shotad.film.opening import open_film
+from shotad.film import open_film
 
 DESCRIPTION = (
     "Description:\n1. Main characters: A woman in a grey coat and a boy with a lantern.\n"

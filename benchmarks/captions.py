@@ -28,18 +28,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.core.config import Config
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
+from shotad.core import Config, EvaluationError, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.caption import ptb
 from shotad.evaluation.caption.java import coco_file, java_program
 from shotad.evaluation.caption.tokens import tokenizer_of
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 
 T = TypeVar("T")
 PROGRAM = "edu.stanford.nlp.process.PTBTokenizer"

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from facelooks import main_face
 from portraits import Portrait, portraits
 
-from shotad.core.types import Image
-from shotad.sight.facemodels import FaceModels
+from shotad.core import Image
+from shotad.sight import FaceModels
 
 PHOTOS = ("studio_portrait", "amateur_selfie", "studio_posture")
 """Pictures of OpenPeople that a cast is made of, the first first; none of them is on the screen."""

@@ -32,8 +32,8 @@ from cast_actors import PHOTOS, REVISION, Company, company
 from cast_stage import HEIGHT, RATE, WIDTH, Stage
 from cast_takes import Take, long_film, short_film
 
-from shotad.core.config import CastSettings
-from shotad.sight.facemodels import make_face_models
+from shotad.core import CastSettings
+from shotad.sight import make_face_models
 
 CRF = 23
 MADE = 1

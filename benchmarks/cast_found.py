@@ -13,14 +13,11 @@ from pathlib import Path
 from cast_lab import Lab, judged
 from cast_truth import Share, owner_of, precision, shot_pairs, true_pairs
 
-from shotad.core.config import CastSettings
-from shotad.core.members import Cast, Member
+from shotad.core import Cast, CastSettings, Member
+from shotad.description import join_of
 from shotad.description.casting import discovering
-from shotad.description.casting.merge_people import join_of
-from shotad.sight.cast.files.castfile import CastFile
-from shotad.sight.cast.found.people import Person, people_in
-from shotad.sight.cast.gallery import mean_of, read_gallery
-from shotad.sight.facemodels import make_face_models
+from shotad.sight import CastFile, FoundPerson, make_face_models, people_in, read_gallery
+from shotad.sight.cast.gallery import mean_of
 
 
 def discover(lab: Lab) -> None:
@@ -43,7 +40,7 @@ def discover(lab: Lab) -> None:
 
 
 def clusters(
-    people: Sequence[Person], owners: Mapping[int, str | None], lab: Lab, kept: Sequence[object]
+    people: Sequence[FoundPerson], owners: Mapping[int, str | None], lab: Lab, kept: Sequence[object]
 ) -> None:
     """Purity, completeness and splits."""
     held = [Counter(owners[id(t)] for t in person.tracks) for person in people]
@@ -72,7 +69,7 @@ def clusters(
     print(f"  tracks in no group                  {len(owners) - total}")
 
 
-def by_found(lab: Lab, place: Path, owners: Mapping[int, str | None], people: Sequence[Person]) -> None:
+def by_found(lab: Lab, place: Path, owners: Mapping[int, str | None], people: Sequence[FoundPerson]) -> None:
     """Name the people found who are members, as somebody would who looks at the overview, and describe."""
     file = CastFile.open(place)
     models = make_face_models(CastSettings())

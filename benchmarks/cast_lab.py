@@ -14,15 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cast_actors import PHOTOS
 from cast_truth import Judged, Truth, owner_of
 
-from shotad.core.config import Config
-from shotad.core.members import Cast, Member
-from shotad.core.progress import NoProgress
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Cast, Config, Given, Member, NoProgress, WorkFolder
+from shotad.description import Bench, prepare, understand
 from shotad.description.casting.recognise import FaceMatcher
-from shotad.description.clip_builder import understand
-from shotad.description.prepare import Bench, prepare
-from shotad.film.opening import open_film
+from shotad.film import open_film
 
 QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}
 """Film grammar has no part in who somebody is."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cast_actors import Actor, Company, View, dressed
 from cast_takes import Part, Take
 
-from shotad.core.types import Image
+from shotad.core import Image
 
 WIDTH, HEIGHT, RATE = 640, 360, 24
 DISSOLVE = 4

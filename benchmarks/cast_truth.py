@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.types import Box
-from shotad.sight.cast.identity import Verdict
-from shotad.sight.facetracks import FaceTrack
+from shotad.core import Box
+from shotad.sight import FaceTrack, Verdict
 
 WIDTH, HEIGHT = 640, 360
 LEAST_SECONDS = 0.5

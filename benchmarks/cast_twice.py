@@ -19,11 +19,9 @@ from pathlib import Path
 from cast_actors import PHOTOS
 from cast_truth import Truth, read_truth
 
-from shotad.core.config import CastSettings
-from shotad.core.members import Cast, Member
-from shotad.sight.cast.files.loading import load_cast
-from shotad.sight.cast.gallery import Embeddings, mean_of, read_gallery
-from shotad.sight.facemodels import make_face_models
+from shotad.core import Cast, CastSettings, Member
+from shotad.sight import load_cast, make_face_models, read_gallery
+from shotad.sight.cast.gallery import Embeddings, mean_of
 
 NAMES = {"P003": ("Clara", "she"), "P005": ("Omar", "he")}
 ALIKE = 0.5

@@ -38,22 +38,15 @@ from cast_found import discover
 from cast_lab import Lab, judged
 from cast_truth import Judged, Share, by_trait, over_people, precision, read_truth, shot_pairs, true_pairs
 from cast_twice import described_twice
-from PIL import Image as Pictures
-from PIL import ImageDraw
+from PIL import Image as Pictures, ImageDraw
 from portraits import portraits
 
-from shotad.core.config import CastSettings
-from shotad.core.members import Cast, Member
-from shotad.core.progress import NoProgress
-from shotad.core.types import Image
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Cast, CastSettings, Image, Member, NoProgress, WorkFolder
+from shotad.description import prepare, understand
 from shotad.description.casting.reading import Source, Wanted, read_faces, ticks_in
-from shotad.description.clip_builder import understand
-from shotad.description.prepare import prepare
-from shotad.film.opening import open_film
-from shotad.sight.cast.gallery import Embeddings, Gallery, mean_of, read_gallery
-from shotad.sight.cast.identity import identify
-from shotad.sight.facemodels import make_face_models
+from shotad.film import open_film
+from shotad.sight import Gallery, identify, make_face_models, read_gallery
+from shotad.sight.cast.gallery import Embeddings, mean_of
 
 Photos = Mapping[str, Embeddings]
 PARTS = ("names", "strangers", "discover", "speed")

@@ -29,12 +29,11 @@ from pathlib import Path
 import numpy as np
 import pysubs2
 
-from shotad.core.types import Interval, Slot, slot_id
+from shotad.core import Interval, Slot, slot_id
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation
 from shotad.description.sequence import BySequence, Embed, body_of
 from shotad.film.cues import strip_tags
-from shotad.script.english.fit import Fitted
-from shotad.script.rules import Finding, check_line
+from shotad.script import Finding, Fitted, check_line
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 DESCRIBERS = {"Pfeiffer": "descriptions.en.vtt", "Hunt": "descriptions-jjhunt.en.vtt"}
@@ -196,7 +195,7 @@ def table(name: str, films: Sequence[Film], choosers: dict[str, Chooser]) -> Non
 
 def embedder(films: Sequence[Film]) -> Embed:
     """Embeddings of all that is compared in these films, made in one go."""
-    from shotad.script.language.embeddings import make_embedder
+    from shotad.script import make_embedder
 
     model = make_embedder()
     kept: dict[str, np.ndarray] = {}

@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock
-from shotad.film.opening import open_film
+from shotad.core import ContainerSettings, Interval
+from shotad.film import SoundBlock, open_film
 from shotad.sound.checking import Expected, Track, check_film, describe_tracks
 from shotad.sound.mux import AdSound, AdText, Written, write_film
 

@@ -21,16 +21,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.critic.document import Document
 from shotad.evaluation.critic.plain import named, resolved
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 
 ROOT = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad"
 RUN = 10

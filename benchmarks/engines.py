@@ -39,11 +39,17 @@ import numpy as np
 import torch
 import transformers
 
-from shotad.core.compute import device_of
-from shotad.core.config import ComputeSettings, Config, SamplingSettings, load_config
-from shotad.core.engine import Reply, Request
-from shotad.core.progress import NoProgress
-from shotad.core.types import Message
+from shotad.core import (
+    ComputeSettings,
+    Config,
+    Message,
+    NoProgress,
+    Reply,
+    Request,
+    SamplingSettings,
+    device_of,
+    load_config,
+)
 from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.answering import pad_token, padded
 from shotad.engines.local.chat import ChatModel

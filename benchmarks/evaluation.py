@@ -31,19 +31,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from recall import anew
 
-from shotad.core.config import Config
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Config
+from shotad.evaluation import Bench, Corpus, Dataset, Result, Store, load_dataset
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.predictions.joining import corpus_of
 from shotad.evaluation.recall.metrics import neighbours_of
 from shotad.evaluation.recall.pairs import PairScores
 from shotad.evaluation.running import measure
-from shotad.script.language.tokenvectors import TokenEncoder, locate
+from shotad.script import TokenEncoder, locate
 
 LINES = (
     "Close by, someone appears.",

@@ -21,10 +21,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config.sound import ExtendedSettings
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import ExtendedSettings
+from shotad.film import Film, open_film, sound_blocks
 from shotad.sound.extended.copying import write_copy
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.timemap import TimeMap

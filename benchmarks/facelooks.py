@@ -18,9 +18,8 @@ import numpy.typing as npt
 from PIL import Image as Pictures
 from portraits import Portrait
 
-from shotad.core.types import Image
-from shotad.sight.facemodels import FaceModels
-from shotad.sight.faces import Face
+from shotad.core import Image
+from shotad.sight import Face, FaceModels
 
 FRAME = (640, 360)
 """Width and height of the made frames."""

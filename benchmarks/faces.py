@@ -37,15 +37,11 @@ from facelooks import Looks
 from facetrials import LOOK_POOLS, Photos, Scores, Trial, scored, trials
 from portraits import Portrait, portraits
 
-from shotad.core.config import CastSettings, ShotSettings
-from shotad.core.types import Box
-from shotad.film.opening import open_film
+from shotad.core import Box, CastSettings, ShotSettings
+from shotad.film import open_film
 from shotad.film.shots import detect_shots
-from shotad.sight.cast.gallery import Gallery, mean_of
-from shotad.sight.cast.identity import identify
-from shotad.sight.facemodels import FaceModels, make_face_models
-from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack, tracks_of_shot
+from shotad.sight import Face, FaceModels, FaceTrack, Gallery, identify, make_face_models, tracks_of_shot
+from shotad.sight.cast.gallery import mean_of
 
 LEAST = 30
 """Height of the smallest faces that count in the tables, unless they are by height."""

@@ -21,18 +21,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.config import Config, FitSettings, load_config
-from shotad.core.records import slots_of, utterances_of
-from shotad.core.types import Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.script.cue import Cue, count_words, hand_id
-from shotad.script.text import read_cues
-from shotad.script.track import FilmId, Track, load_track
+from shotad.core import Config, FitSettings, Interval, WorkFolder, load_config, slots_of, utterances_of
+from shotad.script import Cue, FilmId, Track, count_words, hand_id, load_track, read_cues
+from shotad.sound import Keeping, make_voice
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import lines_of
 from shotad.sound.kinds import Fitting, Line
-from shotad.sound.studio import Keeping
-from shotad.sound.voices import make_voice
 
 STEPS = ("as it is", "moved", "faster", "sentences", "clauses", "unspoken")
 

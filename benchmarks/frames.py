@@ -17,10 +17,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.core.config import Config, load_config
-from shotad.core.types import Role
-from shotad.film.context import context_shots
-from shotad.film.sampling import plan_frames
+from shotad.core import Config, Role, load_config
+from shotad.film import context_shots, plan_frames
 from tests.cmdad import DATA, cmdad
 
 CINEMA, SERIES = Fraction(24000, 1001), Fraction(3)

@@ -27,13 +27,9 @@ import numpy as np
 from heardwords import Match, plain_words, side_by_side
 from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
 
-from shotad.core.info import AudioTrack, FilmInfo
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
-from shotad.script.text import read_cues
-from shotad.script.track import Track, load_track
+from shotad.core import AudioTrack, FilmInfo, Interval
+from shotad.film import Film, SoundBlock, open_film, sound_blocks
+from shotad.script import Track, load_track, read_cues
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.players import PausesFile, read_pauses
 from shotad.sound.extended.timemap import TimeMap

@@ -18,12 +18,9 @@ from typing import Literal
 
 import pysubs2
 
-from shotad.core.config import SlotSettings, SpeechSettings
-from shotad.core.types import Interval
+from shotad.core import Interval, SlotSettings, SpeechSettings
+from shotad.film import free_time, plan_slots, read_subtitles, union
 from shotad.film.cues import strip_tags
-from shotad.film.gaps import free_time, union
-from shotad.film.slots import plan_slots
-from shotad.film.subtitles import read_subtitles
 
 TEXT = Path(__file__).resolve().parents[2] / "shared" / "data" / "ad-text" / "elephants-dream"
 DURATION = 653.0

@@ -29,7 +29,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from shotad.evaluation.measure.rows import Figure, Result, Row
+from shotad.evaluation import Result
+from shotad.evaluation.measure.rows import Figure, Row
 from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import spans
 

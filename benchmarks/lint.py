@@ -19,14 +19,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from shotad.core.config import LintSettings
-from shotad.core.types import Interval, Utterance
-from shotad.description.linting.check import Checker, lint
-from shotad.film.subtitles import read_subtitles
-from shotad.script.cue import short_hash
-from shotad.script.lint.lines import Material, TrackLine, lines_of_script
-from shotad.script.rules import Finding
-from shotad.script.text import read_cues
+from shotad.core import Interval, LintSettings, Utterance
+from shotad.description import Checker, lint
+from shotad.film import read_subtitles
+from shotad.script import Finding, Material, TrackLine, lines_of_script, read_cues, short_hash
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "shared" / "data"

@@ -23,12 +23,10 @@ from typing import Any
 import av
 import numpy as np
 
-from shotad.core.config.sound import MixSettings
-from shotad.core.types import Interval
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
+from shotad.core import Interval, MixSettings
+from shotad.film import open_film, sound_blocks
+from shotad.sound import Spoken, Take
 from shotad.sound.files import write_sound
-from shotad.sound.kinds import Spoken, Take
 from shotad.sound.mixing import prepare_mix
 
 RATE = 48000

@@ -27,20 +27,22 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from scenedetect import AdaptiveDetector, detect
 
-from shotad.core.config import Config
-from shotad.core.engine import Scene
-from shotad.core.types import Clip, ContextShot, Image, Interval, Role, Shot
-from shotad.core.weights import weights_file
+from shotad.core import Clip, Config, ContextShot, Image, Interval, Role, Scene, Shot, weights_file
 from shotad.engines.embedded import observer as engine
 from shotad.engines.embedded.dense import describe
 from shotad.engines.embedded.sightings import Eyes, Passage, passages, shot_frames
-from shotad.sight.faces import FaceFinder
-from shotad.sight.light import active_area
-from shotad.sight.people import Glimpse
-from shotad.sight.persons import people_of
-from shotad.sight.things import EfficientDet, SsdMobileNet, cut
-from shotad.sight.tracks import Track, link
-from shotad.sight.verdict import Borders
+from shotad.sight import (
+    EfficientDet,
+    FaceFinder,
+    Glimpse,
+    PeopleBorders,
+    SsdMobileNet,
+    Track,
+    active_area,
+    cut,
+    link,
+    people_of,
+)
 
 ROOT = Path(__file__).parents[1]
 THRESHOLDS = (0.35, 0.45, 0.55, 0.65, 0.72, 0.8, 0.85)
@@ -149,7 +151,7 @@ def signs_table(seen: Seen) -> None:
 
 def tracks_table(seen: Seen) -> None:
     print("\nTracks that the observer calls people, frame by frame; borders moved")
-    usual = Borders()
+    usual = PeopleBorders()
     kinds = {
         "as set": usual,
         **{f"body {v}": replace(usual, body=v) for v in (0.5, 0.6, 0.66, 0.8)},

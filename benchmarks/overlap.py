@@ -28,16 +28,12 @@ from typing import Any
 import av
 import numpy as np
 
-from shotad.core.config import load_config
-from shotad.core.engine import Abilities, Identity, Reply, Request
+from shotad.core import Abilities, Given, Identity, Reply, Request, WorkFolder, load_config
 from shotad.core.profiling import recording
 from shotad.core.profiling.table import Table
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import describe
-from shotad.description.writing import Engines
+from shotad.description import Engines, describe
 from shotad.engines.fake import plain_answer
-from shotad.film.opening import open_film
+from shotad.film import open_film
 
 WAYS = ("none", "acts", "early")
 SETTINGS = ("engine=fake", "slots.find_credits=false", "scale.method=none", "slots.detail=rich")

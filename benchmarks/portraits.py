@@ -26,11 +26,8 @@ from PIL import Image as Pictures
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.core import weights
-from shotad.core.config import CastSettings
-from shotad.core.progress import NoProgress
-from shotad.core.types import Image
-from shotad.sight.facemodels import FaceModels, make_face_models
+from shotad.core import CastSettings, Image, NoProgress, weight_store as weights
+from shotad.sight import FaceModels, make_face_models
 
 MANIFEST = Path(__file__).with_suffix(".yaml")
 SHEETS = ("emotions_sheet", "character_sheet")

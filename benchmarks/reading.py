@@ -33,16 +33,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench_film import bench_film
 
+from shotad.film import Film, Frame, Grid, open_film
 from shotad.film.decoder import SEEK_GAIN
 from shotad.film.frame_cache import Pack
 from shotad.film.framing import PIXELS
-from shotad.film.grid import Grid, Keeper
+from shotad.film.grid import Keeper
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
-from shotad.film.opening import open_film
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.reader import Film, Frame
 from shotad.film.zones import Costs, KeyFrames, how_to_share, roll_of
 
 FRAMES, SPAN = 32, 8.0

@@ -24,16 +24,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Store
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.bertscore import f_scores
 from shotad.evaluation.recall.metrics import Recall, neighbours_of
 from shotad.evaluation.recall.pairs import AT_ONCE, Pair, PairScores
-from shotad.script.language.tokenvectors import TokenEncoder, locate
+from shotad.script import TokenEncoder, locate
 
 TOGETHER = 64
 

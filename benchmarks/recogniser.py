@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.weights import weights_file
+from shotad.core import weights_file
 
 RATE = 16000
 LONGEST = 30.0

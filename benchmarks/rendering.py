@@ -30,19 +30,25 @@ import numpy as np
 import numpy.typing as npt
 from table_parts.usage import peak
 
-from shotad.core.config import load_config
-from shotad.core.records import shot_rows, slot_rows, utterance_rows
-from shotad.core.runsettings import Given, write_settings
-from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
-from shotad.script.cue import Cue
-from shotad.script.track import FilmId, Track
-from shotad.script.tracking import save_track
-from shotad.sound.kinds import Take
-from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+from shotad.core import (
+    Given,
+    Interval,
+    Shot,
+    Slot,
+    Utterance,
+    WorkFolder,
+    load_config,
+    shot_rows,
+    slot_id,
+    slot_rows,
+    utterance_rows,
+    write_settings,
+)
+from shotad.film import open_film
+from shotad.script import Cue, FilmId, Track, save_track
+from shotad.sound import Take, parse_wanted, wanted_files
 from shotad.sound.rendering.render import render
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.voice_engines.fake import FakeVoice
 
 TENTH, FLAT = 0.1, 0.15
 RATE, RASTER = 48000, 25

@@ -10,15 +10,22 @@ from typing import Any
 import av
 import numpy as np
 
-from shotad.core.config import Config
-from shotad.core.records import shot_rows, slot_rows, utterance_rows
-from shotad.core.runsettings import Given, write_settings
-from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
-from shotad.script.cue import Cue, CueStatus
-from shotad.script.track import FilmId, Maker, Provenance, Track
-from shotad.script.tracking import save_track
+from shotad.core import (
+    Config,
+    Given,
+    Interval,
+    Shot,
+    Slot,
+    Utterance,
+    WorkFolder,
+    shot_rows,
+    slot_id,
+    slot_rows,
+    utterance_rows,
+    write_settings,
+)
+from shotad.film import open_film
+from shotad.script import Cue, CueStatus, FilmId, Maker, Provenance, Track, save_track
 
 EVERY = 6.0
 """Seconds from line to line; people speak in the last two of them."""

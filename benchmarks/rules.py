@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from shotad.script.rules import check_line
-from shotad.script.text import read_cues
+from shotad.script import check_line, read_cues
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -29,14 +29,12 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.core.config import ComputeSettings, PromptSettings, ScaleSettings, ShotSettings
-from shotad.core.types import Image, ShotScale
+from shotad.core import ComputeSettings, Image, PromptSettings, ScaleSettings, ShotScale, ShotSettings
 from shotad.description.prompts import factors_for
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from shotad.film.shots import detect_shots
-from shotad.grammar import by_face
+from shotad.grammar import by_face, make_scale_reader
 from shotad.grammar.base import ScaleGuess, ScaleReader, merged
-from shotad.grammar.scale import make_scale_reader
 
 ROOT = Path(__file__).parents[1]
 LABELS = ROOT / "tests" / "labels" / "scales.json"

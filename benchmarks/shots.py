@@ -32,11 +32,8 @@ import numpy as np
 import numpy.typing as npt
 from bench_film import bench_film
 
-from shotad.core.config import ShotSettings
-from shotad.film import scan as surveying
-from shotad.film.framestore import FrameStore
-from shotad.film.grid import Grid
-from shotad.film.opening import open_film
+from shotad.core import ShotSettings
+from shotad.film import FrameStore, Grid, open_film, scan as surveying
 from shotad.film.shots import ShotFinder
 
 TARGETS = {1080: 1.15, 720: 1.25}

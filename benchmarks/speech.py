@@ -24,13 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core.config import SpeechSettings
-from shotad.core.types import Interval
-from shotad.core.weights import weights_file
-from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.gaps import subtract, union
-from shotad.film.opening import open_film
-from shotad.film.speech import find_speech, speech_intervals
+from shotad.core import Interval, SpeechSettings, weights_file
+from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
+from shotad.film.speech import speech_intervals
 from shotad.film.vad import RATE, WINDOW, Signal, Vad
 
 ROOT = Path(__file__).resolve().parent.parent

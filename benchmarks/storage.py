@@ -24,11 +24,9 @@ from typing import BinaryIO, cast
 
 from shotad.batch.storage.fetching import fetch_film
 from shotad.batch.storage.store import Store
-from shotad.core.config import Config
-from shotad.core.settings import load_settings
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import describe
-from shotad.film.opening import open_film
+from shotad.core import Config, WorkFolder, load_settings
+from shotad.description import describe
+from shotad.film import open_film
 
 PLACE = "s3://films/film.mp4"
 MIB = 1 << 20

@@ -128,7 +128,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     from table_parts.show import markdown, missed, text
     from table_parts.turns import Runner
 
-    from shotad.core.system import processors
+    from shotad.core import processors
 
     told = machine()
     began = time.monotonic()
@@ -174,7 +174,7 @@ def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list
     from table_parts.films import lengthener, look, maker
     from table_parts.stage import Stage
 
-    from shotad.core.system import processors
+    from shotad.core import processors
 
     try:
         own = tuple(look(path.resolve()) for path in chosen.film)

@@ -20,16 +20,13 @@ from pathlib import Path
 import av
 import cv2
 import numpy as np
-from PIL import Image as Picture
-from PIL import ImageDraw, ImageFont
+from PIL import Image as Picture, ImageDraw, ImageFont
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.core.observations import TextFact
-from shotad.core.types import Image
+from shotad.core import Image, TextFact
+from shotad.sight import FrameText, TextReader, looks_like_credits, texts_of_shots
 from shotad.sight.inscriptions import joined_rows, likeness
-from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
-from shotad.sight.text import TextReader
 
 ROOT = Path(__file__).parents[1]
 STEP = 0.5

@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from table_parts.usage import peak
 
-from shotad.grammar.base import Features
-from shotad.grammar.threads import Matching, Scores, ShotFeatures, shot_scores
+from shotad.grammar import Features, Matching, ShotFeatures, shot_scores
+from shotad.grammar.threads import Scores
 
 LIMIT = 0.5
 """The project's own limit for the CPU time, relative to the formula as written."""

@@ -31,24 +31,24 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.core.config import ComputeSettings, ThreadSettings
-from shotad.core.types import Interval
+from shotad.core import ComputeSettings, Interval, ThreadSettings
 from shotad.evaluation.threads.metrics import PairCounts, average_precision, labels_of, pure_shots
+from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
-from shotad.film.moments import moments_of
-from shotad.film.opening import open_film
-from shotad.grammar.base import FeatureMaker, Features
-from shotad.grammar.features import features_at_hand, make_feature_maker
-from shotad.grammar.threads import (
-    FrameChoice,
+from shotad.grammar import (
+    FeatureMaker,
+    Features,
     Matching,
     Place,
     ShotFeatures,
+    make_feature_maker,
     places,
     shot_scores,
     threads_of,
     whole_scores,
 )
+from shotad.grammar.features import features_at_hand
+from shotad.grammar.threads import FrameChoice
 
 ROOT = Path(__file__).resolve().parents[1]
 FILMS = ROOT.parent / "shared/data/films"

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shotad.description.language_id import other_language
-from shotad.script.pace import ENGLISH, spoken_words
-from shotad.script.text import read_cues
+from shotad.script import read_cues, spoken_words
+from shotad.script.pace import ENGLISH
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TARGETS = ("de", "fr", "es", "it", "pt", "nl", "pl", "ru", "zh", "sw")

@@ -25,12 +25,9 @@ import numpy as np
 import pysubs2
 from scipy.signal import resample_poly
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.script.cue import count_words
-from shotad.sound.kinds import Take
-from shotad.sound.pronunciation import said
-from shotad.sound.voices import make_voice
+from shotad.core import VoiceError, VoiceSettings
+from shotad.script import count_words
+from shotad.sound import Take, make_voice, said
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _RATE = 16000

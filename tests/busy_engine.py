@@ -10,7 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from shotad.core.engine import Reply, Request
+from shotad.core import Reply, Request
 from shotad.engines.fake import FakeEngine
 
 MARK = "SHOTAD_TEST_MARK"

@@ -53,7 +53,7 @@ AutoTokenizer.from_pretrained(source, gguf_file=file).save_pretrained(target)
 @functools.cache
 def small_model() -> Path:
     """SmolLM2-135M-Instruct as a folder of transformers, unpacked once per session."""
-    from shotad.core.weights import weights_file
+    from shotad.core import weights_file
 
     for module in ("gguf", "fastapi", "uvicorn", "openai"):
         pytest.importorskip(module, reason=f"the chat server of the tests needs {module}: pip install .[dev]")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.types import Interval, Shot
+from shotad.core import Interval, Shot
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from shotad.film.decoder import Decoder
+from shotad.film import Decoder
 
 
 @dataclass(slots=True)

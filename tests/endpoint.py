@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.config import Config, SamplingSettings
-from shotad.core.engine import Request, Stage
-from shotad.core.settings import build_settings
-from shotad.core.types import Clip, Message
-from shotad.engines.openai.engine import OpenAI
+from shotad.core import Clip, Config, Message, Request, SamplingSettings, Stage, build_settings
+from shotad.engines import OpenAI
 
 SCHEMA = {"type": "object", "properties": {"summarized_AD": {"type": "string"}}}
 NOON = 1_790_000_000.0

@@ -16,12 +16,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image as Pictures
 
-from shotad.core.config import CastSettings
-from shotad.core.progress import Progress
-from shotad.core.types import Box
-from shotad.sight import facemodels
-from shotad.sight.facemodels import FaceModels, Following
-from shotad.sight.faces import Face
+from shotad.core import Box, CastSettings, Progress
+from shotad.sight import Face, FaceModels, facemodels
+from shotad.sight.facemodels import Following
 
 Image = npt.NDArray[np.uint8]
 

@@ -15,8 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.engine import Abilities, Engine, Identity, Reply, Request, Stage
+from shotad.core import Abilities, Config, Engine, Identity, Reply, Request, Stage
 from shotad.engines.fake import FakeEngine
 
 VARIABLE = "SHOTAD_TEST_CALLS"

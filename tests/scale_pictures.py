@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from shotad.core.types import ShotScale
+from shotad.core import ShotScale
 
 Picture = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]

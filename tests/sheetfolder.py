@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.threadnames import thread_name
-from shotad.core.types import Interval, slot_id
-from shotad.film.reader import Picture
-from shotad.script.cue import Cue, CueStatus, Maker
-from shotad.script.track import FilmId, Track, to_json
+from shotad.core import Interval, slot_id, thread_name
+from shotad.film import Picture
+from shotad.script import Cue, CueStatus, FilmId, Maker, Track, to_json
 
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long", None)
 

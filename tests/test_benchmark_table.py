@@ -501,12 +501,9 @@ def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.Monk
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""
     from table_parts.endtoend import decoding, reading
 
-    from shotad.core.config import load_config
-    from shotad.core.progress import NoProgress
-    from shotad.core.runsettings import Given
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description.prepare import Bench, prepare
-    from shotad.film.opening import open_film
+    from shotad.core import Given, NoProgress, WorkFolder, load_config
+    from shotad.description import Bench, prepare
+    from shotad.film import open_film
 
     sample = BENCHMARKS.parent / "tests" / "sample" / "sample.mp4"
     found = reading({"film": str(sample)}, tmp_path)().counts

@@ -10,10 +10,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from shotad.core import compute  # noqa: E402
-from shotad.core.compute import device_of, dtype_of, need, need_torch  # noqa: E402
-from shotad.core.config import ComputeSettings  # noqa: E402
-from shotad.core.errors import ConfigError, ShotadError  # noqa: E402
+from shotad.core import (  # noqa: E402  # noqa: E402
+    ComputeSettings,
+    ConfigError,
+    ShotadError,
+    compute,
+    device_of,
+    dtype_of,
+    need,
+    need_torch,
+)
 
 
 @pytest.fixture

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config, ContextSettings, FrameSettings, SlotSettings, load_config
-from shotad.core.errors import ConfigError, UsageError
-from shotad.core.resources import data_root
-from shotad.core.settings import build_settings, setting_names
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    Config,
+    ConfigError,
+    ContextSettings,
+    FrameSettings,
+    SlotSettings,
+    UsageError,
+    build_settings,
+    data_root,
+    key_of,
+    load_config,
+)
+from shotad.core.settings import setting_names
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
 CONFIGS = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml") if not p.stem.startswith("train-"))

@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.recordlog import RecordLog
-from shotad.core.records import read_record
+from shotad.core import RecordLog, WorkFolderError, read_record
 from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Said, Shotad
 from tests.redo.redoing import SETTINGS, film_path, run

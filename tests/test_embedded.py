@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core.types import Interval
-from shotad.script.rules import Level, check_track
-from shotad.script.track import Track, load_track
+from shotad.core import Interval
+from shotad.script import Level, Track, load_track
+from shotad.script.rules import check_track
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "tests" / "sample" / "sample.mp4"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.observations import Facts, Named, PeopleFact
+from shotad.core import Facts, Named, PeopleFact
 
 THOM = Named("thom", "Thom", "he")
 RED = Named("red", "the woman in red", "she", named=False)

@@ -10,23 +10,21 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.slots import command
-from shotad.core.config import load_config
-from shotad.core.engine import Request
-from shotad.core.errors import WorkFolderError
-from shotad.core.runsettings import Given, read_settings
-from shotad.core.types import Interval, Slot
-from shotad.core.workfolder import WorkFolder
-from shotad.description.linting.load import track_material
-from shotad.description.pipeline import describe
-from shotad.description.writing import Engines
-from shotad.description.writing.track import empty_line
+from shotad.core import (
+    Given,
+    Interval,
+    Request,
+    Slot,
+    WorkFolder,
+    WorkFolderError,
+    load_config,
+    read_settings,
+)
+from shotad.description import Engines, describe, empty_line, track_material
 from shotad.engines.fake import FakeEngine
-from shotad.film.handslots import FILE, HandSlots, SlotChange, change_slots, hand_slot, read_hand_slots
-from shotad.film.opening import open_film
-from shotad.film.prepared import recorded
-from shotad.script.cue import CueStatus
-from shotad.script.track import Track
-from shotad.script.tracking import save_track
+from shotad.film import HandSlots, SlotChange, change_slots, open_film, read_hand_slots, recorded
+from shotad.film.handslots import FILE, hand_slot
+from shotad.script import CueStatus, Track, save_track
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 
 SLOTS = load_config(None, SETTINGS).slots

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.description.result import long_silences
-from shotad.script.track import Cue, FilmId, Track
+from shotad.script import Cue, FilmId, Track
 
 
 def track(*starts: float) -> Track:

@@ -17,19 +17,25 @@ from typing import Any
 
 import pytest
 
-import shotad.description.prepare
-from shotad.core.config import load_config
-from shotad.core.engine import Abilities, Engine, Identity, Reply, Request, Usage
-from shotad.core.errors import EngineError
+import shotad.description.preparing
+from shotad.core import (
+    Abilities,
+    Engine,
+    EngineError,
+    Given,
+    Identity,
+    Reply,
+    Request,
+    Usage,
+    WorkFolder,
+    load_config,
+)
 from shotad.core.profiling import recording
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import Engines, describe
-from shotad.description.result import Outcome
-from shotad.engines.background import Belt
+from shotad.description import Engines, Outcome, describe
+from shotad.engines import Belt
 from shotad.engines.embedded.narrator import Narrator
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=600, rate=Fraction(10), cuts=tuple(range(24, 600, 24)))
@@ -252,7 +258,7 @@ class Pass:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, until: threading.Event) -> None:
         self.ended = False
         self.told = 0
-        survey = shotad.description.prepare.survey
+        survey = shotad.description.preparing.survey
 
         def slow(*given: Any, on_shots: Any = None, **options: Any) -> Any:
             def watch(shots: Any, final: float) -> None:
@@ -266,7 +272,7 @@ class Pass:
             self.ended = True
             return found
 
-        monkeypatch.setattr(shotad.description.prepare, "survey", slow)
+        monkeypatch.setattr(shotad.description.preparing, "survey", slow)
 
 
 @pytest.mark.parametrize("abilities", [{"in_flight": 3}, {"sends_to": "somewhere"}])
@@ -361,18 +367,18 @@ def test_an_early_look_in_vain_changes_nothing_but_the_bill(
 ) -> None:
     told: list[tuple[str, str]] = []
     undisturbed = whole()
-    survey = shotad.description.prepare.survey
+    survey = shotad.description.preparing.survey
 
     def wrong(*given: Any, on_shots: Any = None, **options: Any) -> Any:
         found = survey(*given, **options)
         # The first two shots as one, and the others numbered after that.
-        from shotad.core.types import Interval, Shot
+        from shotad.core import Interval, Shot
 
         shots = [Shot(0, Interval(0.0, found.shots[1].interval.end)), *found.shots[2:-1]]
         on_shots(tuple(Shot(n, shot.interval) for n, shot in enumerate(shots)), 59.0)
         return found
 
-    monkeypatch.setattr(shotad.description.prepare, "survey", wrong)
+    monkeypatch.setattr(shotad.description.preparing, "survey", wrong)
     looks = Scripted("eyes", told)
     outcome = run(tmp_path / "vain", looks, Scripted("pen", told), overlap="early")
     assert tree(tmp_path / "vain") == undisturbed
@@ -421,8 +427,7 @@ def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
 def test_a_disk_that_is_full_stops_all_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.core.errors import WorkFolderError
-    from shotad.core.recordlog import RecordLog
+    from shotad.core import RecordLog, WorkFolderError
 
     add, count = RecordLog.add, 0
 
@@ -500,7 +505,7 @@ def test_an_interruption_while_shots_are_found_waits_for_no_answer_for_long(
 ) -> None:
     looks, writes = Scripted("eyes", [], sends_to="somewhere"), Scripted("pen", [])
     asked, enough = threading.Event(), threading.Event()
-    survey = shotad.description.prepare.survey
+    survey = shotad.description.preparing.survey
 
     def interrupted(*given: Any, **options: Any) -> Any:
         survey(*given, **options)
@@ -511,7 +516,7 @@ def test_an_interruption_while_shots_are_found_waits_for_no_answer_for_long(
         asked.set()
         assert enough.wait(WAIT)
 
-    monkeypatch.setattr(shotad.description.prepare, "survey", interrupted)
+    monkeypatch.setattr(shotad.description.preparing, "survey", interrupted)
     looks.before = hang
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "w", looks, writes, overlap="early")

@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from shotad.core.config import Config, SamplingSettings, load_config
-from shotad.core.resources import data_root
+from shotad.core import Config, SamplingSettings, data_root, load_config
 from shotad.core.settings import setting_names
+from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
-from shotad.description.writing import Engines
-from shotad.engines import preset
-from shotad.film.slots import word_budget
+from shotad.engines.table import preset
+from shotad.film import word_budget
+from shotad.grammar import ScaleTraining
 from shotad.grammar.pixels import MEAN, PATCH, SCALE_SIZE, STD, THREAD_SIZE
-from shotad.grammar.training.settings import ScaleTraining
 
 CMD_VERBS = "look turn take hold pull walk run watch stare grab fall get go open smile"
 TV_VERBS = "look walk turn stare take hold smile leave pull watch open go step get enter"

@@ -16,16 +16,11 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Request
-from shotad.core.errors import WorkFolderError
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import Engines, describe
-from shotad.description.result import Outcome
+from shotad.core import Config, Given, Request, WorkFolder, WorkFolderError, load_config
+from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
-from shotad.script.track import load_track
+from shotad.film import open_film
+from shotad.script import load_track
 from tests.media import FilmSpec, make_film, read_number
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
@@ -167,7 +162,7 @@ def test_a_change_redoes_what_depends_on_it_and_nothing_else(
 
 
 def test_a_changed_prompt_file_redoes_its_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.core.resources import data_root
+    from shotad.core import data_root
 
     data = tmp_path / "data"
     for name in ("prompts", "configs", "models"):

@@ -8,12 +8,11 @@ import unicodedata
 import pytest
 
 from shotad.cli.console import Console
-from shotad.core.errors import ScriptError
-from shotad.core.printable import on_terminal, printable, seen
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError, on_terminal, printable, seen
 from shotad.description.blocks import material
 from shotad.film.cues import read_caption
-from shotad.script.cue import LONGEST, Cue, ScriptCue, clean_text
+from shotad.script import LONGEST, Cue, clean_text
+from shotad.script.cue import ScriptCue
 from shotad.sight.cast.files.entries import tidy
 
 HIDDEN = [

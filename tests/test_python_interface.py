@@ -442,7 +442,7 @@ def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every engine is the fake one, every voice too, and the defaults ask for no weights."""
     from shotad import engines
     from shotad.core import settings
-    from shotad.sound import voices
+    from shotad.sound import voice_engines as voices
 
     default = settings.config_path("default")
     config = shotad.load_config(None, {**FAST, "engine": "auto"})

@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import describe
-from shotad.description.writing import Engines
-from shotad.film.opening import open_film
+from shotad.core import Given, WorkFolder, load_config
+from shotad.description import Engines, describe
+from shotad.film import open_film
 from tests.decodes import Decodes, counted_decodes
 from tests.media import FilmSpec, make_film
 

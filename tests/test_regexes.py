@@ -19,13 +19,15 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import (
+    _constants as codes,  # type: ignore[attr-defined]
+    _parser as parser,  # type: ignore[attr-defined]
+)
 from typing import Any
 
 import pytest
 
-from shotad.script.cue import LONGEST
+from shotad.script import LONGEST
 
 PACKAGE = Path(__file__).resolve().parent.parent / "shotad"
 CALLS = frozenset(("compile", "match", "search", "sub", "subn", "split", "findall", "fullmatch", "finditer"))

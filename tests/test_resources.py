@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import resources
-from shotad.core.errors import ConfigError, PromptError
-from shotad.core.resources import config_path, data_root, manifest_path, prompt_text
+from shotad.core import ConfigError, PromptError, data_root, prompt_text, resources
+from shotad.core.resources import config_path, manifest_path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

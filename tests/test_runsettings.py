@@ -8,19 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.errors import CastError, ConfigError, WorkFolderError
-from shotad.core.runsettings import (
+from shotad.core import (
+    CastError,
+    Config,
+    ConfigError,
     Given,
     GivenCast,
     RunSettings,
+    WorkFolder,
+    WorkFolderError,
     changed,
+    load_config,
     read_settings,
     with_cast,
     without_secrets,
     write_settings,
 )
-from shotad.core.workfolder import WorkFolder
 
 
 def kept(place: Path, config: Config, film: Path | None = None, given: Given | None = None) -> Path:

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.config import ShotSettings
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
+from shotad.core import ShotSettings
+from shotad.film import open_film, read_subtitles, sound_blocks
 from shotad.film.shots import ShotList, detect_shots
-from shotad.film.subtitles import read_subtitles
 
 FOLDER = Path(__file__).parent / "sample"
 FILM = FOLDER / "sample.mp4"

@@ -8,14 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import EditConflict, ScriptError
-from shotad.core.types import Interval
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import WorkFolder
-from shotad.script.cue import Cue, EditField
-from shotad.script.scriptfiles import WRITTEN, are_written, edited_scripts, script_texts, write_texts
-from shotad.script.track import FilmId, Track, load_track
-from shotad.script.tracking import TRACK, import_into, present_track, save_track, with_edited_scripts
+from shotad.core import EditConflict, Interval, ScriptError, WorkFolder, write_text
+from shotad.script import (
+    TRACK,
+    WRITTEN,
+    Cue,
+    EditField,
+    FilmId,
+    Track,
+    are_written,
+    edited_scripts,
+    import_into,
+    load_track,
+    present_track,
+    save_track,
+    script_texts,
+    with_edited_scripts,
+    write_texts,
+)
 
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 

@@ -14,16 +14,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shotad.core.config import Config, OverlaySettings
-from shotad.core.errors import WorkFolderError
-from shotad.core.types import Clip, Interval, Role
+from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
+from shotad.description import write_sheet
 from shotad.description.sheet import filmstrip
 from shotad.description.sheet.linecard import line_card
 from shotad.description.sheet.subject import PAGE_FRAMES, Line, Look, Piece
-from shotad.description.sheet.writing import _as_seen, write_sheet
-from shotad.film.overlay.overlay import fit, paint
-from shotad.film.reader import Picture
-from shotad.script.cue import CueStatus
+from shotad.description.sheet.writing import _as_seen
+from shotad.film import Picture, fit, paint
+from shotad.script import CueStatus
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}

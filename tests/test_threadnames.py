@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.threadnames import thread_name, thread_number
+from shotad.core import thread_name, thread_number
 
 
 @pytest.mark.parametrize(

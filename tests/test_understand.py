@@ -15,17 +15,12 @@ from click.testing import CliRunner
 
 import shotad.description.clip_builder
 from shotad.cli.grammar import command
-from shotad.core.config import load_config
-from shotad.core.errors import ConfigError, WeightsError
-from shotad.core.runsettings import Given
-from shotad.core.types import Image
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import Engines, describe
-from shotad.description.result import Outcome
+from shotad.core import ConfigError, Given, Image, WeightsError, WorkFolder, load_config
+from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine
-from shotad.film.moments import Moment
-from shotad.film.opening import open_film
-from shotad.grammar.base import Features, ScaleGuess
+from shotad.film import Moment, open_film
+from shotad.grammar import Features
+from shotad.grammar.base import ScaleGuess
 from tests.media import FilmSpec, make_film, read_number
 
 CUTS = (50, 100, 150, 200, 250, 300, 350, 400, 450)

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import weights as room
-from shotad.core.errors import WeightsError
+from shotad.core import WeightsError, weight_store as room
 from tests.bad_server import BadServer
 
 CONTENT = b"tiny weights" * 100

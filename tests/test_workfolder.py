@@ -10,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.recordlog import RecordLog
-from shotad.core.wholefiles import readable_json, replacing, write_text
-from shotad.core.workfolder import WorkFolder, key_of, work_folder_of
+from shotad.core import (
+    RecordLog,
+    WorkFolder,
+    WorkFolderError,
+    key_of,
+    readable_json,
+    replacing,
+    work_folder_of,
+    write_text,
+)
 
 
 def test_the_folder_stands_beside_the_film() -> None:

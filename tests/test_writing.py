@@ -13,18 +13,21 @@ from typing import Any
 import pytest
 
 from shotad.cli.main import main
-from shotad.core.config import load_config
-from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
-from shotad.core.errors import EngineError
-from shotad.core.progress import Progress
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.foreseeing import foresee
-from shotad.description.pipeline import Engines, describe
-from shotad.description.result import Outcome
-from shotad.description.usage import Used
+from shotad.core import (
+    Abilities,
+    EngineError,
+    Given,
+    Identity,
+    Progress,
+    Reply,
+    Request,
+    Usage,
+    WorkFolder,
+    load_config,
+)
+from shotad.description import Engines, Outcome, Used, describe, foresee
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))

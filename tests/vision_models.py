@@ -19,9 +19,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from shotad.core.config import SamplingSettings
-from shotad.core.engine import Request
-from shotad.core.types import Clip, Message
+from shotad.core import Clip, Message, Request, SamplingSettings
 
 CHATML = (
     "{% if messages[0].role != 'system' %}<|im_start|>system\nBe of help.<|im_end|>\n{% endif %}"

@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from shotad.core.errors import ShotadError, WeightsError
-from shotad.core.progress import NoProgress
+from shotad.core import NoProgress, ShotadError, WeightsError
 from shotad.grammar.scale_net import load_released, released_weights, save_net
 from shotad.grammar.training.backbone import start_net
 from shotad.grammar.training.settings import NetSettings

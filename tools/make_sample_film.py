@@ -21,8 +21,7 @@ import av
 import cv2
 import numpy as np
 import numpy.typing as npt
-from PIL import Image as Pillow
-from PIL import ImageDraw, ImageFont
+from PIL import Image as Pillow, ImageDraw, ImageFont
 
 Picture = npt.NDArray[np.float32]
 """``float32[h, w, c]``, RGB 0 to 255 unless said."""

@@ -24,8 +24,8 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from shotad.core.errors import ShotadError
-from shotad.film.opening import open_film
+from shotad.core import ShotadError
+from shotad.film import open_film
 from shotad.grammar.training.data import ClipFile, ScaleItem, picture_length
 from shotad.grammar.training.items import read_items
 

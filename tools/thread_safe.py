@@ -39,8 +39,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import ShotadError
-from shotad.evaluation.threads.labels import read_thread_labels
+from shotad.core import ShotadError
+from shotad.evaluation import read_thread_labels
 
 COLUMNS = ("clip", "start", "end", "thread")
 FIELDS = ("clip", "shots", "threads")
@@ -216,7 +216,7 @@ def find_film(films: Path, clip: str) -> Path:
 
 def film_rate(path: Path) -> Fraction:
     """The film's own frame rate."""
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     with open_film(path) as film:
         if film.info.frame_rate is None:

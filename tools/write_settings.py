@@ -19,7 +19,7 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from shotad.core.config import Config
+from shotad.core import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shotad.core.config import Config
+from shotad.core import Config
 from shotad.description.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
 
 TOKENS_A_WORD = 1.35

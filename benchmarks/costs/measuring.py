@@ -16,18 +16,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config, load_config
+from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
 from shotad.core.profiling import recording
-from shotad.core.progress import NoProgress
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
+from shotad.description import Bench, describe, foresee, prepare
 from shotad.description.estimate import Count
-from shotad.description.foreseeing import foresee
-from shotad.description.pipeline import describe
-from shotad.description.prepare import Bench, prepare
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
-from shotad.sight.rolling import credit_moments
+from shotad.film import Film, open_film
+from shotad.sight import credit_moments
 
 PLAIN = ("engine=fake", "threads.features=none", "scale.method=none")
 WAYS: dict[str, tuple[str, ...]] = {

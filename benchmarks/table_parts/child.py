@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core.system import forget_peak
+from shotad.core import forget_peak
 from table_parts.usage import peak, peak_of_children, processor
 
 

@@ -124,15 +124,9 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     import cv2  # noqa: F401
     import onnxruntime  # noqa: F401
 
-    from shotad.core.config import load_config
-    from shotad.core.progress import NoProgress
-    from shotad.core.runsettings import Given
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description.prepare import Bench, prepare
-    from shotad.film.clips import ClipPlan, clips
-    from shotad.film.context import context_shots
-    from shotad.film.opening import open_film
-    from shotad.film.sampling import plan_frames
+    from shotad.core import Given, NoProgress, WorkFolder, load_config
+    from shotad.description import Bench, prepare
+    from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()

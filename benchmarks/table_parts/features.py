@@ -60,7 +60,7 @@ def _model(folder: Path) -> Path:
         import torch
         import transformers
 
-        from shotad.core.quiet import loading_quiet
+        from shotad.core import loading_quiet
 
         torch.manual_seed(0)
         width, layers, heads = SMALL
@@ -121,7 +121,7 @@ def small(given: Mapping[str, Any], scratch: Path) -> Ready:
 def _settings(given: Mapping[str, Any]) -> Any:
     import torch
 
-    from shotad.core.config import ComputeSettings
+    from shotad.core import ComputeSettings
 
     torch.set_num_threads(given["threads"])
     return ComputeSettings(device="cpu", precision="float32", batch=given["batch"])

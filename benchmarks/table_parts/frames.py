@@ -74,11 +74,8 @@ def _contest(stage: Stage, film: FilmAt, kind: str, share: float) -> Contest:
 
 def _plans(stage: Stage, film: FilmAt, share: float) -> Path:
     """A file of the moments of each AD; shots are found once, here."""
-    from shotad.core.config import Config
-    from shotad.film.context import context_shots
-    from shotad.film.opening import open_film
-    from shotad.film.sampling import plan_frames
-    from shotad.film.scan import survey
+    from shotad.core import Config
+    from shotad.film import context_shots, open_film, plan_frames, survey
 
     path = stage.folder / f"{film.path.stem}-{share:g}.plans.json"
     if path.exists():
@@ -98,7 +95,7 @@ def _plans(stage: Stage, film: FilmAt, share: float) -> Path:
 
 def slots(end: float, share: float) -> list[Any]:
     """Slots of `SPOKEN` seconds, evenly over the film, that fill ``share`` of it."""
-    from shotad.core.types import Interval
+    from shotad.core import Interval
 
     step = SPOKEN / share
     starts = [step * i for i in range(int(end / step) or 1)]
@@ -117,9 +114,8 @@ def one_pass(given: Mapping[str, Any], scratch: Path) -> Ready:
     """Ours: one ascending pass that seeks over long gaps, shared by all clips."""
     import numpy as np
 
-    from shotad.core.types import FramePlan, Role
-    from shotad.film.clips import ClipPlan, clips
-    from shotad.film.opening import open_film
+    from shotad.core import FramePlan, Role
+    from shotad.film import ClipPlan, clips, open_film
 
     film = open_film(Path(given["film"]))
     plans = [

@@ -9,7 +9,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from shotad.core.system import memory_total, processors
+from shotad.core import memory_total, processors
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",

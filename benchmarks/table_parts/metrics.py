@@ -94,11 +94,9 @@ def _pairs(given: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """As `shotad evaluate ad` counts them, with nothing kept from before."""
-    from shotad.core.config import Config
-    from shotad.core.types import Interval
-    from shotad.evaluation.measure.bench import Bench
-    from shotad.evaluation.measure.items import Corpus, Item
-    from shotad.evaluation.measure.store import Store
+    from shotad.core import Config, Interval
+    from shotad.evaluation import Bench, Corpus, Store
+    from shotad.evaluation.measure.items import Item
     from shotad.evaluation.running import measure
 
     items = [

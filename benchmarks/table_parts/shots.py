@@ -138,9 +138,8 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The one pass of `shotad describe`, without frames kept."""
     import cv2  # noqa: F401
 
-    from shotad.core.config import ShotSettings
-    from shotad.film.opening import open_film
-    from shotad.film.scan import survey
+    from shotad.core import ShotSettings
+    from shotad.film import open_film, survey
 
     film = open_film(Path(given["film"]))
     settings = ShotSettings.model_validate({"path": given["path"]})

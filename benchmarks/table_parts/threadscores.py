@@ -72,7 +72,7 @@ def written(given: Mapping[str, Any], scratch: Path) -> Ready:
 def _scores(given: Mapping[str, Any], how: str) -> Ready:
     import thread_scores
 
-    from shotad.grammar.threads import Matching, ShotFeatures
+    from shotad.grammar import Matching, ShotFeatures
 
     if given["kind"].startswith("torch"):
         thread_scores.limit_threads(1)
@@ -93,13 +93,9 @@ def _scores(given: Mapping[str, Any], how: str) -> Ready:
 
 def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The second act after a first that is not counted: frames of shots, features, scores, scales."""
-    from shotad.core.config import load_config
-    from shotad.core.progress import NoProgress
-    from shotad.core.runsettings import Given
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description.clip_builder import understand
-    from shotad.description.prepare import Bench, prepare
-    from shotad.film.opening import open_film
+    from shotad.core import Given, NoProgress, WorkFolder, load_config
+    from shotad.description import Bench, prepare, understand
+    from shotad.film import open_film
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()

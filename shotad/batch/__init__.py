@@ -1,1 +1,5 @@
 """Many films: a queue, workers, clusters of machines, object storage."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

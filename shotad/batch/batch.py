@@ -17,7 +17,7 @@ from shotad.batch.messages import Came, Died, Go, News, Refuse, Wants
 from shotad.batch.serving import serve
 from shotad.batch.table import Row, labels, spell
 from shotad.batch.workers import Crew, Work, Worker
-from shotad.core.errors import NoRoom
+from shotad.core import NoRoom
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""

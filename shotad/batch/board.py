@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from shotad.batch.messages import Advanced, Begun, Ended, News, Said
 from shotad.batch.table import Row, line_of, spell
-from shotad.core.printable import sentence
-from shotad.core.progress import Progress, Task
+from shotad.core import Progress, Task, sentence
 
 PAUSE = 60.0
 """Seconds between two lines on what is at work, where there are no bars."""

@@ -14,21 +14,25 @@ from shotad.batch.done_file import done_before, mark_done
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need, need_of
 from shotad.batch.places import Placed, placed
-from shotad.core.config import Config
-from shotad.core.errors import EngineError, ShotadError
-from shotad.core.profiling import profiled
-from shotad.core.profiling.report import lines
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.runsettings import Given, GivenCast, write_settings
-from shotad.core.system import forget_peak, peak_memory
-from shotad.core.workfolder import WorkFolder
-from shotad.description.result import Outcome
-from shotad.description.writing import Engines
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
-from shotad.script.tracking import present_track
-from shotad.sound.rendering.outputs import Wanted, parse_wanted, wanted_files
-from shotad.sound.rendering.rendered import Rendered
+from shotad.core import (
+    Config,
+    EngineError,
+    Given,
+    GivenCast,
+    NoProgress,
+    Progress,
+    ShotadError,
+    WorkFolder,
+    forget_peak,
+    lines,
+    peak_memory,
+    profiled,
+    write_settings,
+)
+from shotad.description import Engines, Outcome
+from shotad.film import Film, open_film
+from shotad.script import present_track
+from shotad.sound import Rendered, Wanted, parse_wanted, wanted_files
 
 Begin = Callable[[Need], None]
 """Is told what a film needs before work goes into it, and raises ShotadError to refuse it."""
@@ -121,7 +125,7 @@ class _Run:
         return replace(finished(job, place.folder, outcome, heard), spent=spent)
 
     def _describe(self, film: Film, folder: WorkFolder, given: Given, engines: Engines) -> Outcome:
-        from shotad.description.pipeline import describe
+        from shotad.description import describe
 
         return describe(
             film,
@@ -137,8 +141,8 @@ class _Run:
     def _rendered(
         self, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...], engines: Engines
     ) -> Rendered:
-        from shotad.description.shortener import shortener
-        from shotad.sound.rendering.run import run_render
+        from shotad.description import shortener
+        from shotad.sound import run_render
 
         job = self.job
         return run_render(
@@ -187,8 +191,7 @@ def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[Wanted, ...]:
 
 def _check(film: Film, wanted: tuple[Wanted, ...], config: Config) -> None:
     """Refuse what cannot be made, and a voice that cannot speak, before any work goes into the film."""
-    from shotad.sound.rendering.validate import check_wanted
-    from shotad.sound.voices import make_voice
+    from shotad.sound import check_wanted, make_voice
 
     if wanted:
         check_wanted(film, wanted, config, config.language)

@@ -10,11 +10,8 @@ from typing import Any
 
 from shotad.batch.jobs import FilmJob, FilmResult
 from shotad.batch.places import is_elsewhere
-from shotad.core.errors import StorageError
-from shotad.core.records import parse_json
-from shotad.core.wholefiles import readable_json, write_text
-from shotad.core.workfolder import key_of
-from shotad.sight.cast.found.castfolder import USED
+from shotad.core import StorageError, key_of, parse_json, readable_json, write_text
+from shotad.sight import USED
 
 DONE = "done.json"
 
@@ -76,7 +73,7 @@ def _size_and_date(file: Path) -> Iterable[int]:
 
 
 def _are_there(folder: str, files: Iterable[str]) -> bool:
-    from shotad.script.tracking import TRACK
+    from shotad.script import TRACK
 
     if not is_elsewhere(folder):
         return all((Path(folder) / name).exists() for name in (TRACK, *files))

@@ -19,11 +19,7 @@ from shotad.batch.storage.fetching import brought, read_text
 from shotad.batch.storage.finding import Found, films_in
 from shotad.batch.storage.places import is_address, is_local, join, local_path, name_of, parent_of, shown
 from shotad.batch.storage.targets import check_target
-from shotad.core.config import Config
-from shotad.core.errors import ShotadError
-from shotad.core.printable import is_text, unnamed
-from shotad.core.settings import load_settings
-from shotad.core.workfolder import stem_of
+from shotad.core import Config, ShotadError, is_text, load_settings, stem_of, unnamed
 
 STDIN = "-"
 

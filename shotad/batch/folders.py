@@ -23,9 +23,7 @@ from shotad.batch.storage.places import (
     shown,
     work_place_of,
 )
-from shotad.core.records import parse_json
-from shotad.core.runsettings import SETTINGS
-from shotad.core.workfolder import stem_of
+from shotad.core import SETTINGS, parse_json, stem_of
 
 _ENDING = ".shotad"
 _WEB = ("http", "https")

@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Literal
 
-from shotad.core.config import Config
-from shotad.core.errors import InUse, UsageError
-from shotad.core.settings import build_settings
+from shotad.core import Config, InUse, UsageError, build_settings
 
 State = Literal["done", "failed", "skipped", "in_use"]
 

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.batch.jobs import FilmJob
-from shotad.core.errors import NoRoom, UsageError
-from shotad.core.info import FilmInfo
-from shotad.film.grid import Grid
-from shotad.sound.rendering.outputs import Wanted
+from shotad.core import FilmInfo, NoRoom, UsageError
+from shotad.film import Grid
+from shotad.sound import Wanted
 
 MB = 1_000_000
 

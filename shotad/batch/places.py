@@ -11,7 +11,7 @@ from shotad.batch.jobs import FilmJob
 from shotad.batch.storage.fetching import brought
 from shotad.batch.storage.places import is_address
 from shotad.batch.storage.staging import staged
-from shotad.core.progress import Progress
+from shotad.core import Progress
 
 
 @dataclass(frozen=True, slots=True)

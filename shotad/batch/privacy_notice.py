@@ -7,8 +7,7 @@ from contextlib import suppress
 
 from shotad.batch.finding import Planned
 from shotad.batch.jobs import FilmJob
-from shotad.core.config import Config
-from shotad.core.errors import ShotadError
+from shotad.core import Config, ShotadError
 
 
 class Leaving:
@@ -42,16 +41,15 @@ def _leaving(job: FilmJob) -> list[str]:
 
 
 def _to_engines(config: Config) -> list[str]:
-    from shotad.description.writing import Engines
-    from shotad.engines.openai.notice import notice
+    from shotad.description import Engines
+    from shotad.engines import notice
 
     engines = Engines.of(config)
     return notice(engines.looks, engines.writes)
 
 
 def _to_voice(job: FilmJob) -> list[str]:
-    from shotad.sound.rendering.outputs import parse_wanted
-    from shotad.sound.voices import make_voice, notice
+    from shotad.sound import make_voice, notice, parse_wanted
 
     if not job.makes or not any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
         return []

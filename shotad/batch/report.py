@@ -10,9 +10,7 @@ from typing import Any
 
 from shotad import __version__
 from shotad.batch.table import Row, as_json
-from shotad.core.errors import UsageError, WorkFolderError
-from shotad.core.records import parse_json
-from shotad.core.wholefiles import write_text
+from shotad.core import UsageError, WorkFolderError, parse_json, write_text
 
 NAME = "shotad-batch.json"
 SCHEMA = 1

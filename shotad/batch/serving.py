@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING
 
 from shotad.batch.limits import Need
 from shotad.batch.messages import Advanced, Begun, Came, Ended, News, Order, Refuse, Said, Take, Wants
-from shotad.core.errors import NoRoom
-from shotad.core.progress import Task
-from shotad.core.system import interruptible, leave
+from shotad.core import NoRoom, Task, interruptible, leave
 
 if TYPE_CHECKING:
-    from shotad.core.config import Config
-    from shotad.description.writing import Engines
+    from shotad.core import Config
+    from shotad.description import Engines
 
 _EVERY = 0.2
 """Seconds between two messages of how far a task is."""
@@ -76,7 +74,7 @@ class _Engines:
         """Engines for these settings; None where they cannot be had: the film's own run says why."""
         if self._engines is None or self._config != config:
             self._config, self._engines = config, None
-            from shotad.description.writing import Engines
+            from shotad.description import Engines
 
             with suppress(Exception):
                 self._engines = Engines.of(config)

@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 
 from shotad.batch.storage.finding import ENDINGS
 from shotad.batch.storage.places import is_local, join, local_path, name_of, parent_of, scheme_of
-from shotad.core.errors import StorageError
+from shotad.core import StorageError
 
 SUBTITLES = (".srt", ".vtt", ".ass", ".ssa")
 """Endings of subtitles, that taken first where there are several."""

@@ -12,7 +12,7 @@ from shotad.batch.finding import Planned
 from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import size_text
 from shotad.batch.storage.places import is_local, local_path, scheme_of, shown
-from shotad.core.printable import printable, sentence
+from shotad.core import printable, sentence
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""

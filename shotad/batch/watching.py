@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shotad.batch.storage.finding import Found
-from shotad.core.errors import ShotadError
+from shotad.core import ShotadError
 
 Look = Callable[[], Iterable[Found]]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from shotad.batch.limits import size_text
 from shotad.batch.messages import Came, Died, News, Order, Take
 from shotad.batch.serving import serve
-from shotad.core.system import memory_of
+from shotad.core import memory_of
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess

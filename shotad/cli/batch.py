@@ -29,14 +29,10 @@ from shotad.cli.batch_options import Asked
 from shotad.cli.batch_output import end, foresee, open_with, tell
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, strict_option
-from shotad.core.errors import EngineError, FilmError, UsageError
+from shotad.core import EngineError, FilmError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.batch.board import Board
-    from shotad.batch.finding import Planned, Planner
-    from shotad.batch.privacy_notice import Leaving
-    from shotad.batch.storage.finding import Found
-    from shotad.batch.watching import Watch
+    from shotad.batch import Board, Found, Leaving, Planned, Planner, Watch
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
 OF_ONE_MACHINE = {
@@ -127,13 +123,17 @@ def _silence_libraries() -> None:
 
 def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
-    from shotad.batch.board import Board
-    from shotad.batch.done_file import done_before
-    from shotad.batch.finding import Planner
-    from shotad.batch.ray import load_ray_settings, run
-    from shotad.batch.ray.sending import sent_to
-    from shotad.batch.report import Report
-    from shotad.batch.table import Row, labels
+    from shotad.batch import (
+        Board,
+        Planner,
+        Report,
+        Row,
+        describe_on_ray,
+        done_before,
+        labels,
+        load_ray_settings,
+        sent_to,
+    )
 
     settings = load_ray_settings(asked.options["ray_files"])
     planned = asked.gathered.planned(Planner(asked.wishes))
@@ -157,7 +157,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     board.start(len(jobs))
     try:
         address = asked.options["address"] or None
-        run(jobs, address=address, settings=settings, progress=console, told=told)
+        describe_on_ray(jobs, address=address, settings=settings, progress=console, told=told)
     except KeyboardInterrupt:
         stopped = True
     finally:
@@ -173,10 +173,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
 
 def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
-    from shotad.batch.batch import Batch
-    from shotad.batch.board import Board
-    from shotad.batch.finding import Planner
-    from shotad.batch.report import Report
+    from shotad.batch import Batch, Board, Planner, Report
 
     planner, board = Planner(asked.wishes), Board(console, console.mode == "bars")
     watch = _watch(asked) if asked.options["watch"] else None
@@ -204,7 +201,7 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
 
 
 def _watch(asked: Asked) -> Watch:
-    from shotad.batch.watching import Watch
+    from shotad.batch import Watch
 
     return Watch(lambda: asked.look().found, asked.options["settle"], time.monotonic)
 
@@ -318,7 +315,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     What lies beside a film is used for it: movie.srt, movie.cast, movie.yaml (settings), movie.note.txt; for
     all films of a folder: shotad.yaml, cast. It goes before what the command line says of all films.
     """
-    from shotad.batch.privacy_notice import Leaving
+    from shotad.batch import Leaving
 
     check_cluster(options)
     if options["address"] is not None and not options["dry_run"] and supervised():

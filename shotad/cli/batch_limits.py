@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config import Config
-from shotad.core.errors import UsageError
+from shotad.core import Config, UsageError
 
 if TYPE_CHECKING:
-    from shotad.batch.batch import Terms
+    from shotad.batch import Terms
 
 OFF = "off"
 AUTO = "auto"
@@ -17,7 +16,7 @@ AUTO = "auto"
 
 def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
     """The terms of a batch of so many films (with ``--watch``: to begin with)."""
-    from shotad.batch.batch import Terms
+    from shotad.batch import Terms
 
     keep, memory = sizes_of(options)
     count = _as_many_as_go(options, config, films) if options["jobs"] == AUTO else count_of(options["jobs"])
@@ -25,8 +24,8 @@ def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
 
 
 def _as_many_as_go(options: Mapping[str, Any], config: Config, films: int) -> int:
-    from shotad.batch.limits import how_many
-    from shotad.core.system import memory_free, processors
+    from shotad.batch import how_many
+    from shotad.core import memory_free, processors
     from shotad.engines import ENGINES, stage_engines
 
     stages = (stage_engines(config).stage1, stage_engines(config).stage2)
@@ -53,7 +52,7 @@ def sizes_of(options: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _size(option: str, text: str) -> int:
-    from shotad.batch.limits import parse_size
+    from shotad.batch import parse_size
 
     try:
         return parse_size(text)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from shotad.cli import describe as describing
 from shotad.cli.console import asked_time
 from shotad.cli.options import settings
-from shotad.core.errors import CastError, UsageError
+from shotad.core import CastError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.batch.finding import Gathered, Wishes
+    from shotad.batch import Gathered, Wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Asked:
     @staticmethod
     def of(films: Sequence[str], options: Mapping[str, Any]) -> Asked:
         """What these words mean. Raises ShotadError for what cannot be meant."""
-        from shotad.batch.report import read_report
+        from shotad.batch import read_report
 
         wishes = wishes_of(options)
         report = _report_file(options)
@@ -48,7 +48,7 @@ class Asked:
 
 def wishes_of(options: Mapping[str, Any]) -> Wishes:
     """What the command line asks of all films. Raises UsageError."""
-    from shotad.batch.finding import Wishes
+    from shotad.batch import Wishes
 
     start = asked_time(options["start"]) if options["start"] else 0.0
     end = asked_time(options["end"]) if options["end"] else None
@@ -79,9 +79,7 @@ def _look(
     films: Sequence[str], options: Mapping[str, Any], before: Sequence[Mapping[str, Any]]
 ) -> Callable[[], Gathered]:
     """How the films are looked for, now and (with --watch) later."""
-    from shotad.batch.finding import STDIN, gather, read_list
-    from shotad.batch.report import failed_in
-    from shotad.batch.storage.fetching import read_text
+    from shotad.batch import STDIN, failed_in, gather, read_list, read_text
 
     if not films and not options["lists"] and not before:
         hint = "Name films or folders, or a list of them with --list."
@@ -107,8 +105,7 @@ def _look(
 
 
 def _report_file(options: Mapping[str, Any]) -> Path:
-    from shotad.batch.report import NAME
-    from shotad.batch.storage.places import is_local, local_path
+    from shotad.batch import NAME, is_local, local_path
 
     if options["report_file"] is not None:
         return Path(options["report_file"])

@@ -15,18 +15,15 @@ from shotad.cli.batch_limits import check_limits
 from shotad.cli.batch_options import Asked
 from shotad.cli.console import Console
 from shotad.cli.options import tell_failures
-from shotad.core.errors import WorkFolderError
+from shotad.core import WorkFolderError
 
 if TYPE_CHECKING:
-    from shotad.batch.privacy_notice import Leaving
-    from shotad.batch.report import Report
-    from shotad.batch.table import Row
+    from shotad.batch import Leaving, Report, Row
 
 
 def open_with(console: Console, asked: Asked) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
-    from shotad.description.writing import Engines
-    from shotad.description.writing.opening import remarks
+    from shotad.description import Engines, remarks
 
     options, config = asked.options, asked.wishes.config
     check_limits(options)
@@ -43,7 +40,7 @@ def open_with(console: Console, asked: Asked) -> None:
 
 def _check_out(out: str | None) -> None:
     """Refuse a place for the work folders in which there can be none."""
-    from shotad.batch.storage.places import is_local, local_path
+    from shotad.batch import is_local, local_path
 
     if out is None or not is_local(out):
         return
@@ -57,9 +54,7 @@ def _check_out(out: str | None) -> None:
 
 def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Say what a run would do."""
-    from shotad.batch.done_file import done_before
-    from shotad.batch.finding import Planner
-    from shotad.batch.table import foreseen_json, foreseen_lines, labels
+    from shotad.batch import Planner, done_before, foreseen_json, foreseen_lines, labels
 
     planned = asked.gathered.planned(Planner(asked.wishes))
     for line in leaving.of(planned):
@@ -75,7 +70,7 @@ def tell(
     console: Console, rows: Sequence[Row], seconds: float, report: Report, halted: str | None = None
 ) -> None:
     """Say what became of the films, at the end."""
-    from shotad.batch.table import as_lines, as_table
+    from shotad.batch import as_lines, as_table
 
     wide = console.mode == "bars" and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns

@@ -13,7 +13,7 @@ from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
 
 if TYPE_CHECKING:
-    from shotad.description.casting.discovery import Discovery, Known
+    from shotad.description import Discovery, Known
 
 
 @click.command(name="discover")
@@ -37,9 +37,8 @@ def command(console: Console, cast_folder: Path | None, **options: Any) -> None:
     Run it again, or on the next episode with the same --cast: names and all that you changed stay, people
     who are known are found again, new ones are added.
     """
-    from shotad.description.casting.discovering import discover
-    from shotad.description.prepare import Bench
-    from shotad.sight.facemodels import get_face_models
+    from shotad.description import Bench, discover
+    from shotad.sight import get_face_models
 
     config = settings(options)
     place = cast_folder or cast_folder_of(options["film"])
@@ -74,7 +73,7 @@ def told(found: Discovery, film: Path, options: Mapping[str, object] | None = No
 
 
 def _row(one: Known, width: int) -> str:
-    from shotad.script.timecode import timecode
+    from shotad.script import timecode
 
     seen = f"{one.found.shots:>5}  {one.found.seconds:>6.1f} s  {timecode(one.found.first)[:8]:>8}"
     like = f"; looks like {one.like}" if one.like else ""

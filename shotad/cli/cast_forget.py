@@ -12,12 +12,12 @@ import click
 from shotad.cli.casting import cast_file
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.core.errors import ShotadError, UsageError
+from shotad.core import ShotadError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.core.members import Member
-    from shotad.description.casting.forgetting import Cleared, Photos
-    from shotad.sight.cast.files.castfile import CastFile
+    from shotad.core import Member
+    from shotad.description import Cleared, Photos
+    from shotad.sight import CastFile
 
 
 @click.command(name="forget")
@@ -49,15 +49,8 @@ def command(
     go the shots in which they were recognised or somebody looks a little like them. Lines that say the name
     stay: they are yours to edit. Of a character bank nothing is deleted; with --all the work folders are.
     """
-    from shotad.description.casting.forgetting import (
-        clear_all,
-        clear_person,
-        delete_photos,
-        photos_to_forget,
-        run_folder,
-    )
-    from shotad.sight.cast.files.choosing import chosen
-    from shotad.sight.cast.found.castfolder import forget_use, held
+    from shotad.description import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
+    from shotad.sight import chosen, forget_use, held
 
     if everybody == bool(person):
         raise UsageError("One person is to be forgotten, or everybody.", "Give an id or name, or --all.")
@@ -87,7 +80,7 @@ def _without_bank(
     console: Console, bank: Path, folders: Sequence[Path], *, everybody: bool, yes: bool
 ) -> None:
     """Of a character bank, which is only read, what work folders know of faces."""
-    from shotad.description.casting.forgetting import Photos, clear_all
+    from shotad.description import Photos, clear_all
 
     if not everybody or not folders:
         raise UsageError(
@@ -128,9 +121,7 @@ def _strike(file: CastFile, gone: Sequence[Member]) -> None:
 def _tidy(file: CastFile, everybody: bool) -> None:
     """Bring what discovery wrote beside the file up to date. Of one person it keeps the moments at which they
     were seen, so as not to bring them back."""
-    from shotad.sight.cast.files.merging import UNDO
-    from shotad.sight.cast.found.castfolder import FACTS
-    from shotad.sight.cast.found.overview import PAGE, renew_overview
+    from shotad.sight import FACTS, PAGE, UNDO, renew_overview
 
     (file.folder / UNDO).unlink(missing_ok=True)
     if everybody:
@@ -144,7 +135,7 @@ def _notes(
     file: CastFile, gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool
 ) -> list[str]:
     """What stays, plainly."""
-    from shotad.description.casting.forgetting import still_named
+    from shotad.description import still_named
 
     notes = [f"Not deleted, for it lies outside of the cast folder or is somebody else's too: {photo}"
              for photo in photos.staying]  # fmt: skip
@@ -172,7 +163,7 @@ def _notes(
 
 
 def _others(cast: Path, folders: Sequence[Path]) -> list[Path]:
-    from shotad.description.casting.forgetting import folders_with_faces
+    from shotad.description import folders_with_faces
 
     known = {folder.resolve() for folder in folders}
     return [run for run in folders_with_faces(cast) if run.resolve() not in known]
@@ -182,7 +173,7 @@ def _left(file: CastFile, gone: Sequence[Member]) -> list[tuple[str, int]]:
     """Names that are still in the file, in comments or others' entries, with the line."""
     import re
 
-    from shotad.sight.cast.files.castfile import HEAD
+    from shotad.sight import HEAD
 
     names = {member.name for member in gone if member.name}
     lines = list(enumerate(file.text.splitlines(), 1)) if file.exists else []

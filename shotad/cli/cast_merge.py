@@ -10,7 +10,7 @@ import click
 from shotad.cli.casting import cast_file, person_line, person_row, renew, save_cast
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.core.errors import ShotadError, UsageError
+from shotad.core import ShotadError, UsageError
 
 
 @click.command(name="merge")
@@ -28,9 +28,7 @@ def command(
     Both are ids, names, or numbers as shotad cast show counts. What both have stays as INTO has it. No
     file is moved. Where both have names you are asked first. --undo takes the last merge back.
     """
-    from shotad.sight.cast.files.choosing import chosen
-    from shotad.sight.cast.files.merging import keep_for_undo, merge
-    from shotad.sight.cast.files.merging import undo as take_back
+    from shotad.sight import chosen, keep_for_undo, merge, undo as take_back
 
     if undo == bool(person or into) or bool(person) != bool(into):
         raise UsageError("Two people are to be merged, or the last merge undone.", "Name both, or --undo.")

@@ -11,10 +11,10 @@ import click
 from shotad.cli.casting import cast_file, person_line, person_row, save_cast
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.core.errors import CastError, UsageError
+from shotad.core import CastError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.core.members import Member, Reveal
+    from shotad.core import Member, Reveal
 
 
 @click.command(name="name")
@@ -52,7 +52,7 @@ def command(
     PERSON is an id, or a number as shotad cast show counts. Names and other texts replace what was there
     (an empty one clears it), --alias adds. Comments and everything else in cast.yaml stay as they are.
     """
-    from shotad.sight.cast.files.choosing import chosen
+    from shotad.sight import chosen
 
     if nameless and name:
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
@@ -78,7 +78,7 @@ def command(
 
 def _check_free(members: Sequence[Member], member: Member, names: Sequence[str], path: Path) -> None:
     """Raises CastError where somebody else has one of the names: that is one person, or a mistake."""
-    from shotad.sight.cast.files.choosing import taken_name
+    from shotad.sight import taken_name
 
     if (found := taken_name(members, member, names)) is not None:
         other, name = found
@@ -90,8 +90,8 @@ def _check_free(members: Sequence[Member], member: Member, names: Sequence[str],
 
 
 def _reveals(texts: Sequence[str]) -> tuple[Reveal, ...]:
-    from shotad.core.members import Reveal
-    from shotad.sight.cast.files.entries import film_name, seconds_of
+    from shotad.core import Reveal
+    from shotad.sight import film_name, seconds_of
 
     found = {}
     for text in texts:

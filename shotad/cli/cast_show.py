@@ -22,7 +22,7 @@ def command(console: Console, path: Path, cast_photos: Path | None, cast_key: st
     CAST is a cast folder, a cast.yaml, a folder of photos, or a character bank. The numbers and ids are
     those by which other commands know the people. A mistake in the file is told with its line.
     """
-    from shotad.sight.cast.files.loading import load_cast
+    from shotad.sight import load_cast
 
     cast = load_cast(path, key=cast_key, photos=cast_photos)
     lines = [f"{cast.source}: {len(cast)} {'person' if len(cast) == 1 else 'people'}."]

@@ -6,16 +6,16 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.errors import CastError
+from shotad.core import CastError
 
 if TYPE_CHECKING:
-    from shotad.core.members import Member, Reveal
-    from shotad.sight.cast.files.castfile import CastFile
+    from shotad.core import Member, Reveal
+    from shotad.sight import CastFile
 
 
 def cast_file(path: Path) -> CastFile:
     """The cast file of a cast folder that is there. Raises CastError."""
-    from shotad.sight.cast.files.castfile import CastFile
+    from shotad.sight import CastFile
 
     if path.suffix.lower() == ".json":
         raise CastError(f"{path} is a character bank, which is only read.", "Change it by hand.")
@@ -32,7 +32,7 @@ def save_cast(file: CastFile, path: Path) -> None:
 
 def renew(path: Path) -> None:
     """Write the overview of what was found in a cast anew where there is one."""
-    from shotad.sight.cast.found.overview import renew_overview
+    from shotad.sight import renew_overview
 
     renew_overview(path if path.is_dir() else path.parent)
 
@@ -61,7 +61,7 @@ def _parts(member: Member) -> list[str]:
 
 
 def _told(reveal: Reveal) -> str:
-    from shotad.sight.cast.files.entries import time_text
+    from shotad.sight import time_text
 
     film = f" in {reveal.film}" if reveal.film else ""
     if math.isinf(reveal.seconds):

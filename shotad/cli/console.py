@@ -12,10 +12,8 @@ from typing import Any
 
 import click
 
-from shotad.core.errors import UsageError
-from shotad.core.printable import on_terminal
-from shotad.core.progress import Display, Mode, display_mode
-from shotad.script.timecode import parse_time
+from shotad.core import Display, Mode, UsageError, display_mode, on_terminal
+from shotad.script import parse_time
 
 
 def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:

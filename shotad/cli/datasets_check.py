@@ -34,8 +34,7 @@ def command(console: Console, **options: Any) -> None:
 
     Exit code 0 if all that evaluation needs is there and can be read, else 1. Predicting needs the videos.
     """
-    from shotad.evaluation.datasets.checking import check_dataset
-    from shotad.evaluation.datasets.loading import load_dataset
+    from shotad.evaluation import check_dataset, load_dataset
 
     files = {name: options[name] for name in ("annotation", "actions", "shots", "casts")}
     dataset = load_dataset(options["name"], options["root"], **files, strict=False)

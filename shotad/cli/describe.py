@@ -21,23 +21,17 @@ from shotad.cli.options import (
     strict_option,
     tell_failures,
 )
-from shotad.cli.profile import profile_option, timed
-from shotad.cli.profile import told as told_of_time
+from shotad.cli.profile import profile_option, timed, told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core.config import Config
-from shotad.core.profiling import span
-from shotad.core.progress import duration
-from shotad.description import usage
-from shotad.description.result import Outcome
-from shotad.script.cue import CueStatus
-from shotad.script.timecode import timecode
+from shotad.core import Config, duration, span
+from shotad.description import Outcome, usage_as_json, usage_lines
+from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
-    from shotad.core.workfolder import WorkFolder
-    from shotad.film.reader import Film
-    from shotad.script.lint.report import Report
-    from shotad.sound.rendering.outputs import Wanted
-    from shotad.sound.rendering.rendered import Rendered
+    from shotad.core import WorkFolder
+    from shotad.film import Film
+    from shotad.script import Report
+    from shotad.sound import Rendered, Wanted
 
 
 @click.command(name="describe")
@@ -93,22 +87,24 @@ def command(console: Console, **options: Any) -> None:
 
     Exit code 1 if every slot failed; if only some did, 0, or 3 with --strict.
     """
-    from shotad.description.writing import Engines
+    from shotad.description import Engines
 
     config = settings(options, **flags_of(options))
     engines = Engines.of(config)
     if not options["estimate"]:
         engines.check_machine(config)
 
-    from shotad.description import bill
-    from shotad.description.foreseeing import foresee
-    from shotad.description.linting.check import lint_track
-    from shotad.description.pipeline import describe
-    from shotad.description.shortener import shortener
-    from shotad.description.writing.opening import opening
-    from shotad.script.lint.report import summary_line
-    from shotad.sound.rendering.rendered import summary as render_summary
-    from shotad.sound.rendering.run import run_render
+    from shotad.description import (
+        describe,
+        estimate_as_json,
+        estimate_lines,
+        foresee,
+        lint_track,
+        opening,
+        shortener,
+    )
+    from shotad.script import summary_line
+    from shotad.sound import run_render, summary as render_summary
 
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
@@ -119,7 +115,7 @@ def command(console: Console, **options: Any) -> None:
     ):
         if options["estimate"]:
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            told, found = bill.render(foreseen), bill.as_json(foreseen)
+            told, found = estimate_lines(foreseen), estimate_as_json(foreseen)
             told += told_of_time(recorded, folder, found)
             console.result("\n".join(told), found)
             return
@@ -159,8 +155,7 @@ def command(console: Console, **options: Any) -> None:
 
 def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:
     """What is to be made, refused before any work goes into the film where it cannot be."""
-    from shotad.sound.rendering.outputs import parse_wanted, wanted_files
-    from shotad.sound.rendering.validate import check_wanted
+    from shotad.sound import check_wanted, parse_wanted, wanted_files
 
     wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)
     check_wanted(film, wanted, config, config.language)
@@ -169,8 +164,7 @@ def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:
     """Refuse a voice or a file that cannot be, before any work goes into the film."""
-    from shotad.sound.rendering.outputs import parse_wanted
-    from shotad.sound.voices import make_voice
+    from shotad.sound import make_voice, parse_wanted
 
     if any(kind.is_heard for kind, _ in parse_wanted(makes)):
         make_voice(config.voice, config.language)
@@ -210,7 +204,7 @@ def summary(outcome: Outcome) -> str:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
     if outcome.used is not None:
-        lines += usage.render(outcome.used)
+        lines += usage_lines(outcome.used)
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     if outcome.sheet:
         lines.append(f"Overview: {outcome.sheet[0]}")
@@ -247,7 +241,7 @@ def report(outcome: Outcome, checked: Report | None = None, heard: Rendered | No
         "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
         "recognised": None if outcome.recognised is None else dict(outcome.recognised),
         "warnings": list(outcome.warnings),
-        "used": usage.as_json(outcome.used) if outcome.used is not None else None,
+        "used": usage_as_json(outcome.used) if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],
         "sheet": [str(path) for path in outcome.sheet],
         "lines": [

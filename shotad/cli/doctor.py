@@ -8,7 +8,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.core.errors import ShotadError
+from shotad.core import ShotadError
 
 _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 

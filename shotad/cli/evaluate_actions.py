@@ -41,13 +41,17 @@ def command(console: Console, **options: Any) -> None:
     Answers are kept: the same command goes on where it stopped. Exit code 1 if an AD was left without
     actions.
     """
-    from shotad.core.config import load_config
-    from shotad.evaluation.making.comparing import actions_in, compare
-    from shotad.evaluation.making.makers import make_maker
-    from shotad.evaluation.making.making import make_actions, write_actions
-    from shotad.evaluation.making.sources import ads_of
-    from shotad.evaluation.measure.bench import Bench
-    from shotad.evaluation.measure.store import Store
+    from shotad.core import load_config
+    from shotad.evaluation import (
+        Bench,
+        Store,
+        actions_in,
+        ads_of,
+        compare_actions,
+        make_actions,
+        make_maker,
+        write_actions,
+    )
 
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]
@@ -60,7 +64,7 @@ def command(console: Console, **options: Any) -> None:
     text, record = made.text, made.record()
     if others is not None:
         mine = {ad.id: one.actions for ad, one in zip(made.ads, made.made, strict=True)}
-        found = compare(mine, {name: actions for name, actions in others.items() if name in mine})
+        found = compare_actions(mine, {name: actions for name, actions in others.items() if name in mine})
         text, record = f"{text}\n\n{found.text}", {**record, "against": found.record()}
     console.result(text, record)
     if made.failed:

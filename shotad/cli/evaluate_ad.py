@@ -14,9 +14,7 @@ from shotad.cli.evaluating import beside, given, listed, measuring_options
 from shotad.cli.options import console_options, settings_options
 
 if TYPE_CHECKING:
-    from shotad.evaluation.measure.items import Corpus
-    from shotad.evaluation.report.inputs import ReportInput
-    from shotad.evaluation.report.reading import Report
+    from shotad.evaluation import Corpus, Report, ReportInput
 
 
 @click.command(name="ad")
@@ -50,9 +48,7 @@ def command(console: Console, **options: Any) -> None:
     The report goes to FILE.eval beside the predictions, or --out: report.html, report.md, report.json, and
     items.csv with each AD's values. What is computed is kept: a second run computes what has changed.
     """
-    from shotad.evaluation.predicting.choosing import Shard
-    from shotad.evaluation.report.writing import check_folder, write_report
-    from shotad.evaluation.running import WHOLE, evaluate
+    from shotad.evaluation import WHOLE, Shard, check_folder, evaluate, write_report
 
     names = listed(options["metrics"])
     shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
@@ -68,8 +64,7 @@ def command(console: Console, **options: Any) -> None:
 
 def _earlier(path: Path | None, corpus: Corpus) -> Report | None:
     """The report to compare with: read before anything is scored, and before it may be written over."""
-    from shotad.evaluation.report.comparing import check_same_dataset
-    from shotad.evaluation.report.reading import read_report
+    from shotad.evaluation import check_same_dataset, read_report
 
     if path is None:
         return None
@@ -83,10 +78,7 @@ def _all_names(run: ReportInput) -> list[str]:
 
 
 def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Report | None) -> None:
-    from shotad.evaluation.report.comparing import compare
-    from shotad.evaluation.report.comparison_text import comparison_text, write_comparison
-    from shotad.evaluation.report.reading import read_report
-    from shotad.evaluation.report.terminal import terminal_text
+    from shotad.evaluation import compare, comparison_text, read_report, terminal_text, write_comparison
 
     folder = files[0].parent
     report = read_report(folder)

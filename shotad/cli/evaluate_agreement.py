@@ -35,11 +35,8 @@ def command(
     it: id, action where an AD has several, and score or a column for each annotator. Annotators are averaged,
     then actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
-    from shotad.core.config import load_config
-    from shotad.core.wholefiles import readable_json, write_text
-    from shotad.evaluation.agreement.agreement import agreement
-    from shotad.evaluation.agreement.scores import read_scores
-    from shotad.evaluation.report.reading import read_report
+    from shotad.core import load_config, readable_json, write_text
+    from shotad.evaluation import agreement, read_report, read_scores
 
     settings = load_config(config, assignments, measures__report__unit=unit)
     found = agreement(

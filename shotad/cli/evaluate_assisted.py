@@ -14,7 +14,7 @@ from shotad.cli.evaluating import beside, given, listed, measuring_options
 from shotad.cli.options import console_options, settings_options
 
 if TYPE_CHECKING:
-    from shotad.evaluation.measure.rows import Result
+    from shotad.evaluation import Result
 
 
 @click.command(name="assisted")
@@ -39,13 +39,19 @@ def command(console: Console, **options: Any) -> None:
 
     The folder gets assisted.json, choices.jsonl with each AD's choice, and the report of the chosen lines.
     """
-    from shotad.core.wholefiles import write_text
-    from shotad.evaluation.assisted.protocol import assist
-    from shotad.evaluation.assisted.table import as_json, expert_words, render
-    from shotad.evaluation.measure.bench import Bench
-    from shotad.evaluation.measure.store import Store, kept_file
-    from shotad.evaluation.report.writing import check_folder, write_report
-    from shotad.evaluation.running import report_input
+    from shotad.core import write_text
+    from shotad.evaluation import (
+        Bench,
+        Store,
+        as_json,
+        assist,
+        check_folder,
+        expert_words,
+        kept_file,
+        render,
+        report_input,
+        write_report,
+    )
 
     names, expert = listed(options["metrics"]), listed(options["expert"])
     predictions: Path = options["predictions"][0]

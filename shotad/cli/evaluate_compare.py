@@ -32,10 +32,8 @@ def command(
     Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
     Differences are taken film by film. --out writes the lines that gained and lost most, too.
     """
-    from shotad.core.config import load_config
-    from shotad.evaluation.report.comparing import compare
-    from shotad.evaluation.report.comparison_text import comparison_text, write_comparison
-    from shotad.evaluation.report.reading import read_report
+    from shotad.core import load_config
+    from shotad.evaluation import compare, comparison_text, read_report, write_comparison
 
     settings = load_config(config, assignments, measures__report__unit=unit)
     comparison = compare(read_report(a), read_report(b), settings.measures.report)

@@ -9,10 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.core.errors import UsageError
+from shotad.core import UsageError
 
 if TYPE_CHECKING:
-    from shotad.evaluation.agreement.versions import Version
+    from shotad.evaluation import Version
 
 
 @click.command(name="inter-rater")
@@ -56,13 +56,16 @@ def command(
     films: film, rater, start, end, text. Lines are paired by overlap in time (tIoU), one to one; then each
     version is scored as a prediction of the other: what a system can hope for.
     """
-    from shotad.core.config import load_config
-    from shotad.core.wholefiles import readable_json, write_text
-    from shotad.evaluation.agreement.interrater import inter_rater
-    from shotad.evaluation.agreement.interrater_text import interrater_record, interrater_text
-    from shotad.evaluation.agreement.versions import at_rate
-    from shotad.evaluation.measure.bench import Bench
-    from shotad.evaluation.measure.store import Store, kept_file
+    from shotad.core import load_config, readable_json, write_text
+    from shotad.evaluation import (
+        Bench,
+        Store,
+        at_rate,
+        inter_rater,
+        interrater_record,
+        interrater_text,
+        kept_file,
+    )
 
     thresholds = _thresholds(tiou)
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
@@ -86,7 +89,7 @@ def _thresholds(text: str) -> list[float]:
 
 
 def _versions(scripts: tuple[Path, ...]) -> list[Version]:
-    from shotad.evaluation.agreement.versions import from_scripts, from_table
+    from shotad.evaluation import from_scripts, from_table
 
     if len(scripts) > 2:
         raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")

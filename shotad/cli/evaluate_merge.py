@@ -20,10 +20,7 @@ def command(console: Console, shards: tuple[Path, ...], out: Path) -> None:
     SHARDS are folders that shotad evaluate ad --shard K/N has written, each once. Numbers are those of a run
     over all of it at once; nothing is scored again.
     """
-    from shotad.evaluation.report.merging import merge
-    from shotad.evaluation.report.reading import read_report
-    from shotad.evaluation.report.terminal import terminal_text
-    from shotad.evaluation.report.writing import write_report
+    from shotad.evaluation import merge, read_report, terminal_text, write_report
 
     run = merge([read_report(shard) for shard in shards])
     for path in write_report(out, run):

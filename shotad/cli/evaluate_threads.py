@@ -9,8 +9,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.core.config import Config, load_config
-from shotad.core.errors import UsageError
+from shotad.core import Config, UsageError, load_config
 
 
 @click.command(name="threads")
@@ -35,9 +34,8 @@ def command(console: Console, **options: Any) -> None:
     Scores go to DIR.shotad beside DIR, or --out, clip by clip: the same command goes on where it stopped.
     Exit code 1 if a clip failed; failed clips count as nothing found.
     """
-    from shotad.core.workfolder import WorkFolder, work_folder_of
-    from shotad.evaluation.threads.evaluating import evaluate_threads, feature_maker
-    from shotad.evaluation.threads.labels import read_thread_labels
+    from shotad.core import WorkFolder, work_folder_of
+    from shotad.evaluation import evaluate_threads, feature_maker, read_thread_labels
 
     config = _settings(options)
     setups = _setups(options, config)
@@ -67,7 +65,7 @@ def _settings(options: dict[str, Any]) -> Config:
 
 
 def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
-    from shotad.evaluation.threads.results import TABLE, Setup
+    from shotad.evaluation import TABLE, Setup
 
     if not options["table"]:
         return (Setup(config.threads.frames, config.threads.match),)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from shotad.evaluation.running import Inputs
+    from shotad.evaluation import Inputs
 
 Command = Callable[..., Any]
 
@@ -49,7 +49,7 @@ def measuring_options(function: Command) -> Command:
 
 def given(options: Mapping[str, Any]) -> Inputs:
     """The human ADs, the predictions joined to them, and the settings that the options ask for."""
-    from shotad.evaluation.running import read_inputs
+    from shotad.evaluation import read_inputs
 
     names = ("root", "annotation", "actions", "casts", "id_column", "text_column", "descriptions")
     return read_inputs(

@@ -8,7 +8,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_file
-from shotad.core.errors import ScriptError, UsageError
+from shotad.core import ScriptError, UsageError
 
 
 @click.command(name="export")
@@ -46,10 +46,7 @@ def command(
 
 
 def _write(console: Console, path: Path, formats: tuple[str, ...], out: str | None) -> None:
-    from shotad.script.exporting import script_file, write_format
-    from shotad.script.text import FORMATS, script_format
-    from shotad.script.track import load_track
-    from shotad.script.translations import is_translation
+    from shotad.script import FORMATS, is_translation, load_track, script_file, script_format, write_format
 
     file = track_file(path)
     track = load_track(file)
@@ -65,7 +62,7 @@ def _write(console: Console, path: Path, formats: tuple[str, ...], out: str | No
 
 
 def _check(console: Console, paths: tuple[Path, ...]) -> None:
-    from shotad.script.text import check_script
+    from shotad.script import check_script
 
     found = {str(path): check_script(path) for path in paths}
     lines = []

@@ -9,8 +9,8 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
-from shotad.core.types import Shot
-from shotad.script.timecode import timecode
+from shotad.core import Shot
+from shotad.script import timecode
 
 
 @click.command(name="grammar")
@@ -23,9 +23,8 @@ def command(console: Console, **options: Any) -> None:
 
     Every shot is read, also those that no slot's clip shows.
     """
-    from shotad.core.records import shots_of
-    from shotad.description.clip_builder import study
-    from shotad.description.prepare import Bench
+    from shotad.core import shots_of
+    from shotad.description import Bench, study
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):

@@ -35,15 +35,14 @@ def command(
     goes into that one. What differs becomes an edit, which every later run keeps. Where script and
     track were both edited, nothing is written and both texts are shown.
     """
-    from shotad.script import translations as beside
-    from shotad.script.tracking import TRACK, import_into
+    from shotad.script import TRACK, import_into, import_translation, translation_of
 
     file = track_file(path)
-    file = (beside.translation_of(script, file.parent) or file) if file.name == TRACK else file
+    file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
     if file.name == TRACK:
         done = import_into(file.parent, script, form, reviewers=reviewers, overwrite=overwrite)
     else:
-        done = beside.import_into(file, script, form, reviewers=reviewers, overwrite=overwrite)
+        done = import_translation(file, script, form, reviewers=reviewers, overwrite=overwrite)
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),

@@ -25,22 +25,28 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from shotad.core.config import ConfigNames, config_names, load_config
-from shotad.core.errors import ScriptError, ShotadError, ShotadWarning, UsageError
-from shotad.core.progress import Display, NoProgress, Progress, display_mode
-from shotad.core.settings import assignments_of
+from shotad.core import (
+    ConfigNames,
+    Display,
+    NoProgress,
+    Progress,
+    ScriptError,
+    ShotadError,
+    ShotadWarning,
+    UsageError,
+    assignments_of,
+    config_names,
+    display_mode,
+    load_config,
+)
 
 if TYPE_CHECKING:
-    from shotad.core.config import Config
-    from shotad.core.runsettings import GivenCast
-    from shotad.core.types import Shot, ShotScale
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description.prepare import Bench
-    from shotad.description.result import Outcome
-    from shotad.evaluation.report.reading import Report
-    from shotad.film.reader import Film
-    from shotad.script.track import Track
-    from shotad.sound.rendering.rendered import Rendered
+    from shotad.core import Config, GivenCast, Shot, ShotScale, WorkFolder
+    from shotad.description import Bench, Outcome
+    from shotad.evaluation import Report
+    from shotad.film import Film
+    from shotad.script import Track
+    from shotad.sound import Rendered
 
 PathLike = str | os.PathLike[str]
 Settings = Mapping[str, Any] | Iterable[str] | None
@@ -82,10 +88,8 @@ def describe(
     last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
     InUse (another process holds the folder).
     """
-    from shotad.core.runsettings import Given, GivenCast, write_settings
-    from shotad.description.pipeline import describe as write_lines
-    from shotad.description.writing import Engines
-    from shotad.description.writing.opening import opening
+    from shotad.core import Given, GivenCast, write_settings
+    from shotad.description import Engines, describe as write_lines, opening
 
     if end is not None and not end > start:
         raise UsageError(f"end = {end} does not lie after start = {start}.", "Give a later end.")
@@ -149,12 +153,10 @@ def render(
     stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
-    from shotad.core.runsettings import SETTINGS, Given, for_rendering, read_settings
-    from shotad.description.prepare import Bench, shots_step, speech_step
-    from shotad.description.shortener import shortener
-    from shotad.script.track import load_track
-    from shotad.sound.rendering.outputs import parse_wanted, wanted_files
-    from shotad.sound.rendering.run import run_render
+    from shotad.core import SETTINGS, Given, for_rendering, read_settings
+    from shotad.description import Bench, shortener, shots_step, speech_step
+    from shotad.script import load_track
+    from shotad.sound import parse_wanted, run_render, wanted_files
 
     place, shown = _work_folder(film, out), shown_progress(progress)
     run = read_settings(place) if (place / SETTINGS).is_file() else None
@@ -199,7 +201,7 @@ def open_film(
     by ``frame.rgb()``, upright and with square pixels. ``frame_rate`` (3, ``"24000/1001"``) is that of
     numbered frames, and means nothing elsewhere. Raises FilmError for what cannot be read as a film.
     """
-    from shotad.film.opening import open_film as opened
+    from shotad.film import open_film as opened
 
     return opened(film, reader=load_config(config, settings).film.reader, frame_rate=_rate(frame_rate))
 
@@ -217,8 +219,8 @@ def detect_shots(
     ``out`` is a work folder in which they are kept and found again; None: nothing is kept. Raises FilmError,
     ConfigError, WorkFolderError.
     """
-    from shotad.core.records import shots_of
-    from shotad.description.prepare import shots_step
+    from shotad.core import shots_of
+    from shotad.description import shots_step
 
     with _bench(film, load_config(config, settings), out, progress) as bench:
         found = shots_step(bench)
@@ -264,7 +266,7 @@ def shot_scales(
 
     Shots whose scale cannot be told are left out. ``shots`` and ``out`` as in `find_threads`. Raises as it.
     """
-    from shotad.core.types import ShotScale
+    from shotad.core import ShotScale
 
     rows = _grammar(film, shots, config, settings, out, progress, without="threads.features=none")
     return {row["index"]: ShotScale(row["scale"]) for row in rows if row["scale"]}
@@ -307,11 +309,15 @@ def evaluate(
 
     Raises DatasetError, EvaluationError for a metric that is unknown or cannot be counted, ConfigError.
     """
-    from shotad.evaluation.predicting.choosing import Shard
-    from shotad.evaluation.report.reading import read_report
-    from shotad.evaluation.report.writing import check_folder, write_report
-    from shotad.evaluation.running import WHOLE, read_inputs
-    from shotad.evaluation.running import evaluate as measured
+    from shotad.evaluation import (
+        WHOLE,
+        Shard,
+        check_folder,
+        evaluate as measured,
+        read_inputs,
+        read_report,
+        write_report,
+    )
 
     files = [predictions] if isinstance(predictions, str | os.PathLike) else predictions
     part = Shard.parse(shard) if shard else WHOLE
@@ -354,9 +360,9 @@ def work_on(
     The film is opened first, so that a mistaken name leaves no folder behind. Raises OtherFilm where the
     folder's track is of another film, before anything is written.
     """
-    from shotad.core.workfolder import WorkFolder
-    from shotad.film.opening import open_film as opened
-    from shotad.script.tracking import present_track
+    from shotad.core import WorkFolder
+    from shotad.film import open_film as opened
+    from shotad.script import present_track
 
     with ExitStack() as stack:
         film = (
@@ -377,7 +383,7 @@ def shown_progress(progress: bool | Progress) -> Progress:
 
 
 def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
-    from shotad.core.workfolder import work_folder_of
+    from shotad.core import work_folder_of
 
     if out is not None:
         return Path(out)
@@ -401,8 +407,8 @@ def _folder(out: PathLike | None) -> Iterator[Path]:
 def _bench(
     film: PathLike | Film, config: Config, out: PathLike | None, progress: bool | Progress
 ) -> Iterator[Bench]:
-    from shotad.core.runsettings import Given
-    from shotad.description.prepare import Bench
+    from shotad.core import Given
+    from shotad.description import Bench
 
     with _folder(out) as place, work_on(film, config, place) as (opened, folder):
         bench = Bench.of(opened, folder, config, Given(), shown_progress(progress))
@@ -421,7 +427,7 @@ def _grammar(
     without: str,
 ) -> list[dict[str, Any]]:
     """The rows of ``grammar.json``; ``without`` is the setting that spares what nobody asked for."""
-    from shotad.description.clip_builder import study
+    from shotad.description import study
 
     if shots is not None:
         _check_shots(shots)
@@ -445,9 +451,8 @@ def _check_shots(shots: Sequence[Shot]) -> None:
 
 def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
     """The file of the track that is meant. One of other lines than the folder's gets a file of its own."""
-    from shotad.core.wholefiles import write_text
-    from shotad.script.track import load_track, to_json
-    from shotad.script.tracking import TRACK
+    from shotad.core import write_text
+    from shotad.script import TRACK, load_track, to_json
 
     own = folder.path / TRACK
     if isinstance(track, str | os.PathLike):

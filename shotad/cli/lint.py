@@ -9,15 +9,14 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.core.errors import UsageError
+from shotad.core import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shotad.core.config import Config
-    from shotad.core.progress import Progress
-    from shotad.description.linting.targets import Failed
-    from shotad.script.lint.report import Report
+    from shotad.core import Config, Progress
+    from shotad.description import Failed
+    from shotad.script import Report
 
 _A_PATH = click.Path(path_type=Path)
 
@@ -49,8 +48,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     settings of the run that wrote a track hold, and --config and --set over them. Exit code 1 if something
     is found that must not go out.
     """
-    from shotad.script.lint.listing import rules_json, rules_text
-    from shotad.script.lint.report import Report, as_json, as_text
+    from shotad.script import Report, as_json, as_text, rules_json, rules_text
 
     if options["listing"]:
         console.result(rules_text(), rules_json())
@@ -70,7 +68,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
 
 
 def _code(outcome: Report | Failed, *, strict: bool) -> int:
-    from shotad.description.linting.targets import Failed
+    from shotad.description import Failed
 
     if isinstance(outcome, Failed):
         return outcome.error.exit_code
@@ -84,7 +82,7 @@ def _row(failed: Failed) -> dict[str, str]:
 def _reports(
     paths: tuple[Path, ...], options: dict[str, Any], progress: Progress
 ) -> Iterator[Report | Failed]:
-    from shotad.description.linting.targets import Asked, checked_paths
+    from shotad.description import Asked, checked_paths
 
     asked = Asked(
         speech=options["speech"],
@@ -101,8 +99,7 @@ def _reports(
 
 def _settings(options: dict[str, Any], run: Config | None) -> Config:
     """What was asked for, over the settings of the run that wrote the track."""
-    from shotad.core.config import Config
-    from shotad.core.settings import load_settings
+    from shotad.core import Config, load_settings
 
     config = load_settings(Config, options["config"], options["assignments"], under=run)
     words = (*config.lint.words, *(str(path) for path in options["words"]))

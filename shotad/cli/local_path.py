@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from shotad.core.addresses import without_secrets
-from shotad.core.errors import UsageError
+from shotad.core import UsageError, without_secrets
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 

@@ -10,10 +10,16 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from shotad.core.config import Config
-from shotad.core.errors import ShotadError
-from shotad.core.system import memory_total, processors
-from shotad.core.weights import cache_folder, manifest, obtainable, state
+from shotad.core import (
+    Config,
+    ShotadError,
+    cache_folder,
+    manifest,
+    memory_total,
+    obtainable,
+    processors,
+    state,
+)
 
 LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
 EXTRAS = {
@@ -145,7 +151,7 @@ def _weights() -> list[Check]:
 
 def _features() -> list[Check]:
     """Which features threads are found by where the settings leave it to the machine."""
-    from shotad.grammar.features import auto_choice
+    from shotad.grammar import auto_choice
 
     try:
         choice = auto_choice(Config().threads, Config().compute)
@@ -156,9 +162,8 @@ def _features() -> list[Check]:
 
 def _engines() -> list[Check]:
     """Which engines ``auto`` takes, and which models of the hub for other engines are here."""
-    from shotad.core.hub import cached
-    from shotad.engines import best_here
-    from shotad.engines.local.names import MODELS
+    from shotad.core import cached
+    from shotad.engines import MODELS, best_here
 
     here = [name for name, model in MODELS.items() if cached(model.repo)]
     return [
@@ -176,8 +181,8 @@ def _endpoint() -> list[Check]:
 
 def _voices() -> list[Check]:
     """Who speaks where the settings leave it to the machine, and what there is of each kind of voice."""
-    from shotad.core.config.sound import VoiceSettings
-    from shotad.sound.voices import BY_ITSELF, kind_class, make_voice
+    from shotad.core import VoiceSettings
+    from shotad.sound import BY_ITSELF, kind_class, make_voice
 
     language = Config().language
     try:

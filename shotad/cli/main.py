@@ -18,9 +18,7 @@ import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
-from shotad.core.errors import ShotadError
-from shotad.core.printable import on_terminal
-from shotad.core.system import interruptible, leave
+from shotad.core import ShotadError, interruptible, leave, on_terminal
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films: folders, lists, catalogues."),

@@ -10,12 +10,19 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.core.errors import ShotadError, WeightsError
-from shotad.core.hub import HubModel, cached
-from shotad.core.printable import on_terminal
-from shotad.core.weights import Weights, manifest, state, weights_file
-from shotad.engines.local.names import MODELS as TALKERS
-from shotad.grammar.dino_models import MODELS as FEATURES
+from shotad.core import (
+    HubModel,
+    ShotadError,
+    Weights,
+    WeightsError,
+    cached,
+    manifest,
+    on_terminal,
+    state,
+    weights_file,
+)
+from shotad.engines import MODELS as TALKERS
+from shotad.grammar import MODELS as FEATURES
 
 MODELS = {**FEATURES, **TALKERS}
 """Models of the hub that have names here."""

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console, asked_time, mode_of
-from shotad.core.config import Config, load_config
-from shotad.core.errors import ShotadError, UsageError, WorkFolderError
+from shotad.core import Config, ShotadError, UsageError, WorkFolderError, load_config
 
 if TYPE_CHECKING:
-    from shotad.core.runsettings import Given, GivenCast
-    from shotad.core.workfolder import WorkFolder
-    from shotad.film.reader import Film
+    from shotad.core import Given, GivenCast, WorkFolder
+    from shotad.film import Film
 
 Command = Callable[..., Any]
 
@@ -127,8 +125,8 @@ def note_text(path: Path | None) -> str | None:
 
 def track_folder(path: Path) -> Path:
     """The work folder meant by a film or by the folder itself."""
-    from shotad.core.workfolder import work_folder_of
-    from shotad.script.tracking import TRACK
+    from shotad.core import work_folder_of
+    from shotad.script import TRACK
 
     for folder in (path, work_folder_of(path)):
         if (folder / TRACK).is_file():
@@ -139,7 +137,7 @@ def track_folder(path: Path) -> Path:
 
 def track_file(path: Path) -> Path:
     """The track meant by its own file (a translation's too), by a film, or by the work folder."""
-    from shotad.script.tracking import TRACK
+    from shotad.script import TRACK
 
     return path if path.is_file() and path.suffix.lower() == ".json" else track_folder(path) / TRACK
 
@@ -151,7 +149,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     A command that writes lines leaves there what it was asked to do, for a later redo. Raises as `work_on`.
     """
     from shotad.cli.interface import work_on
-    from shotad.core.runsettings import write_settings
+    from shotad.core import write_settings
 
     given = _given(options)
     rate, force = _rate(options["frame_rate"]), bool(options.get("force"))
@@ -174,7 +172,7 @@ def _writes_lines(options: Mapping[str, Any]) -> bool:
 
 
 def _given(options: Mapping[str, Any]) -> Given:
-    from shotad.core.runsettings import Given
+    from shotad.core import Given
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
@@ -185,7 +183,7 @@ def _given(options: Mapping[str, Any]) -> Given:
 
 
 def _cast(options: Mapping[str, Any]) -> GivenCast | None:
-    from shotad.core.runsettings import GivenCast
+    from shotad.core import GivenCast
 
     path, key, photos = (options.get(name) for name in ("cast", "cast_key", "cast_photos"))
     if path is not None:

@@ -9,14 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options, strict_option, tell_failures
-from shotad.core.config import Config, load_config
-from shotad.core.errors import UsageError
+from shotad.core import Config, UsageError, load_config
 
 if TYPE_CHECKING:
-    from shotad.evaluation.datasets.ads import Dataset
-    from shotad.evaluation.predicting.casts import Bank
-    from shotad.evaluation.predicting.choosing import Wanted
-    from shotad.evaluation.predicting.run import Job
+    from shotad.evaluation import Bank, Dataset, Job, Wanted
 
 
 @click.command(name="predict")
@@ -72,11 +68,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     A missing or broken video fails the lines of its clip, and the run goes on. Exit code 1 if every line
     failed; if only some did, 0, or 3 with --strict.
     """
-    from shotad.engines.openai.notice import notice
-    from shotad.evaluation.datasets.loading import load_dataset
-    from shotad.evaluation.predicting import summary
-    from shotad.evaluation.predicting.choosing import Shard, choose
-    from shotad.evaluation.predicting.run import predict
+    from shotad.engines import notice
+    from shotad.evaluation import Shard, choose, load_dataset, predict, prediction_as_json, prediction_text
 
     shard = Shard.parse(options["shard"]) if options["shard"] else None
     data = load_dataset(dataset, options["root"], annotation=options["annotation"])
@@ -86,7 +79,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         console.note(line)
     done = predict(job, tasks)
     out = str(options["out"])
-    console.result(summary.render(done, out), summary.as_json(done, out))
+    console.result(prediction_text(done, out), prediction_as_json(done, out))
     reasons = [line.failure for line in done.lines if line.text is None]
     of = len(done.lines)
     tell_failures(reasons, of, "lines", all_failed=len(reasons) == of, strict=options["strict"])
@@ -105,9 +98,8 @@ def _settings(data: Dataset, options: dict[str, Any]) -> Config:
 
 
 def _job(data: Dataset, config: Config, options: dict[str, Any], console: Console) -> Job:
-    from shotad.description.writing import Engines
-    from shotad.evaluation.predicting.run import Job
-    from shotad.evaluation.predicting.waiting import ahead_of
+    from shotad.description import Engines
+    from shotad.evaluation import Job, ahead_of
 
     if options["shots"] == "published" and not data.shots:
         raise UsageError(
@@ -130,7 +122,7 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
 
 
 def _bank(options: dict[str, Any]) -> Bank | None:
-    from shotad.evaluation.predicting.casts import read_bank_of_films
+    from shotad.evaluation import read_bank_of_films
 
     if options["cast_bank"] is not None:
         return read_bank_of_films(options["cast_bank"], options["cast_photos"])
@@ -140,7 +132,7 @@ def _bank(options: dict[str, Any]) -> Bank | None:
 
 
 def _wanted(options: dict[str, Any]) -> Wanted:
-    from shotad.evaluation.predicting.choosing import Wanted
+    from shotad.evaluation import Wanted
 
     films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
     ids = _ids(options["ids"]) if options["ids"] is not None else None

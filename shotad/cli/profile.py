@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.core.profiling import Recording, profiled
-from shotad.core.profiling.keeping import FILE
-from shotad.core.profiling.report import lines
+from shotad.core import FILE, Recording, lines, profiled
 
 if TYPE_CHECKING:
-    from shotad.core.workfolder import WorkFolder
+    from shotad.core import WorkFolder
 
 
 def profile_option(function: Any) -> Any:

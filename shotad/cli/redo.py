@@ -9,10 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, strict_option, tell_failures, track_folder
-from shotad.script.timecode import timecode
+from shotad.script import timecode
 
 if TYPE_CHECKING:
-    from shotad.description.redo import Redone, Result
+    from shotad.description import Redone, Result
 
 
 @click.command(name="redo")
@@ -48,15 +48,11 @@ def command(
     comes, nothing is changed. Exit code 1 if no slot got a line; if only some got none, 0, or 3 with
     --strict.
     """
-    from shotad.core.runsettings import changed, read_settings, with_cast
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description.redo import redo
-    from shotad.description.writing import Engines
-    from shotad.engines.openai.notice import notice
-    from shotad.film.opening import open_film
-    from shotad.film.prepared import film_of
-    from shotad.script.track import load_track
-    from shotad.script.tracking import TRACK
+    from shotad.core import WorkFolder, changed, read_settings, with_cast
+    from shotad.description import Engines, redo
+    from shotad.engines import notice
+    from shotad.film import film_of, open_film
+    from shotad.script import TRACK, load_track
 
     place = track_folder(path)
     run = with_cast(read_settings(place), cast)
@@ -101,7 +97,7 @@ _AGAIN = "Their lines stay as they were; run the command again with these slots 
 
 def _summary(done: Redone) -> str:
     """Old and new line of each slot, or why there is no new one."""
-    from shotad.description import usage
+    from shotad.description import usage_lines
 
     lines = []
     for one in done.results:
@@ -113,7 +109,7 @@ def _summary(done: Redone) -> str:
         else:
             lines.append(f"  Nothing was changed: {one.reason or SAME}")
     lines += [f"Note: {warning}" for warning in done.warnings]
-    lines += usage.render(done.used) if done.used else []
+    lines += usage_lines(done.used) if done.used else []
     if done.files:
         lines += ["Files:", *(f"  {path}" for path in done.files)]
     return "\n".join([*lines, f"Overview: {done.sheet[0]}"] if done.sheet else lines)
@@ -121,12 +117,12 @@ def _summary(done: Redone) -> str:
 
 def _report(done: Redone) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.description import usage
+    from shotad.description import usage_as_json
 
     return {
         "lines": [_row(one) for one in done.results],
         "warnings": list(done.warnings),
-        "used": usage.as_json(done.used) if done.used else None,
+        "used": usage_as_json(done.used) if done.used else None,
         "files": [str(path) for path in done.files],
         "sheet": [str(path) for path in done.sheet],
     }

@@ -10,13 +10,11 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_folder
-from shotad.core.config.sound import LOUDNESS_PROFILES
-from shotad.core.errors import UsageError
-from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+from shotad.core import LOUDNESS_PROFILES, UsageError
+from shotad.sound import parse_wanted, wanted_files
 
 if TYPE_CHECKING:
-    from shotad.core.config import Config
-    from shotad.core.runsettings import RunSettings
+    from shotad.core import Config, RunSettings
 
 
 def sound_options(function: Any) -> Any:
@@ -84,15 +82,11 @@ def command(console: Console, path: Path, **options: Any) -> None:
     audio track; its picture and its own tracks are copied as they are. Exit code 1 if what was
     made breaks a rule that must hold.
     """
-    from shotad.core.runsettings import read_settings
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description.shortener import shortener
-    from shotad.film.opening import open_film
-    from shotad.film.prepared import film_of
-    from shotad.script.track import load_track
-    from shotad.script.tracking import TRACK
-    from shotad.sound.rendering.rendered import summary
-    from shotad.sound.rendering.run import run_render
+    from shotad.core import WorkFolder, read_settings
+    from shotad.description import shortener
+    from shotad.film import film_of, open_film
+    from shotad.script import TRACK, load_track
+    from shotad.sound import run_render, summary
 
     place = track_folder(path)
     run = read_settings(place)
@@ -118,7 +112,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
 
 def _settings(run: RunSettings, options: Mapping[str, Any]) -> Config:
     """The settings of the run, with those of this command in their place."""
-    from shotad.core.runsettings import for_rendering
+    from shotad.core import for_rendering
 
     return for_rendering(
         run.config,

@@ -9,10 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_folder
-from shotad.core.errors import FilmError, UsageError
+from shotad.core import FilmError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.core.runsettings import RunSettings
+    from shotad.core import RunSettings
 
 LOOPBACK = "127.0.0.1"
 
@@ -47,8 +47,8 @@ def command(
         raise UsageError(what, "Leave one of them out.")
     folder = track_folder(path)
     _check_installed()
-    from shotad.core.runsettings import read_settings
-    from shotad.review.server.serving import serve
+    from shotad.core import read_settings
+    from shotad.review import serve
 
     run = read_settings(folder)
     film = _film(folder, run, path, film_file)
@@ -66,8 +66,8 @@ def command(
 
 def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:
     """The film; None where it is gone and nobody says where it is."""
-    from shotad.film.prepared import film_of
-    from shotad.review.server.opening import film_id
+    from shotad.film import film_of
+    from shotad.review import film_id
 
     if given is not None:
         if not given.exists():

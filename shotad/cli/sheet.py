@@ -9,10 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
-from shotad.core.errors import UsageError, WorkFolderError
+from shotad.core import UsageError, WorkFolderError
 
 if TYPE_CHECKING:
-    from shotad.core.workfolder import WorkFolder
+    from shotad.core import WorkFolder
 
 
 @click.command(name="sheet")
@@ -25,12 +25,9 @@ def command(console: Console, **options: Any) -> None:
     Give the film, or its work folder: the film is then looked for beside the folder. A film that was
     never described is drawn with its shots, speech and slots.
     """
-    from shotad.description.clip_builder import get_ready, study
-    from shotad.description.prepare import Bench, prepare
-    from shotad.description.sheet.writing import write_sheet
-    from shotad.film.framing import Frames
-    from shotad.script.track import FilmId
-    from shotad.script.tracking import present_track
+    from shotad.description import Bench, get_ready, prepare, study, write_sheet
+    from shotad.film import Frames
+    from shotad.script import FilmId, present_track
 
     config = settings(options)
     options = {**options, **_places(options)}
@@ -94,7 +91,7 @@ def _film_of(folder: Path) -> Path:
 
 def _film_name(folder: Path) -> str:
     """What the track calls the film, else what the shots do, else the folder's name without its ending."""
-    from shotad.core.workfolder import WorkFolder
+    from shotad.core import WorkFolder
 
     records = WorkFolder(folder)
     track, shots = (records.read_json(f"{name}.json") or {} for name in ("track", "shots"))

@@ -8,7 +8,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
-from shotad.script.timecode import timecode
+from shotad.script import timecode
 
 
 @click.command(name="shots")
@@ -17,7 +17,7 @@ from shotad.script.timecode import timecode
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Find the shots of FILM and keep them in its work folder."""
-    from shotad.description.prepare import Bench, shots_step
+    from shotad.description import Bench, shots_step
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):

@@ -9,10 +9,9 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
-from shotad.core.records import interval_rows, slot_rows, utterance_rows
-from shotad.core.types import Interval
-from shotad.film.handslots import hand_row
-from shotad.script.timecode import timecode
+from shotad.core import Interval, interval_rows, slot_rows, utterance_rows
+from shotad.film import hand_row
+from shotad.script import timecode
 
 
 @click.command(name="slots")
@@ -23,8 +22,8 @@ from shotad.script.timecode import timecode
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Find the speech of FILM and the slots in which AD can be spoken."""
-    from shotad.description.prepare import Bench, prepare
-    from shotad.film.slots import why_few
+    from shotad.description import Bench, prepare
+    from shotad.film import why_few
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):

@@ -12,7 +12,7 @@ from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
 
 if TYPE_CHECKING:
-    from shotad.grammar.training.scale import Outcome
+    from shotad.grammar import Outcome
 
 RECIPE = "train-scale"
 """The config that is taken where none is named."""
@@ -55,14 +55,12 @@ def scale(
     The best checkpoint, OUT/best.safetensors, is used by shotad describe --set scale.checkpoint=FILE.
     Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
     """
-    from shotad.core.compute import need
+    from shotad.core import need
 
     for module in ("torch", "transformers", "accelerate"):
         need(module, "shotad train", "train")
-    from shotad.core.settings import load_settings
-    from shotad.grammar.training.distributed import end_process
-    from shotad.grammar.training.scale import train_scale
-    from shotad.grammar.training.settings import ScaleTraining
+    from shotad.core import load_settings
+    from shotad.grammar import ScaleTraining, end_process, train_scale
 
     settings = load_settings(ScaleTraining, config or [RECIPE], assignments, net__backbone=backbone)
     outcome = train_scale(data, out, settings, resume=resume, progress=console)
@@ -72,7 +70,7 @@ def scale(
 
 
 def _told(outcome: Outcome) -> str:
-    from shotad.grammar.training.scores import beside_published, by_class
+    from shotad.grammar import beside_published, by_class
 
     return "\n\n".join(
         [

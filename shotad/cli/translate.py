@@ -9,14 +9,12 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, note_text, strict_option, tell_failures, track_file
-from shotad.core.config import Config, load_config
-from shotad.core.config.languages import language_of
-from shotad.script.timecode import timecode
+from shotad.core import Config, language_of, load_config
+from shotad.script import timecode
 
 if TYPE_CHECKING:
-    from shotad.core.engine import Engine
-    from shotad.core.runsettings import GivenCast
-    from shotad.description.translating.files import Outcome
+    from shotad.core import Engine, GivenCast
+    from shotad.description import TranslationOutcome
 
 
 @click.command(name="translate")
@@ -45,12 +43,18 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     it as you would the track. The same command again asks only for lines that failed or have
     changed. Exit code 1 if every line failed; if only some did, 0, or 3 with --strict.
     """
-    from shotad.core.recordlog import RecordLog
-    from shotad.core.workfolder import WorkFolder
-    from shotad.description import bill
-    from shotad.description.translating.files import make_ready, read_source, ready_if_here, translate_into
-    from shotad.description.translating.translate import between, foresee_translation
-    from shotad.script.translations import log_name
+    from shotad.core import RecordLog, WorkFolder
+    from shotad.description import (
+        between,
+        estimate_as_json,
+        estimate_lines,
+        foresee_translation,
+        make_ready,
+        read_source,
+        ready_if_here,
+        translate_into,
+    )
+    from shotad.script import log_name
 
     tag = language_of(target).tag
     file = track_file(path)
@@ -71,7 +75,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
             slots=source.slots,
             names=source.names,
         )
-        console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
+        console.result("\n".join(estimate_lines(foreseen)), estimate_as_json(foreseen))
         return
     with WorkFolder(place, force=options["force"]) as folder:
         for line in _notice(engine):
@@ -96,7 +100,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
 
 def _engine(config: Config, source: str) -> Engine:
     """The engine that translates. One that cannot is told so before it refuses to write the new language."""
-    from shotad.description.translating.translate import check_translates
+    from shotad.description import check_translates
     from shotad.engines import make_engine, stage_engines
 
     name = stage_engines(config).stage2
@@ -106,7 +110,7 @@ def _engine(config: Config, source: str) -> Engine:
 
 def _notice(engine: Engine) -> list[str]:
     """What leaves the machine, before the first call."""
-    from shotad.engines.openai.engine import OpenAI
+    from shotad.engines import OpenAI
 
     host = engine.abilities.sends_to
     lines = [f"The lines of the track leave this machine: they are sent to {host}."] if host else []
@@ -120,7 +124,7 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
     The language becomes the new one: engines that write one language alone refuse others.
     """
-    from shotad.core.runsettings import SETTINGS, GivenCast, changed, read_settings, with_cast
+    from shotad.core import SETTINGS, GivenCast, changed, read_settings, with_cast
 
     path, note = options["cast"], options["note"]
     if (folder / SETTINGS).is_file():
@@ -138,9 +142,9 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
     return config, cast
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: TranslationOutcome) -> str:
     """What a describer wants to know, as plain lines."""
-    from shotad.description import usage
+    from shotad.description import usage_lines
 
     done, track = outcome.translated, outcome.track
     lines = [
@@ -156,13 +160,13 @@ def summary(outcome: Outcome) -> str:
         lines.append(f"Without a translation that fits: {len(done.failed)}.")
         lines += [f"  {timecode(one.start)}  {one.reason}" for one in done.failed]
     lines += [f"Note: {warning}" for warning in outcome.warnings]
-    lines += usage.render(done.used)
+    lines += usage_lines(done.used)
     return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
 
 
-def report(outcome: Outcome) -> dict[str, Any]:
+def report(outcome: TranslationOutcome) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.description import usage
+    from shotad.description import usage_as_json
 
     done = outcome.translated
     return {
@@ -173,6 +177,6 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "kept": list(outcome.kept),
         "failed": [{"id": one.id, "start": one.start, "reason": one.reason} for one in done.failed],
         "warnings": list(outcome.warnings),
-        "used": usage.as_json(done.used),
+        "used": usage_as_json(done.used),
         "files": [str(path) for path in outcome.files],
     }

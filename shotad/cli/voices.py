@@ -9,11 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.core.config import load_config
-from shotad.core.errors import UsageError
+from shotad.core import UsageError, load_config
 
 if TYPE_CHECKING:
-    from shotad.sound.voices.base import VoiceInfo
+    from shotad.sound import VoiceInfo
 
 _ENDINGS = (".wav", ".flac")
 _MOST = 12
@@ -54,7 +53,7 @@ def command(console: Console, say: str | None, out: Path | None, **options: Any)
 
 
 def _list(console: Console, language: str | None, name: str | None) -> None:
-    from shotad.sound.voices import kind_class, voices
+    from shotad.sound import kind_class, voices
 
     found = [info for info in voices(language) if name is None or name in (info.name, info.kind)]
     if name is not None and not found:
@@ -108,11 +107,8 @@ def _row(info: VoiceInfo) -> dict[str, Any]:
 
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
-    from shotad.core.wholefiles import write_bytes
-    from shotad.sound.pronunciation import said
-    from shotad.sound.studio import read_lexicon
-    from shotad.sound.voices import make_voice, notice
-    from shotad.sound.voices.takefile import flac, wav
+    from shotad.core import write_bytes
+    from shotad.sound import flac, make_voice, notice, read_lexicon, said, wav
 
     if not any(c.isalnum() for c in text):
         raise UsageError(f"There is no word in {text!r}.", "Give a text: --say TEXT.")
@@ -141,7 +137,7 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
 
 def _language_of(name: str) -> str | None:
     """The language that a voice's name itself asks for; None where it speaks several, or none is named."""
-    from shotad.sound.voices import voices
+    from shotad.sound import voices
 
     if ":" not in name:
         return None

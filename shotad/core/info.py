@@ -117,7 +117,7 @@ _SAMPLE = 1 << 16
 _SAMPLES = 16
 
 
-def fingerprint(size: int, read_at: Callable[[int, int], bytes], extra: bytes = b"") -> str:
+def file_fingerprint(size: int, read_at: Callable[[int, int], bytes], extra: bytes = b"") -> str:
     """A name for content that does not depend on path, name or date: 32 hex digits.
 
     It is the SHA-256 (first 128 bits) of the size, the first and the last MiB, and 16 samples of

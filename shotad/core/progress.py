@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TextIO
 
 from tqdm import tqdm
 
-from shotad.core.printable import on_terminal
+from shotad.core.printing import on_terminal
 
 Mode = Literal["bars", "plain", "quiet", "json"]
 """How progress is shown; with the last two it is not."""

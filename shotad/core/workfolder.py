@@ -20,7 +20,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from shotad.core.errors import InUse, WorkFolderError
-from shotad.core.printable import is_text, printable
+from shotad.core.printing import is_text, printable
 from shotad.core.recordlog import RecordLog, plain
 from shotad.core.records import read_record
 from shotad.core.wholefiles import DRAFT, explained, make_folder, readable_json, sweep, write_text

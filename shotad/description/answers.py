@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.script.cue import LONGEST
+from shotad.core import RefusalError, ScriptError
+from shotad.script import LONGEST
 
 MOST_FAILURES = 50
 """Brackets tried as the beginning of JSON; a model that writes nothing but brackets ends there."""

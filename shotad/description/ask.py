@@ -6,9 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shotad.core.engine import Engine, Identity, Reply, Request, Usage
-from shotad.core.errors import EngineError, ShotadError
-from shotad.core.types import Message
+from shotad.core import Engine, EngineError, Identity, Message, Reply, Request, ShotadError, Usage
 
 
 def slot_seed(seed: int, slot_id: str) -> int:

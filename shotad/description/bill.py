@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shotad.core.engine import Stage
+from shotad.core import Stage
 from shotad.description.estimate import DESCRIPTION_WORDS, Count, Estimate, StageEstimate
 
 STAGE_NAMES: Mapping[Stage, str] = {"stage1": "Stage I", "stage2": "Stage II"}
 """What the stages are called before people."""
 
 
-def render(found: Estimate) -> list[str]:
+def estimate_lines(found: Estimate) -> list[str]:
     """Plain lines for a terminal."""
     if not found.stages:
         return ["Nothing is left to be asked."]
@@ -74,7 +74,7 @@ def money(amount: float) -> str:
     return f"{amount:,.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.4f}"
 
 
-def as_json(found: Estimate) -> dict[str, Any]:
+def estimate_as_json(found: Estimate) -> dict[str, Any]:
     """The same for programs."""
     return {
         "stages": [

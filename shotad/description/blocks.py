@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from shotad.core.config import PromptSettings
-from shotad.core.printable import seen
-from shotad.core.types import Message
+from shotad.core import Message, PromptSettings, seen
 from shotad.description.templates import cut_to_words, render
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {"material/rule": ()}

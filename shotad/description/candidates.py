@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shotad.description.wording import content_of, head_of, words_of
-from shotad.script.rules import similarity
+from shotad.script import similarity
 
 NEAR = 0.8
 """Share of common words from which two lines are near copies, as in rule L9."""

@@ -11,14 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.core.clip_cast import Character, Presence
-from shotad.core.config import OverlaySettings, PromptSettings
-from shotad.core.types import Description, Utterance
+from shotad.core import Character, Description, OverlaySettings, Presence, PromptSettings, Utterance
 from shotad.description.blocks import block, material, name_shots
 from shotad.description.hints import Heard, in_usual_letters
 from shotad.description.naming import spoken
 from shotad.description.templates import render
-from shotad.script.people import Mention, mentions
+from shotad.script import CastMention, cast_mentions
 
 Marks = Literal["ellipses", "boxes", "none"]
 
@@ -172,10 +170,10 @@ def _as_told(name: str, presence: Presence, settings: PromptSettings) -> str:
     return who.full if settings.names == "full" else who.called
 
 
-def whose(name: str, presence: Presence) -> tuple[Mention, ...]:
+def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
     """Whose of the cast a name is that stands by itself. It is sure to be one: ``Rose`` at a sentence's
     beginning need not be."""
-    return mentions(f"with {name}", presence.cast)
+    return cast_mentions(f"with {name}", presence.cast)
 
 
 def as_called(description: Description, presence: Presence, settings: PromptSettings) -> Description:
@@ -230,7 +228,7 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
     """
     if not settings.stage2_names:
         return ""
-    named = {mention.id for mention in mentions(description, presence.cast)}
+    named = {mention.id for mention in cast_mentions(description, presence.cast)}
     rows = [_person(c) for c in presence.seen if not c.named or c.id in named]
     return block(render("stage2/people", people=material("\n".join(rows)))) if rows else ""
 

@@ -6,15 +6,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.core.config.languages import is_english, language_of
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.core.types import Message
+from shotad.core import Message, RefusalError, ScriptError, is_english, language_of
 from shotad.description.blocks import without_material
 from shotad.description.language_id import other_language
-from shotad.script import words
-from shotad.script.cue import count_words
-from shotad.script.pace import budget_in, spoken_words
-from shotad.script.rules import Finding, Limits, check_line, quotations, similarity
+from shotad.script import (
+    SOMEONE,
+    TALK,
+    Finding,
+    Limits,
+    budget_in,
+    check_line,
+    count_words,
+    quotations,
+    similarity,
+    spoken_words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +180,10 @@ def _of_the_task(line: str) -> Iterator[Complaint]:
     plain = line
     for start, end in quotations(line):
         plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
-    if someone := words.SOMEONE.search(plain):
+    if someone := SOMEONE.search(plain):
         pronoun = _PRONOUNS.get(someone["who"].lower().split()[-1], "they")
         yield Complaint("pronoun", f'Write "{pronoun}" instead of "{someone["who"].strip()}".')
-    if talk := words.TALK.search(plain):
+    if talk := TALK.search(plain):
         yield Complaint(
             "talk", f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
         )

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from shotad.core.types import Interval, Slot
+from shotad.core import Interval, Slot
 from shotad.description.candidates import is_near_copy
 from shotad.description.wording import content_of, is_unfinished, verbs_of
-from shotad.script.cue import Sight
-from shotad.script.english.fit import Fitted
-from shotad.script.rules import BENCHMARK, Finding, Level, Limits, similarity
+from shotad.script import BENCHMARK, Finding, Fitted, Level, Limits, Sight, similarity
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
+CHOICE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage2/choose-system": ("medium",),
     "stage2/choose": ("description", "before", "lines", "template"),
     "stage2/choose-before": ("lines",),

@@ -13,27 +13,52 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import ConfigError, WeightsError
-from shotad.core.progress import Progress, reported
-from shotad.core.records import shots_of
-from shotad.core.runsettings import Given
-from shotad.core.types import ContextShot, Grammar, Interval, Role, Seconds, Shot, Slot
-from shotad.core.weights import weights_file
-from shotad.core.workfolder import WorkFolder, key_of
+from shotad.core import (
+    Config,
+    ConfigError,
+    ContextShot,
+    Given,
+    Grammar,
+    Interval,
+    Progress,
+    Role,
+    Seconds,
+    Shot,
+    Slot,
+    WeightsError,
+    WorkFolder,
+    key_of,
+    reported,
+    shots_of,
+    weights_file,
+)
 from shotad.description.casting.recognise import check_cast, recognise
-from shotad.description.prepare import Bench, shots_step
+from shotad.description.preparing import Bench, shots_step
 from shotad.description.slotplan import SlotPlan, shown_shots
-from shotad.film.context import context_shots
-from shotad.film.framing import OVERVIEW
-from shotad.film.moments import ShotMoments, moments_of, published_moments_of
-from shotad.film.prepared import Prepared
-from shotad.film.sampling import plan_frames
-from shotad.grammar.cache import Look, book_of, grammar_of, look_rows, pair_rows
-from shotad.grammar.clipwise import ClipReader, Sweep
-from shotad.grammar.features import make_feature_maker
-from shotad.grammar.reading import Readers, moments_read, threshold_of
-from shotad.grammar.scale import make_scale_reader, scale_weights
+from shotad.film import (
+    OVERVIEW,
+    Prepared,
+    ShotMoments,
+    context_shots,
+    moments_of,
+    plan_frames,
+    published_moments_of,
+)
+from shotad.grammar import (
+    ClipReader,
+    Look,
+    Readers,
+    Sweep,
+    book_of,
+    grammar_of,
+    look_rows,
+    make_feature_maker,
+    make_scale_reader,
+    moments_read,
+    pair_rows,
+    scale_weights,
+    threshold_of,
+)
 
 FALLBACK_RATE = Fraction(24)
 """Frames a second where a container tells none; the reader still delivers the frame of each moment."""

@@ -6,15 +6,12 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shotad.core.config import Config, SamplingSettings
-from shotad.core.engine import Identity, Reply, Request
-from shotad.core.errors import ScriptError
-from shotad.core.types import Message
+from shotad.core import Config, Identity, Message, Reply, Request, SamplingSettings, ScriptError
 from shotad.description.answers import quoted
 from shotad.description.ask import identity_record, prompt_record, slot_seed, try_record, usage_record
 from shotad.description.candidates import distinct, merged
 from shotad.description.checks import REPEATED, Complaint, original, unreadable
-from shotad.description.converse import Turn
+from shotad.description.conversation import Turn
 from shotad.description.judging import Judge
 from shotad.description.parsing import parse_stage2
 from shotad.description.prompts import Stage2Prompt, answer_schema

@@ -12,9 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.core.config import Config
-from shotad.core.engine import Counting, Engine, Stage
-from shotad.core.types import Message
+from shotad.core import Config, Counting, Engine, Message, Stage
 from shotad.description.tokens import tokens_in
 
 DESCRIPTION_WORDS = 110

@@ -12,14 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.config.languages import is_english
-from shotad.core.types import Role
+from shotad.core import NOBODY, Presence, Role, is_english
 from shotad.description.leakwords import SHOTS
 from shotad.description.wording import content_of
-from shotad.script.cue import Sight
-from shotad.script.pace import spoken_words
-from shotad.script.people import mentions
+from shotad.script import Sight, cast_mentions, spoken_words
 
 Part = tuple[int, float, float | None]
 """A part of a line: the words of the line before it, and the seconds from and until which it is seen."""
@@ -113,7 +109,7 @@ def _by_faces(text: str, presence: Presence, stage1: Mapping[str, Any], language
     current = [
         (row["start"], row["end"]) for row in stage1.get("shots", ()) if row["role"] == Role.CURRENT.value
     ]
-    for mention in mentions(text, presence.cast) if presence.sightings else ():
+    for mention in cast_mentions(text, presence.cast) if presence.sightings else ():
         seen = [s.seconds for s in presence.sightings if s.name == mention.id]
         shown = [second for second in seen if any(start <= second < end for start, end in current)]
         if shown:

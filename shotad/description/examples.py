@@ -13,10 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from shotad.core.config import PromptSettings
-from shotad.core.errors import ConfigError
-from shotad.core.resources import prompt_text
-from shotad.script.cue import count_words
+from shotad.core import ConfigError, PromptSettings, prompt_text
+from shotad.script import count_words
 
 EXAMPLES = "stage2/examples"
 

@@ -8,30 +8,29 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.hub import cached
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.recordlog import RecordLog
-from shotad.core.records import description_of
-from shotad.core.runsettings import Given
-from shotad.core.types import Description
-from shotad.core.weights import at_hand
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    Config,
+    Description,
+    Given,
+    NoProgress,
+    Progress,
+    RecordLog,
+    WorkFolder,
+    at_hand,
+    cached,
+    description_of,
+)
 from shotad.description import stage2
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.prepare import Bench, prepare
+from shotad.description.preparing import Bench, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import BUDGETS, renewal_messages
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.description.writing import Engines, is_done, stage1_questions
-from shotad.film.overlay.overlay import vlm_size
-from shotad.film.reader import Film
-from shotad.film.subtitles import embedded_track
-from shotad.grammar.dino_models import MODELS
-from shotad.grammar.scale import scale_weights
-from shotad.sight.facemodels import PAIRS
-from shotad.sight.text import TEXT_WEIGHTS
+from shotad.film import Film, embedded_track, vlm_size
+from shotad.grammar import MODELS, scale_weights
+from shotad.sight import PAIRS, TEXT_WEIGHTS
 
 _STATEMENTS = ("Somebody does something.",) * 3
 """A line taken apart, where it is not written yet."""

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from shotad.core.clip_cast import Character
-from shotad.core.namewords import NAME_TITLES, STARTERS, WORD_NAMES
-from shotad.core.types import Interval, Utterance
-from shotad.script.english.names import NO_NAMES
-from shotad.script.english.nouns import NO_ARTICLE
-from shotad.script.english.persons import people_named
-from shotad.script.english.smallwords import FUNCTION_WORDS, listed
-from shotad.script.english.verbs import LEMMAS
-from shotad.script.nameruns import key_of
-from shotad.script.people import mentions, words_of
+from shotad.core import NAME_TITLES, STARTERS, WORD_NAMES, Character, Interval, Utterance
+from shotad.script import (
+    FUNCTION_WORDS,
+    LEMMAS,
+    NO_ARTICLE,
+    NO_NAMES,
+    cast_mentions,
+    key_of,
+    listed,
+    people_named,
+    words_of,
+)
 
 REACH = 20.0
 """Seconds before and after a clip in which the dialogue is looked at: about a scene's talk around it."""
@@ -89,7 +91,7 @@ def _in_words(text: str, cast: tuple[Character, ...], called: frozenset[str] | N
 
 def _of_cast(text: str, cast: tuple[Character, ...]) -> Iterator[str]:
     by_id = {character.id: character for character in cast}
-    for mention in mentions(text, cast):
+    for mention in cast_mentions(text, cast):
         if not mention.hidden and by_id[mention.id].called:
             yield by_id[mention.id].called
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from shotad.core.clip_cast import Presence
-from shotad.core.config import Config
+from shotad.core import Config, Presence
 from shotad.description.castlist import as_spoken, without_untold
 from shotad.description.checks import Complaint, complaints_about
 from shotad.description.naming import name_complaints
 from shotad.description.slotplan import SlotPlan
-from shotad.script.english.inlanguage import own_signs
+from shotad.script import own_signs
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,8 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
-from shotad.core.config.languages import is_english, languages
-from shotad.script.english.smallwords import FUNCTION_WORDS, listed
-from shotad.script.english.verbs import THIRD
-from shotad.script.rules import quotations
+from shotad.core import is_english, languages
+from shotad.script import FUNCTION_WORDS, THIRD, listed, quotations
 
 _SMALL: Mapping[str, str] = {
     "de": "der die das den dem des ein eine einen einem einer und ist sind er sie es auf mit in im an am zu "

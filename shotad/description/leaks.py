@@ -12,14 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.clip_cast import Mark
-from shotad.core.types import Description
+from shotad.core import Description, Mark
 from shotad.description import leakwords as found_in
 from shotad.description.circles import PAPER, TAGGED, CirclePatterns, circle_patterns
 from shotad.description.markwords import MarkWords, mark_words, parted
 from shotad.description.restate import present, restated, set_in
-from shotad.script.english.fit import split_sentences
-from shotad.script.rules import quotations
+from shotad.script import quotations, split_sentences
 
 _MARK = "\ue000"
 """Stands for a text in quotation marks while the rest is cleaned; `plain` lets no such sign through."""

@@ -6,34 +6,40 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.config import Config
-from shotad.core.config.languages import is_english, language_of
-from shotad.core.observations import Facts
-from shotad.core.records import description_of
-from shotad.core.types import Interval, Slot
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    NOBODY,
+    Config,
+    Facts,
+    Interval,
+    Presence,
+    Slot,
+    description_of,
+    is_english,
+    key_of,
+    language_of,
+)
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation
 from shotad.description.evidence import Rows, sight_of
 from shotad.description.language_id import other_language
-from shotad.film.slots import word_budget
-from shotad.script.cue import (
+from shotad.film import word_budget
+from shotad.script import (
     Cue,
     CueKind,
     CueStatus,
+    Fitted,
     Maker,
     Provenance,
     Sight,
+    budget_in,
+    check_line,
     clean_text,
     count_words,
+    fit_spoken,
     in_sight,
+    keys_of,
     spoken_interval,
+    spoken_words,
 )
-from shotad.script.english.fit import Fitted
-from shotad.script.english.inlanguage import fit_spoken
-from shotad.script.nameruns import keys_of
-from shotad.script.pace import budget_in, spoken_words
-from shotad.script.rules import check_line
 
 __all__ = ["SILENT", "Around", "Line", "cue_of", "one_line"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from shotad.core.clip_cast import Mark
+from shotad.core import Mark
 from shotad.description.leakwords import any_of
-from shotad.film.overlay.marks import COLOURS
+from shotad.film import COLOURS
 
 HOLD = "\ue010"
 """Stands between a style and its colour."""

@@ -6,14 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from shotad.core.clip_cast import Character, Presence
-from shotad.core.config.languages import is_english
+from shotad.core import Character, Presence, is_english
 from shotad.description.checks import Complaint
 from shotad.description.hints import Heard
-from shotad.script.english.persons import people_named
-from shotad.script.nameruns import SENTENCE_START, key_of, keys_of
-from shotad.script.people import Mention, mentions, words_of
-from shotad.script.rules import quotations
+from shotad.script import (
+    SENTENCE_START,
+    CastMention,
+    cast_mentions,
+    key_of,
+    keys_of,
+    people_named,
+    quotations,
+    words_of,
+)
 
 _ARTICLE = re.compile(
     r"\b(?:an?|the|(?:(?:an?|the|his|her|their) )?(?:young|younger|old|older|little|elderly)) \Z",
@@ -37,7 +42,7 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     called = {character.id: character.called for character in characters}
     pieces: list[str] = []
     at = 0
-    for mention in mentions(text, characters):
+    for mention in cast_mentions(text, characters):
         if not called[mention.id]:
             continue
         first, last = _with_marks(text, mention)
@@ -53,7 +58,7 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     return changed
 
 
-def _with_marks(text: str, mention: Mention) -> tuple[int, int]:
+def _with_marks(text: str, mention: CastMention) -> tuple[int, int]:
     """The span of a name; of one that may not be said with the quotation marks that hold it alone."""
     start, end = mention.start, mention.end
     alone = mention.hidden and text[start - 1 : start] in _OPENS and text[end : end + 1] in _CLOSES
@@ -63,7 +68,7 @@ def _with_marks(text: str, mention: Mention) -> tuple[int, int]:
 _OPENS, _CLOSES = frozenset("\"'“‘«„»"), frozenset("\"'”’»“«")
 
 
-def _fitted(before: str, mention: Mention, called: str) -> tuple[int, str]:
+def _fitted(before: str, mention: CastMention, called: str) -> tuple[int, str]:
     """Where what is replaced begins, and what takes its place after ``before``."""
     start = len(before)
     if not called[0].islower():
@@ -109,7 +114,7 @@ def name_complaints(
     """
     if not presence.cast:
         return ()
-    found = mentions(line, presence.cast)
+    found = cast_mentions(line, presence.cast)
     by_id = {character.id: character for character in presence.cast}
     english = is_english(language)
     return (
@@ -127,27 +132,27 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
     if not presence.cast:
         return ()
     known = {key_of(word) for word in re.findall(r"[\w'’.-]+", told)}
-    of_cast = mentions(description, presence.cast)
+    of_cast = cast_mentions(description, presence.cast)
     spans = [(m.start, m.end) for m in of_cast if not m.hidden]
     spans += (span for span in people_named(description) if not any(_meets(span, m) for m in of_cast))
     names = (description[start:end] for start, end in sorted(spans))
     return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
 
 
-def _meets(span: tuple[int, int], mention: Mention) -> bool:
+def _meets(span: tuple[int, int], mention: CastMention) -> bool:
     return span[0] < mention.end and mention.start < span[1]
 
 
 _ByID = dict[str, Character]
 
 
-def _too_early(found: Sequence[Mention], by_id: _ByID) -> Iterator[Complaint]:
+def _too_early(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
     for name, character in _each(found, by_id, hidden=True).items():
         yield Complaint("L7", f'"{name}" may not be named yet. Write {_instead(character)} instead.')
 
 
-def _not_described(found: Sequence[Mention], by_id: _ByID, description: str) -> Iterator[Complaint]:
-    described = {mention.id for mention in mentions(description, tuple(by_id.values()))}
+def _not_described(found: Sequence[CastMention], by_id: _ByID, description: str) -> Iterator[Complaint]:
+    described = {mention.id for mention in cast_mentions(description, tuple(by_id.values()))}
     small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
     for name, character in _each(found, by_id, hidden=False).items():
         if character.id not in described and name.lower() not in small:
@@ -175,13 +180,13 @@ def _from_nowhere(
 _MISSPELT = 0.75
 
 
-def _other_names(found: Sequence[Mention], by_id: _ByID) -> Iterator[Complaint]:
+def _other_names(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
     for name, character in _each(found, by_id, hidden=False).items():
         if key_of(name) != key_of(character.called):
             yield Complaint("L8", f'Write "{character.called}" instead of "{name}".')
 
 
-def _each(found: Sequence[Mention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
+def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
     """What stands in the line, each name once, with whose it is."""
     return {mention.text: by_id[mention.id] for mention in found if mention.hidden is hidden}
 

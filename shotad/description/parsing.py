@@ -14,10 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.core.types import Description
+from shotad.core import Description, RefusalError, ScriptError
 from shotad.description.answers import is_nothing, is_refusal, parse_stage2, plain, quoted, refuses
-from shotad.script.english.fit import split_sentences
+from shotad.script import split_sentences
 
 _FENCED = re.compile(r"\A\s*+(?:[^\n{]{0,200}\n)?\s*+(?:```\w*\s*+)?(?=\{)")
 _BROKEN_KEY = re.compile(r"[\"']([^\"'\n{}:]{2,60})[\"']\s*:\s*[\"'\[{]*\s*")

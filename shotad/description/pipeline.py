@@ -13,25 +13,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shotad.core.config import Config
-from shotad.core.profiling import span
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description import choice, repair, story, verify
+from shotad.core import Config, Given, NoProgress, Progress, WorkFolder, span
 from shotad.description.casting.name_check import names_amiss
+from shotad.description.choice import CHOICE_TEMPLATES
 from shotad.description.clip_builder import ClipBuilder, get_ready
-from shotad.description.prepare import Bench, prepare
+from shotad.description.preparing import Bench, prepare
 from shotad.description.prompts import check_prompts
+from shotad.description.repair import REPAIR_TEMPLATES
 from shotad.description.result import Outcome
 from shotad.description.sheet.writing import write_sheet
+from shotad.description.story import STORY_TEMPLATES
 from shotad.description.usage import used
+from shotad.description.verify import VERIFY_TEMPLATES
 from shotad.description.writing import Engines, SlotStream, Stage1Runner, write_as_they_come
 from shotad.description.writing.early import EarlyLooks
 from shotad.description.writing.track import write_track
-from shotad.engines.background import Flow
-from shotad.film.reader import Film
-from shotad.script.tracking import present_track
+from shotad.engines import Flow
+from shotad.film import Film
+from shotad.script import present_track
 
 
 def describe(
@@ -54,7 +53,7 @@ def describe(
     engines = engines or Engines.of(config)
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
     bench.frames.share(overview=sheet)
-    check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
+    check_prompts(REPAIR_TEMPLATES, STORY_TEMPLATES, VERIFY_TEMPLATES, CHOICE_TEMPLATES)
     with span("load"):
         engines.get_ready(config, bench.progress)
         get_ready(bench)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shotad.core.types import Message
+from shotad.core import Message
 from shotad.description.checks import Complaint
 from shotad.description.prompts import answer_keys
 from shotad.description.templates import render
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
+REPAIR_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage1/again": ("complaints", "template"),
     "stage1/again-refused": ("template",),
     "stage2/again": ("complaints", "wanted", "others", "template"),

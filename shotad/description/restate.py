@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.script.english.clauses import main_verb
-from shotad.script.english.nouns import NOUNS_IN_ING, PERHAPS_NOUNS_IN_ING, PLURALS
-from shotad.script.english.smallwords import LINKING, POSSESSIVES, listed
-from shotad.script.words import ARTICLES
+from shotad.script import (
+    ARTICLES,
+    LINKING,
+    NOUNS_IN_ING,
+    PERHAPS_NOUNS_IN_ING,
+    PLURALS,
+    POSSESSIVES,
+    listed,
+    main_verb,
+)
 
 _BEFORE_NOUN = ARTICLES | POSSESSIVES | LINKING | listed("in on this that some another")
 """Words after which a form in -ing is a noun; after "two" and "near" it may be what the subject does."""

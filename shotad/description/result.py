@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.description.usage import Used
-from shotad.script.cue import Cue, CueStatus, is_changed
-from shotad.script.rules import Limits, gaps, silences
-from shotad.script.track import Track
+from shotad.script import Cue, CueStatus, Limits, Track, gaps, is_changed, silences
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import Config, SamplingSettings
-from shotad.core.engine import Identity, Reply, Request
-from shotad.core.progress import Progress
-from shotad.core.types import Message
-from shotad.core.workfolder import key_of
+from shotad.core import Config, Identity, Message, Progress, Reply, Request, SamplingSettings, key_of
 from shotad.description.ask import identity_record, prompt_record, request_record, slot_seed, usage_record
 from shotad.description.blocks import material, question
 from shotad.description.choice import (
@@ -37,7 +33,7 @@ from shotad.description.choice import (
 )
 from shotad.description.choosing import choice_in
 from shotad.description.templates import render
-from shotad.script.language.embeddings import Embedder, check_installed, make_embedder
+from shotad.script import Embedder, check_installed, make_embedder
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Texts → float32[n, d], a unit vector to each."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.clip_cast import Character, Mark, Presence
-from shotad.core.config import Config
-from shotad.core.engine import Abilities
-from shotad.core.records import seconds
+from shotad.core import Abilities, Character, Config, Mark, Presence, seconds
 from shotad.description.castlist import told_of
 
 

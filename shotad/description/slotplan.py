@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.engine import Scene
-from shotad.core.types import ContextShot, FramePlan, Grammar, Interval, Role, Slot
+from shotad.core import NOBODY, ContextShot, FramePlan, Grammar, Interval, Presence, Role, Scene, Slot
 from shotad.description.hints import Heard
 
 _SLACK = 1e-6

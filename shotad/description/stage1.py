@@ -10,12 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.engine import Engine, Reply, Request
-from shotad.core.errors import ScriptError
-from shotad.core.records import clip_rows, description_row, seconds
-from shotad.core.types import Clip, Description
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    Clip,
+    Config,
+    Description,
+    Engine,
+    Reply,
+    Request,
+    ScriptError,
+    clip_rows,
+    description_row,
+    key_of,
+    seconds,
+)
 from shotad.description.answers import quoted
 from shotad.description.ask import (
     check_images,
@@ -37,7 +44,7 @@ from shotad.description.checks import (
     original,
     unreadable,
 )
-from shotad.description.converse import Inquiry, Turn
+from shotad.description.conversation import Inquiry, Turn
 from shotad.description.leaks import clean
 from shotad.description.naming import names_untold
 from shotad.description.parsing import parse_stage1
@@ -45,13 +52,12 @@ from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.repair import stage1_again
 from shotad.description.shownpeople import ShownPeople, names_of, shown_people
 from shotad.description.slotplan import SlotPlan
-from shotad.film.overlay.overlay import fit, paint, vlm_size
-from shotad.script.cue import count_words
-from shotad.script.english.fit import split_sentences
+from shotad.film import fit, paint, vlm_size
+from shotad.script import count_words, split_sentences
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Stage1Question:
     """Stage I's question about one slot; its clip is read only if the answer is not there yet.
 
     ``label`` is how shots are marked on its frames; None where they are shown as they are.
@@ -65,7 +71,7 @@ class Question:
     shown: ShownPeople
 
 
-def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Question:
+def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Stage1Question:
     """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read.
 
     The number of attempts is no part of its key: a description that could be used is not asked for again.
@@ -93,10 +99,10 @@ def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Que
     material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
     key = key_of(*material, *people.known)
     label = config.overlay.label if engine.abilities.wants_overlay else None
-    return Question(plan, prompt, request, label, key, people)
+    return Stage1Question(plan, prompt, request, label, key, people)
 
 
-def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
+def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
     """The clip as the engine is to see it: for a VLM at the size it works on, with the shots' numbers.
 
     Raises EngineError for a clip that the engine cannot take.
@@ -110,7 +116,7 @@ def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
     return paint(small, config.overlay, current=plan.current, presence=presence)
 
 
-def inquiry(asked: Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
+def stage1_inquiry(asked: Stage1Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
     """Asks about one slot until the answer can be used; returns its record."""
     attempts = config.stage1.attempts if engine.abilities.converses else 1
     request = replace(asked.request, clip=seen)
@@ -128,7 +134,7 @@ def inquiry(asked: Question, seen: Clip, engine: Engine, config: Config) -> Inqu
     return _record(asked, engine, tries, seen)
 
 
-def unread(asked: Question, engine: Engine) -> dict[str, Any]:
+def stage1_unread(asked: Stage1Question, engine: Engine) -> dict[str, Any]:
     """The record of a slot of whose clip no frame could be decoded."""
     reply = Reply("", "error", error="no frame of its clip can be decoded")
     return _record(asked, engine, [(reply, _read(reply, asked, engine))], None)
@@ -145,7 +151,7 @@ class _Read:
     invented: tuple[str, ...] = ()
 
 
-def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
+def _read(reply: Reply, asked: Stage1Question, engine: Engine) -> _Read:
     if reply.error is not None:
         return _Read(None, reply.error, ())
     if reply.finish == "refused":
@@ -168,7 +174,7 @@ def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
     return _checked(found, asked) if engine.abilities.wants_overlay else _Read(found, None, ())
 
 
-def _checked(found: Description, asked: Question) -> _Read:
+def _checked(found: Description, asked: Stage1Question) -> _Read:
     """A model's description without our marks, and what is still wrong with it."""
     if count_words(found.text) < _FEWEST:
         return _Read(None, "the description has hardly a word", missing((), _NEEDED))
@@ -195,7 +201,7 @@ _NEEDED = ("Actions",)
 
 
 def _record(
-    asked: Question, engine: Engine, tries: Sequence[tuple[Reply, _Read]], seen: Clip | None
+    asked: Stage1Question, engine: Engine, tries: Sequence[tuple[Reply, _Read]], seen: Clip | None
 ) -> dict[str, Any]:
     plan = asked.plan
     reply, read = _best(tries)

@@ -10,11 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.config import OverlaySettings, PromptSettings
-from shotad.core.errors import PromptError
-from shotad.core.resources import prompt_text
-from shotad.core.types import FramePlan, Grammar, Message, Role
+from shotad.core import (
+    NOBODY,
+    FramePlan,
+    Grammar,
+    Message,
+    OverlaySettings,
+    Presence,
+    PromptError,
+    PromptSettings,
+    Role,
+    prompt_text,
+)
 from shotad.description.blocks import COUNTS, name_shots, note_block, question
 from shotad.description.castlist import (
     MARKS,

@@ -9,26 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shotad.core.clip_cast import Presence
-from shotad.core.config import Config
-from shotad.core.engine import Engine, Identity, Request
-from shotad.core.types import Description
-from shotad.core.workfolder import key_of
-from shotad.description import repair, verify
+from shotad.core import Config, Description, Engine, Identity, Presence, Request, key_of
 from shotad.description.ask import identity_record, request_record, slot_seed
 from shotad.description.castlist import as_called
-from shotad.description.converse import Inquiry
+from shotad.description.conversation import Inquiry
 from shotad.description.drafting import Draft, Question
 from shotad.description.judging import Judge
 from shotad.description.prompts import stage2_messages
+from shotad.description.repair import REPAIR_TEMPLATES
 from shotad.description.shownpeople import character_row
 from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
-from shotad.film.slots import word_budget
-from shotad.script.people import mentions
+from shotad.description.verify import VERIFY_TEMPLATES
+from shotad.film import word_budget
+from shotad.script import cast_mentions
 
-REPAIRS = tuple(name for name in repair.TEMPLATES if name.startswith("stage2/"))
-VERIFICATION = tuple(verify.TEMPLATES)
+REPAIRS = tuple(name for name in REPAIR_TEMPLATES if name.startswith("stage2/"))
+VERIFICATION = tuple(VERIFY_TEMPLATES)
 
 __all__ = ["Question", "failed", "inquiry", "question"]
 
@@ -87,7 +84,7 @@ def question(
 def _people_known(presence: Presence, told: str) -> list[Any]:
     """What a line's names are judged by: who is on the frames, and whom the question names. Nothing where
     that is nobody, so that a cast makes no line stale that it does not touch."""
-    named = {mention.id for mention in mentions(told, presence.cast)} | {c.id for c in presence.seen}
+    named = {mention.id for mention in cast_mentions(told, presence.cast)} | {c.id for c in presence.seen}
     return [character_row(c) for c in presence.cast if c.id in named]
 
 

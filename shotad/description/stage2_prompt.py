@@ -12,16 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.config import PromptSettings
-from shotad.core.config.languages import is_english, language_of
-from shotad.core.types import Description, Message
+from shotad.core import NOBODY, Description, Message, Presence, PromptSettings, is_english, language_of
 from shotad.description.blocks import COUNTS, block, note_block, question
 from shotad.description.castlist import STAGE2_TEMPLATES, called_block, without_untold
 from shotad.description.examples import draw, load_examples
 from shotad.description.language_id import looks_english
 from shotad.description.templates import render
-from shotad.script.pace import budget_in
+from shotad.script import budget_in
 
 Form = Literal["single", "several"]
 

@@ -13,25 +13,33 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shotad.script.english.needs import RESULTS, SEEING
-from shotad.script.english.nouns import MASSES, NOUNS_IN_ING, NOUNS_TOO, PLURALS
-from shotad.script.english.smallwords import (
+from shotad.script import (
     ADVERBS,
+    ARTICLES,
     DETERMINERS,
     FLOATING,
+    GERUNDS,
     LINKING,
+    MASSES,
     NOMINATIVE,
+    NOUNS_IN_ING,
+    NOUNS_TOO,
     OBJECTS,
+    PARTICIPLES,
+    PLAIN,
     PLURAL_DETERMINERS,
+    PLURALS,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
+    RESULTS,
+    SEEING,
     SINGULAR_DETERMINERS,
     STOPS,
+    THIRD,
+    forms,
+    quotations,
 )
-from shotad.script.english.verbs import GERUNDS, PARTICIPLES, PLAIN, THIRD, forms
-from shotad.script.rules import quotations
-from shotad.script.words import ARTICLES
 
 _S_ENDING = re.compile(
     r"(?!(?:his|this|its|across|besides|always|perhaps|plus|upstairs|downstairs|hers|theirs)$)"

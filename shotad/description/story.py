@@ -14,17 +14,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.types import Interval, Message, Slot, SpeechKind, Utterance
+from shotad.core import NOBODY, Interval, Message, Presence, Slot, SpeechKind, Utterance
 from shotad.description.answers import is_nothing, is_refusal, plain
 from shotad.description.blocks import material, question
 from shotad.description.castlist import whose
 from shotad.description.templates import render
 from shotad.description.tokens import tokens_in
-from shotad.script.english.names import names_in
+from shotad.script import names_in
 
 __all__ = [
-    "TEMPLATES",
+    "STORY_TEMPLATES",
     "due",
     "names_in",
     "names_in_use",
@@ -34,7 +33,7 @@ __all__ = [
     "tokens_in",
 ]
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
+STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "story/context": ("blocks",),
     "story/so-far": ("note",),
     "story/lines": ("lines",),

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.config import Config, SamplingSettings
-from shotad.core.engine import Identity, Reply, Request
-from shotad.core.types import Slot, Utterance
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    NOBODY,
+    Config,
+    Identity,
+    Presence,
+    Reply,
+    Request,
+    SamplingSettings,
+    Slot,
+    Utterance,
+    key_of,
+)
 from shotad.description.ask import identity_record, prompt_record, slot_seed, try_record
 from shotad.description.castlist import told_only, without_untold
 from shotad.description.story import BUDGETS, due, names_in_use, parse_renewal, renewal_messages, story_text
-from shotad.script.cue import Cue
-from shotad.script.english.inlanguage import capitals_are_names
+from shotad.script import Cue, capitals_are_names
 
 Record = Mapping[str, Any]
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from string import Template
 
-from shotad.core.errors import PromptError
-from shotad.core.resources import prompt_text
+from shotad.core import PromptError, prompt_text
 
 
 def render(name: str, /, **values: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.engine import Stage, Usage
+from shotad.core import Stage, Usage
 from shotad.description.bill import STAGE_NAMES, money
 from shotad.description.estimate import Terms
 
@@ -86,7 +86,7 @@ def _usage(row: Mapping[str, Any]) -> Usage:
     return Usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
 
 
-def render(found: Used) -> list[str]:
+def usage_lines(found: Used) -> list[str]:
     """Plain lines for the summary; none of engines that read no prompts, such as the embedded ones."""
     lines = [
         f"Used by {STAGE_NAMES[name]}, {stage.terms.engine}: {_calls_word(stage.calls)}, "
@@ -105,7 +105,7 @@ def _calls_word(calls: int) -> str:
     return "1 call" if calls == 1 else f"{calls:,} calls"
 
 
-def as_json(found: Used) -> dict[str, Any]:
+def usage_as_json(found: Used) -> dict[str, Any]:
     """The same for programs."""
     return {
         "calls": found.calls,

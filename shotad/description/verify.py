@@ -11,27 +11,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from shotad.core.clip_cast import NOBODY, Presence
-from shotad.core.config import OverlaySettings, PromptSettings
-from shotad.core.config.languages import is_english
-from shotad.core.types import Message
+from shotad.core import NOBODY, Message, OverlaySettings, Presence, PromptSettings, is_english
 from shotad.description.answers import plain_quotes
 from shotad.description.blocks import material, question
 from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
 from shotad.description.statements import statements_of
 from shotad.description.templates import render
-from shotad.script.english.fit import split_sentences
+from shotad.script import split_sentences
 
 __all__ = [
-    "TEMPLATES",
     "VERDICT_TOKENS",
+    "VERIFY_TEMPLATES",
     "parse_verdicts",
     "statements_in",
     "statements_of",
     "verify_messages",
 ]
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
+VERIFY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "verify/system": (),
     "verify/user": ("medium", "labels", "people", "shots", "statements", "template"),
     "verify/people": ("mark", "people"),

@@ -13,29 +13,32 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shotad.script.english.nouns import (
+from shotad.script import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
-    COLOURS,
-    MASSES,
-    MOSTLY_NOUNS,
-    NOUNS_TOO,
-    singular,
-)
-from shotad.script.english.smallwords import (
     ADVERBS,
     AFTER_A_VERB,
     BEFORE_NOUNS,
+    COLOURS,
     FLOATING,
     FUNCTION_WORDS,
+    LEMMAS,
+    MASSES,
+    MOSTLY_NOUNS,
     NOMINATIVE,
+    NOUNS_TOO,
     OBJECTS,
     OTHERS,
+    PARTICIPLES,
+    PERFECTS,
+    PLAIN,
     PREPOSITIONS,
+    THIRD,
     UNFINISHED,
+    lemma,
     listed,
+    singular,
 )
-from shotad.script.english.verbs import LEMMAS, PARTICIPLES, PERFECTS, PLAIN, THIRD, lemma
 
 _NOUNS = NOUNS_TOO | MOSTLY_NOUNS | frozenset(map(lemma, NOUNS_TOO))
 _SURE_VERBS = (

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from shotad.core.profiling import counted, waiting
+from shotad.core import counted, waiting
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -9,8 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-from shotad.core.config import Config
-from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
+from shotad.core import Abilities, Config, Identity, Reply, Request, Usage
 
 Answer = Callable[[Request], str]
 

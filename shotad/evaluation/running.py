@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.config import Config, load_config
-from shotad.core.errors import EvaluationError, ShotadError
-from shotad.core.progress import Progress
+from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.findings import MISSING, NOTE
 from shotad.evaluation.datasets.opening import open_dataset
@@ -24,8 +22,7 @@ from shotad.evaluation.predicting.choosing import Shard
 from shotad.evaluation.predictions.joining import Joined, join, with_descriptions
 from shotad.evaluation.predictions.reading import read_predictions
 from shotad.evaluation.report.hashes import file_hash
-from shotad.evaluation.report.inputs import Joined as Counts
-from shotad.evaluation.report.inputs import LeftOut, Predictions, Protocol, ReportInput
+from shotad.evaluation.report.inputs import Joined as Counts, LeftOut, Predictions, Protocol, ReportInput
 
 ALL = "all"
 """All metrics that can run on what was given."""

@@ -1,1 +1,5 @@
 """Reading film: pictures, sound, subtitles, shots, speech, slots, and which frames are looked at."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import FilmError
-from shotad.core.info import AudioTrack, FilmInfo
+from shotad.core import AudioTrack, FilmError, FilmInfo
 from shotad.film.container import Media, only, packets_of
 from shotad.film.reader import Film
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Image
+from shotad.core import Image
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -15,8 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from shotad.core.errors import FilmError
-from shotad.core.info import fingerprint
+from shotad.core import FilmError, file_fingerprint
 
 if TYPE_CHECKING:
     from av.codec.hwaccel import HWAccel
@@ -86,8 +85,8 @@ class Media:
             return bytes(self.file.read(count))
 
     def fingerprint(self) -> str:
-        """What names this content; see `shotad.core.info.fingerprint`."""
-        return fingerprint(self.size, self.read_at)
+        """What names this content; see `shotad.core.info.file_fingerprint`."""
+        return file_fingerprint(self.size, self.read_at)
 
     def _refusal(self, error: Exception) -> FilmError:
         head = self.read_at(0, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")

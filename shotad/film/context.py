@@ -8,8 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from shotad.core.config import ContextSettings
-from shotad.core.types import ContextShot, Interval, Role, Shot
+from shotad.core import ContextSettings, ContextShot, Interval, Role, Shot
 
 
 def context_shots(

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
-from shotad.core.types import Interval, Sighting
+from shotad.core import Interval, Sighting
 
 SHORTEST = 8.0
 """Seconds; a shorter stretch of text is a title or a sign."""

@@ -16,9 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core.errors import SubtitleError
-from shotad.core.printable import seen
-from shotad.core.types import Interval, SpeechKind, Utterance
+from shotad.core import Interval, SpeechKind, SubtitleError, Utterance, seen
 from shotad.film.speakers import marked, of_actor, pieces
 
 _TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*+(?:/\s*+)?>|\{\\[^{}]*\}")

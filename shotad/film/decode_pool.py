@@ -9,9 +9,7 @@ from itertools import count, islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from shotad.core.errors import FilmError
-from shotad.core.profiling import counted, waiting
-from shotad.core.system import processors
+from shotad.core import FilmError, counted, processors, waiting
 from shotad.film.parts import Part, PartMaker, Piece, Stopped
 
 if TYPE_CHECKING:

@@ -17,11 +17,9 @@ from typing import Any, BinaryIO, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import FilmError, UsageError
-from shotad.core.info import FilmInfo
-from shotad.core.types import Image
+from shotad.core import FilmError, FilmInfo, Image, UsageError
 from shotad.film.container import Media, find_media
-from shotad.film.probe import probe
+from shotad.film.probing import probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
 
 

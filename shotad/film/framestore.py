@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.film.frame_cache import Pack
 from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
 from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending

@@ -17,9 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from shotad.core.config import Config
-from shotad.core.types import Interval, Seconds
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Config, Interval, Seconds, WorkFolder
 from shotad.film.decoder import SEEK_GAIN
 from shotad.film.frame_cache import Pack
 from shotad.film.framestore import FrameStore

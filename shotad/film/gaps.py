@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from shotad.core.config import SpeechSettings
-from shotad.core.types import Interval, SpeechKind, Utterance
+from shotad.core import Interval, SpeechKind, SpeechSettings, Utterance
 
 
 def free_time(speech: Sequence[Utterance], duration: float, settings: SpeechSettings) -> tuple[Interval, ...]:

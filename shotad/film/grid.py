@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.info import FilmInfo
-from shotad.core.types import Image
+from shotad.core import FilmInfo, Image
 from shotad.film.colour import Turn, light_of, matrix_of, turn_of
 from shotad.film.reader import Film, Frame, Picture, Size, ascending
 

@@ -13,11 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import SlotSettings
-from shotad.core.errors import ReviewError, WorkFolderError
-from shotad.core.records import interval_rows, read_record, slot_rows, slots_of
-from shotad.core.types import Interval, Slot, slot_id
-from shotad.core.wholefiles import readable_json, write_text
+from shotad.core import (
+    Interval,
+    ReviewError,
+    Slot,
+    SlotSettings,
+    WorkFolderError,
+    interval_rows,
+    read_record,
+    readable_json,
+    slot_id,
+    slot_rows,
+    slots_of,
+    write_text,
+)
 from shotad.film.slots import EARLIEST, word_budget
 
 FILE = "slots.hand.json"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.errors import FilmError
+from shotad.core import FilmError
 
 if TYPE_CHECKING:
     from av import VideoFrame

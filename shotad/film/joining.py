@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from shotad.core.profiling import span, spanned
+from shotad.core import span, spanned
 from shotad.film.decoder import STEADY
 from shotad.film.parts import PROVEN, Keeping, Part, Piece, proof, proven
 from shotad.film.reader import Frame

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.errors import FilmError
+from shotad.core import FilmError
 from shotad.film.container import is_cover
 from shotad.film.decoder import INDEXED, SEEKABLE
 from shotad.film.reader import Film

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.types import Image
+from shotad.core import Image
 from shotad.film.grid import Kept
 from shotad.film.reader import Frame, Size
 

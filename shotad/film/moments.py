@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core.types import Interval, Seconds
+from shotad.core import Interval, Seconds
 from shotad.film.sampling import LAG, TOLERANCE
 
 POSITIONS = 32

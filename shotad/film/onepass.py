@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Protocol, cast
 
-from shotad.core.types import Image
+from shotad.core import Image
 from shotad.film.frame_cache import Pack
 from shotad.film.grid import Kept
 from shotad.film.reader import Film, Frame, Picture, ascending

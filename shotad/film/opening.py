@@ -7,9 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
-from shotad.core.archives import is_tar
-from shotad.core.errors import UsageError
-from shotad.core.printable import is_text, unnamed
+from shotad.core import UsageError, is_tar, is_text, unnamed
 from shotad.film.reader import Film
 
 _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shotad.core.profiling import span, spanned
+from shotad.core import span, spanned
 from shotad.film.decoder import Decoder, Key
 from shotad.film.reader import Frame
 from shotad.film.shot_scores import ContentScore

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from shotad.core.profiling import span
-from shotad.core.types import Shot
+from shotad.core import Shot, span
 from shotad.film.shots import ShotFinder
 
 if TYPE_CHECKING:

@@ -6,13 +6,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError, WorkFolderError
-from shotad.core.info import FilmInfo
-from shotad.core.records import shots_of, slots_of, utterances_of
-from shotad.core.runsettings import RunSettings
-from shotad.core.types import Interval, Shot, Slot, Utterance
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    Config,
+    FilmError,
+    FilmInfo,
+    Interval,
+    RunSettings,
+    Shot,
+    Slot,
+    Utterance,
+    WorkFolder,
+    WorkFolderError,
+    shots_of,
+    slots_of,
+    utterances_of,
+)
 from shotad.film.gaps import free_time
 from shotad.film.handslots import HandSlots, read_hand_slots
 

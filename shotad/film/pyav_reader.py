@@ -8,13 +8,12 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
-from shotad.core.errors import FilmError
-from shotad.core.info import FilmInfo
+from shotad.core import FilmError, FilmInfo
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media
 from shotad.film.decoder import STEADY, Decoder
 from shotad.film.hardware import hardware_for
-from shotad.film.probe import last_second, probe
+from shotad.film.probing import last_second, probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
 
 if TYPE_CHECKING:

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from shotad.core.errors import FilmError
-from shotad.core.info import FilmInfo
-from shotad.core.types import Image
+from shotad.core import FilmError, FilmInfo, Image
 
 if TYPE_CHECKING:
     from av import VideoFrame

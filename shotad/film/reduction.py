@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from av.video.reformatter import Interpolation, VideoReformatter
 
-from shotad.core.types import Image
+from shotad.core import Image
 
 Size = tuple[int, int]
 """(width, height) in pixels."""

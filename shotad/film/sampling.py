@@ -20,8 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import FrameSettings
-from shotad.core.types import ContextShot, FramePlan, Interval, Role, Seconds
+from shotad.core import ContextShot, FramePlan, FrameSettings, Interval, Role, Seconds
 
 POSITIONS = 32
 """Moments of a shot that may be shown, evenly from its start, its end left out."""

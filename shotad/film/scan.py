@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from shotad.core.config import ShotSettings
-from shotad.core.profiling import span, spanned
+from shotad.core import ShotSettings, span, spanned
 from shotad.film.pass_progress import OnShots, Passage
 from shotad.film.reader import Film, Frame
 from shotad.film.shots import ShotFinder, ShotList

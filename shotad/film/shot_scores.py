@@ -25,11 +25,11 @@ from av.video.reformatter import ColorRange
 from scenedetect.common import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector
 
-from shotad.core.types import Image
+from shotad.core import Image
 from shotad.film.reduction import Reducer, Size, resized, rows_of
 
 if TYPE_CHECKING:
-    from shotad.core.config import ShotSettings
+    from shotad.core import ShotSettings
     from shotad.film.reader import Frame
 
 WORKING_WIDTH = 256

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shotad.core.config import ShotSettings
-from shotad.core.errors import FilmError
-from shotad.core.types import Interval, Shot
+from shotad.core import FilmError, Interval, Shot, ShotSettings
 
 if TYPE_CHECKING:
     import numpy.typing as npt

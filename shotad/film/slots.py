@@ -12,8 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shotad.core.config import SlotSettings
-from shotad.core.types import Interval, Shot, Slot, slot_id
+from shotad.core import Interval, Shot, Slot, SlotSettings, slot_id
 from shotad.film.gaps import subtract, union
 
 HARD_MINIMUM = 2.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shotad.core.namewords import PARTICLES
+from shotad.core import PARTICLES
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the speaker of a voice tag, until the other tags are gone."""

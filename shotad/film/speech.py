@@ -17,12 +17,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import SpeechSettings
-from shotad.core.errors import SubtitleError
-from shotad.core.profiling import in_room, spanned
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.types import Interval, Utterance
-from shotad.core.weights import weights_file
+from shotad.core import (
+    Interval,
+    NoProgress,
+    Progress,
+    SpeechSettings,
+    SubtitleError,
+    Utterance,
+    in_room,
+    spanned,
+    weights_file,
+)
 from shotad.film.audio import SoundBlock
 from shotad.film.gaps import union
 from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad

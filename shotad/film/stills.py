@@ -14,10 +14,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from shotad.core.archives import Tar, read_limited
-from shotad.core.errors import FilmError, UsageError
-from shotad.core.info import FilmInfo, fingerprint
-from shotad.core.types import Image
+from shotad.core import FilmError, FilmInfo, Image, Tar, UsageError, file_fingerprint, read_limited
 from shotad.film.container import Media
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures, refuse_no_frames
 
@@ -117,7 +114,7 @@ class StillsFilm:
                 content.seek(at)
                 return content.read(number)
 
-            return fingerprint(size, read_at, extra)
+            return file_fingerprint(size, read_at, extra)
 
     def _second(self, number: int) -> float:
         return float((number - self._first) / self._rate)

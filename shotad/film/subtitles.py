@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from shotad.core.archives import is_tar
-from shotad.core.errors import FilmError, SubtitleError
-from shotad.core.types import Utterance
+from shotad.core import FilmError, SubtitleError, Utterance, is_tar
 from shotad.film.container import exact_start, find_media, legible, packets_of
 from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
 

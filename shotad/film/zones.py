@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shotad.core.types import Interval, Seconds
+from shotad.core import Interval, Seconds
 
 DECODE = 4.2e-3
 """Of one frame of a million pixels (H.264, 480 to 1080 lines)."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from shotad.core.types import Image, ShotScale
-from shotad.film.moments import Moment
+from shotad.core import Image, ShotScale
+from shotad.film import Moment
 
 Array = Any
 """A float array of numpy or of torch; both are taken wherever this stands."""

@@ -18,15 +18,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.core.progress import Progress
-from shotad.core.types import Box, Image, Sighting
-from shotad.core.weights import obtainable, weights_file
-from shotad.film.moments import Moment
+from shotad.core import Box, Image, Progress, Sighting, obtainable, weights_file
+from shotad.film import Moment
 from shotad.grammar.base import ScaleGuess
-from shotad.sight.faces import Face, FaceFinder
-from shotad.sight.light import active_area, level_of, luma, mean_luma
-from shotad.sight.people import Glimpse, glimpses_of
-from shotad.sight.things import EfficientDet, SsdMobileNet, cut
+from shotad.sight import (
+    EfficientDet,
+    Face,
+    FaceFinder,
+    Glimpse,
+    SsdMobileNet,
+    active_area,
+    cut,
+    glimpses_of,
+    level_of,
+    luma,
+    mean_luma,
+)
 
 REVISION = "1"
 """Raise it with every change that changes an answer: records depend on it."""

@@ -8,9 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from shotad.core.threadnames import thread_name
-from shotad.core.types import Grammar
-from shotad.film.moments import Moment, ShotMoments
+from shotad.core import Grammar, thread_name
+from shotad.film import Moment, ShotMoments
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.threads import joined, threads_of
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shotad.core.config import ThreadSettings
-from shotad.core.profiling import span, spanned
-from shotad.core.quiet import while_nothing_is_loaded
-from shotad.film.clips import Pictures
-from shotad.film.reader import Picture
+from shotad.core import ThreadSettings, span, spanned, while_nothing_is_loaded
+from shotad.film import Picture, Pictures
 from shotad.grammar.base import Features, ScaleGuess
 from shotad.grammar.cache import GrammarCache, Look
 from shotad.grammar.reading import Moments, Readers, guess_of, lacks, row_of, score_clip, want_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.core.hub import NETWORK, HubModel
+from shotad.core import NETWORK, HubModel
 
 HINT = (
     f"{NETWORK}, give a folder that holds the model (--set threads.features=FOLDER), or use features "

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from shotad.core.compute import need_torch
+from shotad.core import need_torch
 
 if TYPE_CHECKING:
     import torch

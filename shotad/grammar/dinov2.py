@@ -13,13 +13,17 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from shotad.core.compute import need
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import WeightsError
-from shotad.core.hub import broken, reason, weight_files
-from shotad.core.progress import Progress
-from shotad.core.quiet import loading_quiet
-from shotad.core.types import Image
+from shotad.core import (
+    ComputeSettings,
+    Image,
+    Progress,
+    WeightsError,
+    broken,
+    loading_quiet,
+    need,
+    reason,
+    weight_files,
+)
 from shotad.grammar.base import Features
 from shotad.grammar.dino_models import MODELS
 from shotad.grammar.tokens import PURPOSE, THRESHOLD, Runner, patch_grid

@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.core.compute import device_of, need, need_torch
-from shotad.core.config import ComputeSettings, ThreadSettings
-from shotad.core.errors import ConfigError, ShotadError
-from shotad.core.hub import HubModel, cached
-from shotad.core.progress import Progress
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    HubModel,
+    Progress,
+    ShotadError,
+    ThreadSettings,
+    cached,
+    device_of,
+    need,
+    need_torch,
+)
 from shotad.grammar.base import FeatureMaker
 from shotad.grammar.dino_models import MODELS
 

@@ -20,10 +20,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Image
+from shotad.core import Image
 from shotad.grammar.base import Features
 from shotad.grammar.pixels import THREAD_SIZE, all_upright, fitted, grid_of, is_upright
-from shotad.sight.light import active_area
+from shotad.sight import active_area
 
 Floats = npt.NDArray[np.float32]
 

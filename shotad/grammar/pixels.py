@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pillow
 
-from shotad.core.types import Image
+from shotad.core import Image
 
 PATCH = 14
 """Pixels along the side of a DINOv2 patch."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from array_api_compat import array_namespace
 
-from shotad.core.config import ThreadSettings
+from shotad.core import ThreadSettings
 from shotad.grammar.base import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.cache import GrammarCache, Look, pairs_of
 from shotad.grammar.threads import Matching, ShotFeatures, places, shot_scores, whole_scores

@@ -5,10 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from shotad.core.config import ComputeSettings, ScaleSettings
-from shotad.core.errors import ConfigError
-from shotad.core.progress import Progress
-from shotad.core.weights import manifest, weights_file
+from shotad.core import ComputeSettings, ConfigError, Progress, ScaleSettings, manifest, weights_file
 from shotad.grammar.base import ScaleReader
 
 ROLE = "shot scale"

@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.compute import device_of, dtype_of, need, need_torch
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import WeightsError
-from shotad.core.types import Image, ShotScale
-from shotad.core.wholefiles import replacing
-from shotad.film.moments import Moment
+from shotad.core import (
+    ComputeSettings,
+    Image,
+    ShotScale,
+    WeightsError,
+    device_of,
+    dtype_of,
+    need,
+    need_torch,
+    replacing,
+)
+from shotad.film import Moment
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.dino_names import Weights, from_released, to_released
 from shotad.grammar.pixels import MEAN, STD, fitted, is_upright

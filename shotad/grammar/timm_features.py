@@ -12,12 +12,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shotad.core.compute import need, need_torch
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import ConfigError, WeightsError
-from shotad.core.hub import broken, model_folder, reason, weight_files
-from shotad.core.progress import Progress
-from shotad.core.types import Image
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    Image,
+    Progress,
+    WeightsError,
+    broken,
+    model_folder,
+    need,
+    need_torch,
+    reason,
+    weight_files,
+)
 from shotad.grammar.base import Features
 from shotad.grammar.dino_models import HINT
 from shotad.grammar.tokens import PURPOSE, THRESHOLD, Runner, patch_grid

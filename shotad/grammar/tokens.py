@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.compute import device_of, dtype_of, need_torch
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import WeightsError
-from shotad.core.system import processors
-from shotad.core.types import Image
+from shotad.core import ComputeSettings, Image, WeightsError, device_of, dtype_of, need_torch, processors
 from shotad.grammar.base import Features
 from shotad.grammar.pixels import THREAD_SIZE, all_upright, fitted, normalised
 

@@ -1,1 +1,5 @@
 """The server and the page on which people check and edit lines."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from shotad.script.cue import Cue
+from shotad.script import Cue
 
 Json = Mapping[str, Any]
 """Values of JSON by name."""

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from shotad.core.errors import ScriptError
-from shotad.core.printable import seen
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError, seen
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described anew."""

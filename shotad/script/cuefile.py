@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.script.cue import (
     Accepted,
     Cue,

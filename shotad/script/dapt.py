@@ -15,8 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script import dapt_terms as terms
 from shotad.script.cue import Cue, CueKind, EditField, LineState, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.dapt_check import Violation, check_dapt
@@ -31,7 +30,7 @@ from shotad.script.dapt_sound import (
 from shotad.script.dapt_terms import TT
 from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate, xml_name
 from shotad.script.sheet import reviewer
-from shotad.script.timecode import timecode
+from shotad.script.timecodes import timecode
 from shotad.script.track import Track
 
 OWN = "urn:x-shotad:metadata"

@@ -20,9 +20,9 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from xml.sax.saxutils import quoteattr
 
-from shotad.core.types import GainPoint, Interval
+from shotad.core import GainPoint, Interval
 from shotad.script.cue import Cue, Voiced, milliseconds
-from shotad.script.timecode import timecode
+from shotad.script.timecodes import timecode
 from shotad.script.track import Track
 
 STEP = 2.5

@@ -14,18 +14,18 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.errors import ScriptError
+from shotad.core import ScriptError
 from shotad.script.cue import Cue, clean_text, count_words, line_stamp
 from shotad.script.document_package import sealed
 from shotad.script.sheet import note, review_words
-from shotad.script.timecode import timecode
+from shotad.script.timecodes import timecode
 from shotad.script.track import Track
 
 if TYPE_CHECKING:
     from docx.document import Document
     from docx.table import Table
 
-HEADS = ("In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id")
+HEADS: tuple[str, ...] = ("In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id")
 TABLE = "Script"
 MARK = "_ad_"
 """Bookmarks that begin so are hidden in Word and tell import how a line, or the track, was written."""

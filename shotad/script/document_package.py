@@ -15,8 +15,7 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from shotad.core.archives import read_limited
-from shotad.core.errors import ScriptError
+from shotad.core import ScriptError, read_limited
 from shotad.script.cue import clean_text
 from shotad.script.track import Track
 

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text
 from shotad.script.document_package import DOCUMENT, open_package, read_xml
-from shotad.script.timecode import parse_time
+from shotad.script.timecodes import parse_time
 
 MOST_ROWS = 50_000
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.errors import EditConflict
-from shotad.core.types import Interval
+from shotad.core import EditConflict, Interval
 from shotad.script.cue import REDO, Cue, CueStatus, Edit, EditField, LineState, spoken_interval
 from shotad.script.pace import spoken_words
 from shotad.script.track import Track

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.core.errors import ScriptError
-from shotad.core.wholefiles import write_bytes, write_text
+from shotad.core import ScriptError, write_bytes, write_text
 from shotad.script.text import ALL_FORMATS, Format, script_format
 from shotad.script.track import Track, to_json
 

@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from shotad.core.errors import ScriptError
-from shotad.core.records import parse_json
+from shotad.core import ScriptError, parse_json
 
 T = TypeVar("T")
 

@@ -21,12 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script.cue import Script, ScriptCue, clean_text
 from shotad.script.sheet import guarded, unguarded
 from shotad.script.srt import id_of, number_of
-from shotad.script.timecode import parse_time
+from shotad.script.timecodes import parse_time
 from shotad.script.track import Track
 
 HEADS = ("Position", "Start", "End", "Text")

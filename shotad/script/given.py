@@ -6,8 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script.cue import ScriptCue
 from shotad.script.text import read_cues
 

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from shotad.core.errors import EditConflict, ScriptError
-from shotad.core.types import Interval
+from shotad.core import EditConflict, Interval, ScriptError
 from shotad.script.cue import (
     Cue,
     CueStatus,

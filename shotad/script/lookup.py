@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.core.errors import UsageError
+from shotad.core import UsageError
 from shotad.script.cue import Cue, milliseconds
-from shotad.script.timecode import parse_time, timecode
+from shotad.script.timecodes import parse_time, timecode
 from shotad.script.track import Track
 
 _ID = re.compile(r"[sh]\d+")

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from shotad.core.clip_cast import Character
-from shotad.core.namewords import NAME_TITLES
+from shotad.core import NAME_TITLES, Character
 from shotad.script.nameruns import key_of
-from shotad.script.people import Mention, mentions, words_of
+from shotad.script.people import CastMention, cast_mentions, words_of
 from shotad.script.rules import Finding, Level
 
 CastAt = Callable[[float], Sequence[Character]]
@@ -33,7 +32,7 @@ def check_names(
     empty cast knows nobody, and nothing is found.
     """
     casts = [tuple(cast(second)) for second, _ in lines]
-    named = [mentions(text, people_then) for (_, text), people_then in zip(lines, casts, strict=True)]
+    named = [cast_mentions(text, people_then) for (_, text), people_then in zip(lines, casts, strict=True)]
     usual = _usual(named, casts)
     first: set[str] = set()
     found: list[tuple[Finding, ...]] = []
@@ -44,7 +43,7 @@ def check_names(
     return tuple(found)
 
 
-def _too_early(found: Sequence[Mention]) -> list[Finding]:
+def _too_early(found: Sequence[CastMention]) -> list[Finding]:
     return [
         Finding("L7", Level.ERROR, f"named before the film reveals it: {m.text!r}", span=(m.start, m.end))
         for m in found
@@ -64,7 +63,7 @@ def _nobodys(text: str, cast: Sequence[Character], people: PeopleIn) -> list[Fin
     return found
 
 
-def _usual(named: Sequence[Sequence[Mention]], casts: Sequence[Sequence[Character]]) -> dict[str, str]:
+def _usual(named: Sequence[Sequence[CastMention]], casts: Sequence[Sequence[Character]]) -> dict[str, str]:
     """What each is called most often; of equals the name to speak, then the first."""
     says = {c.id: _core(c.called) for cast in casts for c in cast if c.named}
     count: dict[str, Counter[str]] = {}
@@ -83,7 +82,7 @@ def _commonest(names: Counter[str], says: str) -> str:
     return max(names, key=lambda name: (names[name], name == says))
 
 
-def _two_names(found: Sequence[Mention], usual: dict[str, str], first: set[str]) -> list[Finding]:
+def _two_names(found: Sequence[CastMention], usual: dict[str, str], first: set[str]) -> list[Finding]:
     findings: list[Finding] = []
     seen = set(first)
     for mention in (mention for mention in found if not mention.hidden):

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shotad.core.namewords import NAME_TITLES
+from shotad.core import NAME_TITLES
 from shotad.script.rules import quotations
 
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from shotad.core.config.languages import is_english
+from shotad.core import is_english
 from shotad.script.cue import count_words
 
 

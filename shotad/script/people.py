@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 
-from shotad.core.clip_cast import Character
-from shotad.core.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
+from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES, Character
 from shotad.script.nameruns import SENTENCE_START, Token, keys_of, plain, quoted, runs
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class CastMention:
     """Somebody's name in a text: ``text[start:end]``, titles included, the possessive s left out.
 
     ``id`` is the character's, ``text`` what stands there. ``hidden``: it may not be said yet.
@@ -33,7 +32,7 @@ class Mention:
     hidden: bool
 
 
-def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
+def cast_mentions(text: str, cast: Sequence[Character]) -> tuple[CastMention, ...]:
     """Names of the cast in ``text``, in order.
 
     Found are the names in full, those to be spoken, aliases, and parts of a full name that only one of the
@@ -49,9 +48,9 @@ def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
     return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))
 
 
-def _found(bare: str, text: str, book: _Book) -> list[Mention]:
+def _found(bare: str, text: str, book: _Book) -> list[CastMention]:
     """Names in ``bare``, which is ``text`` with a part of it blanked out."""
-    found: list[Mention] = []
+    found: list[CastMention] = []
     for match in book.literal.finditer(bare) if book.literal else ():
         owners = book.whole(tuple(keys_of(match[0])))
         if len(owners) == 1:
@@ -63,9 +62,9 @@ def _found(bare: str, text: str, book: _Book) -> list[Mention]:
     return found
 
 
-def _joined(found: Sequence[Mention], text: str) -> Iterator[Mention]:
+def _joined(found: Sequence[CastMention], text: str) -> Iterator[CastMention]:
     """``Thomas`` and ``van Beek`` side by side as one, where the same person has both names."""
-    last: Mention | None = None
+    last: CastMention | None = None
     for mention in found:
         if last is not None and last.id == mention.id and not text[last.end : mention.start].strip():
             last = replace(last, end=mention.end, text=text[last.start : mention.end])
@@ -123,19 +122,19 @@ class _Book:
             if len(name.keys) > 1 and _within(keys, name.keys) and set(keys) & set(name.core)
         )
 
-    def is_first(self, mention: Mention) -> bool:
+    def is_first(self, mention: CastMention) -> bool:
         """Whether a mention begins with what is never a later word of that person's names."""
         key = next(keys_of(mention.text))
         names = [name.keys for name in self.names if name.owner.id == mention.id]
         return any(keys[0] == key for keys in names) and not any(key in keys[1:] for keys in names)
 
-    def tells(self, mention: Mention) -> bool:
+    def tells(self, mention: CastMention) -> bool:
         """Whether a mention gives somebody away whatever stands before it: it is a whole name and no word."""
         keys = tuple(keys_of(mention.text))
         return bool(self.whole(keys)) and (len(keys) > 1 or _is_no_word(keys[0]))
 
-    def mention(self, name: _Name, start: int, end: int, text: str) -> Mention:
-        return Mention(name.owner.id, start, end, text[start:end], name.hidden)
+    def mention(self, name: _Name, start: int, end: int, text: str) -> CastMention:
+        return CastMention(name.owner.id, start, end, text[start:end], name.hidden)
 
 
 def _one_each(names: Iterator[_Name]) -> tuple[_Name, ...]:
@@ -179,11 +178,11 @@ def _within(keys: tuple[str, ...], name: tuple[str, ...]) -> bool:
     return all(key in rest for key in keys)
 
 
-def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention]:
+def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[CastMention]:
     """The cast's names in one run; a neighbour that is no title and nobody's makes another name of it."""
     pieces = list(_pieces(run, text, book))
     for i, piece in enumerate(pieces):
-        if not isinstance(piece, Mention):
+        if not isinstance(piece, CastMention):
             continue
         before = pieces[i - 1] if i else None
         after = pieces[i + 1] if i + 1 < len(pieces) else None
@@ -194,7 +193,7 @@ def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention]
             yield _with_following(piece, pieces[i + 1 :], text)
 
 
-def _with_following(name: Mention, pieces: Sequence[Mention | Token], text: str) -> Mention:
+def _with_following(name: CastMention, pieces: Sequence[CastMention | Token], text: str) -> CastMention:
     """A name that may not be said, with the words behind it that are nobody's: its beginning tells it."""
     end = name.end
     for piece in takewhile(lambda piece: isinstance(piece, Token), pieces):
@@ -211,7 +210,7 @@ def _starts(token: Token, text: str, before_first: bool) -> bool:
     return word and bool(SENTENCE_START.search(text[: token.start]))
 
 
-def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention | Token]:
+def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[CastMention | Token]:
     at = 0
     while at < len(run):
         for end in range(len(run), at, -1):

@@ -20,11 +20,10 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script.cue import Script, ScriptCue, clean_text, count_words, milliseconds
 from shotad.script.sheet import guarded, unguarded
-from shotad.script.timecode import parse_time
+from shotad.script.timecodes import parse_time
 from shotad.script.track import Track
 
 HEADS = ("#", "Name", "Start", "End", "Length")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.script.cue import LEAD, Cue, ScriptCue, count_words, milliseconds
 from shotad.script.track import Track
 from shotad.script.words import ARTICLES, MARKUP, WordList, packaged

@@ -12,12 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import EditConflict, WorkFolderError
-from shotad.core.profiling import in_room
-from shotad.core.records import read_record
-from shotad.core.types import Interval
-from shotad.core.wholefiles import readable_json, write_text
-from shotad.core.workfolder import stem_of
+from shotad.core import (
+    EditConflict,
+    Interval,
+    WorkFolderError,
+    in_room,
+    read_record,
+    readable_json,
+    stem_of,
+    write_text,
+)
 from shotad.script.importing import import_script
 from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track

@@ -12,11 +12,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from shotad.core.errors import ScriptError
-from shotad.core.records import parse_json
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError, parse_json
 from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, is_changed, line_stamp
-from shotad.script.timecode import parse_time, timecode
+from shotad.script.timecodes import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (

@@ -27,7 +27,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from shotad.core.errors import ScriptError
+from shotad.core import ScriptError
 from shotad.script.cue import clean_text
 from shotad.script.dapt_terms import is_language
 from shotad.script.dapt_xml import Violation

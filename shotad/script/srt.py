@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script.cue import Script, ScriptCue, clean_text
-from shotad.script.timecode import parse_time, timecode
+from shotad.script.timecodes import parse_time, timecode
 from shotad.script.track import Track
 
 _TIMING = re.compile(r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from shotad.core.errors import ScriptError
+from shotad.core import ScriptError
 from shotad.script.cue import Script, ScriptCue
 from shotad.script.dapt import read_dapt, write_dapt
 from shotad.script.dapt_check import Violation, check_dapt

@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config.languages import name_of
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError, name_of
 from shotad.script.cue import (
     REDO,
     Cue,

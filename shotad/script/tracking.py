@@ -11,14 +11,18 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from shotad.core.config import Config
-from shotad.core.errors import OtherFilm, WorkFolderError
-from shotad.core.info import FilmInfo
-from shotad.core.records import slots_of
-from shotad.core.runsettings import SETTINGS, read_settings
-from shotad.core.types import Interval
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    SETTINGS,
+    Config,
+    FilmInfo,
+    Interval,
+    OtherFilm,
+    WorkFolder,
+    WorkFolderError,
+    read_settings,
+    slots_of,
+    write_text,
+)
 from shotad.script.edits import respeak
 from shotad.script.importing import Import, import_script
 from shotad.script.scriptfiles import Brought, bring_back, edited_scripts, write_scripts

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import ShotadError
-from shotad.core.recordlog import RecordLog
-from shotad.core.records import slots_of
-from shotad.core.runsettings import SETTINGS, read_settings
-from shotad.core.types import Interval
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    SETTINGS,
+    Config,
+    Interval,
+    RecordLog,
+    ShotadError,
+    WorkFolder,
+    read_settings,
+    slots_of,
+    write_text,
+)
 from shotad.script.edits import respeak
 from shotad.script.importing import Import, import_script
 from shotad.script.scriptfiles import BESIDE_TRACK, Brought, bring_back
@@ -49,7 +52,7 @@ def is_translation(path: Path, track: Track) -> bool:
     return path.name == track_name(track.language)
 
 
-def script_places(track: Track, folder: Path) -> tuple[Path, ...]:
+def translation_places(track: Track, folder: Path) -> tuple[Path, ...]:
     """Where the scripts of a translation stand, whether they are there or not."""
     return tuple(folder / script_name(track, script_format(name)) for name in BESIDE_TRACK)
 
@@ -61,12 +64,12 @@ def translation_of(script: Path, folder: Path) -> Path | None:
             track = load_track(path)
         except ShotadError:
             continue  # whoever works with it is told what is wrong with it
-        if script.name in [place.name for place in script_places(track, folder)]:
+        if script.name in [place.name for place in translation_places(track, folder)]:
             return path
     return None
 
 
-def import_into(
+def import_translation(
     file: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
 ) -> Import:
     """Bring a script's edits into the translated track ``file`` and write it anew, with its scripts.
@@ -75,7 +78,7 @@ def import_into(
     """
     with WorkFolder(file.parent) as folder, track_lock(file.parent):
         rooms, pace = times_of(folder)
-        track = with_scripts(load_track(file), folder, rooms, pace, but=script).track
+        track = with_translation_scripts(load_track(file), folder, rooms, pace, but=script).track
         done = import_script(
             track,
             read_script(script, form),
@@ -113,7 +116,7 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def with_scripts(
+def with_translation_scripts(
     track: Track,
     folder: WorkFolder,
     rooms: Mapping[str, Interval],

@@ -6,10 +6,9 @@ import html
 import re
 from dataclasses import replace
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.script.cue import Script, ScriptCue, clean_text, line_stamp, milliseconds
-from shotad.script.timecode import parse_time, timecode
+from shotad.script.timecodes import parse_time, timecode
 from shotad.script.track import Track
 
 _TIMING = re.compile(r"\s*(?P<start>[\d:.]+)\s*-->\s*(?P<end>[\d:.]+)(?:\s.*)?")

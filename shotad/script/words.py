@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from shotad.core.errors import ConfigError
-from shotad.core.resources import word_files
+from shotad.core import ConfigError, word_files
 
 Case = Literal["any", "exact"]
 

@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import WeightsError
-from shotad.core.types import Image
+from shotad.core import Image, WeightsError
 from shotad.sight.faces import Embedding, Face
 from shotad.sight.onnx import Floats, OnnxModel
 

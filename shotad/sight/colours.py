@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.observations import Colour
-from shotad.core.types import Image
+from shotad.core import Colour, Image
 
 _HUES: tuple[tuple[float, Colour], ...] = (
     (16, "red"),

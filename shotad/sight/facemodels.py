@@ -7,11 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from shotad.core.config import CastSettings
-from shotad.core.errors import WeightsError
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.types import Image
-from shotad.core.weights import weights, weights_file
+from shotad.core import CastSettings, Image, NoProgress, Progress, WeightsError, weights, weights_file
 from shotad.sight.faces import Embedding, Face, FaceFinder, FaceReader
 
 RULES = 1

@@ -14,9 +14,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import WeightsError
-from shotad.core.quiet import native_quiet
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image, WeightsError, native_quiet
 
 Landmarks = tuple[tuple[float, float], ...]
 """x and y as fractions of the picture: eye, eye, nose tip, corner, corner of the mouth; the left of the

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image
 from shotad.sight.facemodels import FaceModels, Following
 from shotad.sight.faces import Embedding, Face
 from shotad.sight.light import active_area

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.core.observations import FigureFact, Movement, ThingFact
-from shotad.core.types import Box, Sighting
+from shotad.core import Box, FigureFact, Movement, Sighting, ThingFact
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import ANIMALS, overlap

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person
-from shotad.sight.recognised import share_a_moment
+from shotad.sight.recognition import share_a_moment
 from shotad.sight.tracks import Track
 
 Company = tuple[Person, ...]

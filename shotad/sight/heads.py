@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
-from shotad.core.observations import Framing, Look
+from shotad.core import Framing, Look
 from shotad.sight.people import Glimpse
 from shotad.sight.tracks import Track
 

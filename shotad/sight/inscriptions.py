@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 import numpy as np
 
-from shotad.core.types import Box
+from shotad.core import Box
 from shotad.sight.lettering import TextLine, is_readable, letters, tidy
 
 _WHOLE = 0.8

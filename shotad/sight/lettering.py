@@ -11,7 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from shotad.core.types import Box
+from shotad.core import Box
 
 _STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")
 """Characters that a single stroke, such as a twig or a pole, is taken for."""

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image
 
 Level = Literal["black", "dark", "middling", "bright", "white"]
 Change = Literal["fade-out", "fade-in", "flash"]

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shotad.core.observations import Framing, Named, PeopleFact, Place
-from shotad.core.types import Sighting
+from shotad.core import Framing, Named, PeopleFact, Place, Sighting
 from shotad.sight.people import around
 
 _PROOF = 3

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image
 
 Gray = npt.NDArray[np.uint8]
 """``uint8[h, w]``, luma of a small picture."""

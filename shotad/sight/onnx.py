@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import WeightsError
+from shotad.core import WeightsError
 
 Floats = npt.NDArray[np.float32]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.types import Box, Sighting
+from shotad.core import Box, Sighting
 from shotad.sight.faces import Face
 from shotad.sight.things import ANIMALS, overlap
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.core.observations import Movement, Named, PeopleFact, Place
-from shotad.core.types import Box
+from shotad.core import Box, Movement, Named, PeopleFact, Place
 from shotad.sight.heads import EDGE, FACE_SEEN, framing_of, gaze_since, look_of, turn_of
 from shotad.sight.people import Glimpse
-from shotad.sight.recognised import identities, looks_known
+from shotad.sight.recognition import identities, looks_known
 from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
-from shotad.sight.verdict import Borders, group_of, is_clear, sure_of
+from shotad.sight.verdict import PeopleBorders, group_of, is_clear, sure_of
 
 _GROUP_SURE = 0.9
 _KNOWN_SURE = 0.9
@@ -63,7 +62,7 @@ class Person:
     parts: tuple[Track[Glimpse], ...] = ()
 
 
-def people_of(tracks: Sequence[Track[Glimpse]], borders: Borders | None = None) -> list[Person]:
+def people_of(tracks: Sequence[Track[Glimpse]], borders: PeopleBorders | None = None) -> list[Person]:
     """The tracks that are people beyond doubt, surest first, each person once."""
     names = identities(tracks)
     found = [_person(track, who, borders) for track, who in zip(tracks, names, strict=True)]
@@ -203,7 +202,7 @@ def quick_of(track: Track[Glimpse], stretch: Stretch) -> bool | None:
     return abs(way.x) / max(way.seconds, 0.1) > 1.0
 
 
-def _person(track: Track[Glimpse], who: str, borders: Borders | None) -> Person:
+def _person(track: Track[Glimpse], who: str, borders: PeopleBorders | None) -> Person:
     """A face that was recognised often enough is a person whatever the detectors of bodies say."""
     known = who and looks_known(track, who) >= _PROOF
     return Person(track, max(sure_of(track, borders), _KNOWN_SURE if known else 0.0), who)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from shotad.core.observations import TextFact, TextKind
-from shotad.core.types import Interval
+from shotad.core import Interval, TextFact, TextKind
 from shotad.sight.inscriptions import FrameText, Inscription, follow, joined_rows, mean_score
 from shotad.sight.lettering import letters
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from shotad.core.profiling import in_room, spanned
-from shotad.core.types import Image, Interval, Sighting
-from shotad.film.credits import credits_interval
-from shotad.film.reader import Picture
+from shotad.core import Image, Interval, Sighting, in_room, spanned
+from shotad.film import Picture, credits_interval
 from shotad.sight.text import TextReader
 
 STEPS = (1.0, 3.0)

@@ -13,8 +13,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from shotad.core.errors import WeightsError
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image, WeightsError
 from shotad.sight.faces import Face, yaw_of
 from shotad.sight.onnx import Floats, OnnxModel
 

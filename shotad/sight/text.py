@@ -19,8 +19,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Box, Image
-from shotad.core.weights import weights_file
+from shotad.core import Box, Image, weights_file
 from shotad.sight.lettering import TextLine
 from shotad.sight.onnx import Floats, OnnxModel
 

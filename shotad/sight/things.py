@@ -16,9 +16,7 @@ from typing import Any, Protocol
 import cv2
 import numpy as np
 
-from shotad.core.errors import WeightsError
-from shotad.core.quiet import native_quiet
-from shotad.core.types import Box, Image, Sighting
+from shotad.core import Box, Image, Sighting, WeightsError, native_quiet
 
 _PEOPLE_AND_VEHICLES = "person bicycle car motorcycle airplane bus train truck boat"
 _STREET = "traffic_light fire_hydrant street_sign stop_sign parking_meter bench"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from shotad.core.types import Box
+from shotad.core import Box
 
 _GAP = 0.9
 """Seconds for which a track may be out of sight."""

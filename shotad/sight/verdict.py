@@ -21,7 +21,7 @@ _GROUP_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Borders:
+class PeopleBorders:
     """From where on a sign counts. All are scores from 0 to 1 but ``frames``."""
 
     face: float = 0.75
@@ -38,9 +38,9 @@ class Borders:
     """Share of the own scores that an animal's may reach."""
 
 
-def sure_of(track: Track[Glimpse], borders: Borders | None = None) -> float:
+def sure_of(track: Track[Glimpse], borders: PeopleBorders | None = None) -> float:
     """How sure it is that the track is a person: 0 where it is not sure enough to be said, else to 1."""
-    borders = borders or Borders()
+    borders = borders or PeopleBorders()
     if _outbid(track.seen, borders):
         return 0.0
     votes = [_by_face(track.seen, borders), _by_body(track.seen, borders), _by_second(track.seen, borders)]
@@ -48,12 +48,12 @@ def sure_of(track: Track[Glimpse], borders: Borders | None = None) -> float:
     return min(1.0, best + 0.02 * (sum(vote > 0 for vote in votes) - 1)) if best else 0.0
 
 
-def is_clear(track: Track[Glimpse], borders: Borders | None = None) -> bool:
+def is_clear(track: Track[Glimpse], borders: PeopleBorders | None = None) -> bool:
     """True for one who may be counted beside others: with a face, or a body that is clear throughout.
 
     A statue beside a person was the only false one left without this.
     """
-    borders = borders or Borders()
+    borders = borders or PeopleBorders()
     bodies = float(np.mean([g.body for g in track.seen]))
     return _by_face(track.seen, borders) > 0 or bodies >= borders.body_mean
 
@@ -86,13 +86,13 @@ def _is_small(track: Track[Glimpse]) -> bool:
     return scores >= _GROUP_SCORE and _height(track) <= 0.55 and steady and len(seen) >= 9 and rival < 0.2
 
 
-def _outbid(seen: Sequence[Glimpse], borders: Borders) -> bool:
+def _outbid(seen: Sequence[Glimpse], borders: PeopleBorders) -> bool:
     """True where an animal is seen in the same place about as clearly."""
     own = float(np.mean([max(g.body, g.part, g.second) for g in seen]))
     return float(np.mean([g.rival for g in seen])) > borders.rival * max(own, 0.01)
 
 
-def _by_face(seen: Sequence[Glimpse], borders: Borders) -> float:
+def _by_face(seen: Sequence[Glimpse], borders: PeopleBorders) -> float:
     faces = [
         g.face_score
         for g in seen
@@ -101,7 +101,7 @@ def _by_face(seen: Sequence[Glimpse], borders: Borders) -> float:
     return min(0.96, 0.9 + 0.01 * len(faces)) if len(faces) >= borders.frames else 0.0
 
 
-def _by_body(seen: Sequence[Glimpse], borders: Borders) -> float:
+def _by_body(seen: Sequence[Glimpse], borders: PeopleBorders) -> float:
     bodies = sorted((g.body for g in seen), reverse=True)
     better = bodies[: max(borders.frames + 1, (len(bodies) + 1) // 2)]
     if len(bodies) <= borders.frames or bodies[0] < borders.body:
@@ -110,7 +110,7 @@ def _by_body(seen: Sequence[Glimpse], borders: Borders) -> float:
     return min(0.96, 0.3 + mean) if mean >= borders.body_mean else 0.0
 
 
-def _by_second(seen: Sequence[Glimpse], borders: Borders) -> float:
+def _by_second(seen: Sequence[Glimpse], borders: PeopleBorders) -> float:
     if len(seen) <= borders.frames + 1:
         return 0.0
     second = float(np.mean([g.second for g in seen]))

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import FilmError
-from shotad.core.types import Interval
-from shotad.film.container import exact_start, find_media, is_cover
-from shotad.film.probe import last_second
-from shotad.film.reader import Film
-from shotad.script.rules import Finding, Level
+from shotad.core import FilmError, Interval
+from shotad.film import Film, exact_start, find_media, is_cover, last_second
+from shotad.script import Finding, Level
 from shotad.sound.decoded import DecodedMeter
 from shotad.sound.mux.containers import Container, container_for
 from shotad.sound.mux.kinds import Copied, Written

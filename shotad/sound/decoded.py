@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.errors import SoundError
-from shotad.film.audio import Samples
+from shotad.core import SoundError
+from shotad.film import Samples
 from shotad.sound.loudness import Course, Loudness, Meter
 
 if TYPE_CHECKING:

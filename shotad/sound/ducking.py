@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import GainPoint, Interval, Seconds
+from shotad.core import GainPoint, Interval, Seconds
 
 LEAST = 0.05
 """Seconds of the shortest ramp. Ten times the 5 ms from which on a fade is not heard as a click, so that even

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.config.languages import language_of
-from shotad.core.errors import SoundError, UsageError
-from shotad.core.wholefiles import replacing
-from shotad.film.audio import SoundBlock
+from shotad.core import SoundError, UsageError, language_of, replacing
+from shotad.film import SoundBlock
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 
 Samples = npt.NDArray[np.float32]
 """``float32[n]``, mono, full scale at -1 and 1."""

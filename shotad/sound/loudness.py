@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.film.audio import SoundBlock
+from shotad.film import SoundBlock
 from shotad.sound.truepeak import TruePeak
 
 Levels = npt.NDArray[np.float32]

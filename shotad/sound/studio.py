@@ -9,15 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.core.progress import NoProgress, Progress, Task, reported
-from shotad.core.wholefiles import sweep
-from shotad.core.workfolder import key_of
+from shotad.core import NoProgress, Progress, Task, VoiceError, VoiceSettings, key_of, reported, sweep
 from shotad.sound.kinds import Take, Voice
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
-from shotad.sound.voices.base import Choir, Reading
-from shotad.sound.voices.takefile import read_take, write_take
+from shotad.sound.voice_engines.base import Choir, Reading
+from shotad.sound.voice_engines.takefile import read_take, write_take
 
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken anew."""

@@ -11,10 +11,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from cast_truth import Judged, Share, Truth, by_trait, owner_of, precision, read_truth, shot_pairs, true_pairs
 
-from shotad.core.types import Box
-from shotad.sight.cast.identity import Verdict
-from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack
+from shotad.core import Box
+from shotad.sight import Face, FaceTrack, Verdict
 
 LEFT, RIGHT = [100.0, 100.0, 150.0, 170.0], [400.0, 100.0, 450.0, 170.0]
 """Boxes of faces in pixels of 640 x 360."""

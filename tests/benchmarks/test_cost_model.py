@@ -19,8 +19,7 @@ from costs.formula import Asking, Hour, Units, asked, bytes_sent
 from costs.gpus import GPUS, LLAMA, QWEN, Shares, seconds
 from costs.measuring import WAYS, Run, as_json, kept
 
-from shotad.core.config import load_config
-from shotad.core.types import Message
+from shotad.core import Message, load_config
 from shotad.description.estimate import OpenQuestion, Terms, estimate
 
 UNITS = Units(0.1, 2.0, 0.05, 0.3, 0.4, 0.5, 3.0, 9000.0, 50_000.0, 70.0, 1e5, 20_000.0, 3000.0)
@@ -264,9 +263,8 @@ def test_the_pass_keeps_the_frames_that_describe_would_keep(
 ) -> None:
     from costs import measuring
 
-    from shotad.core.workfolder import WorkFolder
-    from shotad.film.framing import Frames
-    from shotad.film.opening import open_film
+    from shotad.core import WorkFolder
+    from shotad.film import Frames, open_film
 
     told: list[str] = []
 

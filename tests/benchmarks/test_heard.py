@@ -12,11 +12,9 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from heard import Said, best_take, judge, lines_said, listen, pieces, totals, window_of, word_times
 from recogniser import RATE, Whisper, Word, stored_order, theirs, words_of
 
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock
-from shotad.film.opening import open_film
-from shotad.script.cue import Cue, Voiced, line_stamp
-from shotad.script.track import FilmId, Track
+from shotad.core import Interval
+from shotad.film import SoundBlock, open_film
+from shotad.script import Cue, FilmId, Track, Voiced, line_stamp
 from shotad.sound.extended.players import FilmPart, PausePart, PausesFile
 from tests.media import FilmSpec, SoundSpec, make_film
 

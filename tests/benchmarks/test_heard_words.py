@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

@@ -13,7 +13,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import overlap
 
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=300, rate=Fraction(10), cuts=tuple(range(24, 300, 24)))

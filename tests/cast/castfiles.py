@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from shotad.core.members import Cast
+from shotad.core import Cast
 from shotad.sight.cast.files.castfile import read_cast
 
 WHOLE = """\

@@ -6,13 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member, Reveal
-from shotad.sight.cast.files.castfile import CastFile, read_cast
-from shotad.sight.cast.files.entries import seconds_of, time_text
+from shotad.core import CastError, Member, Reveal
+from shotad.sight import CastFile, seconds_of, time_text
+from shotad.sight.cast.files.castfile import read_cast
 from tests.cast.castfiles import WHOLE, read
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member, Reveal
-from shotad.sight.cast.files.castfile import CastFile, read_cast
+from shotad.core import CastError, Member, Reveal
+from shotad.sight import CastFile
+from shotad.sight.cast.files.castfile import read_cast
 from shotad.sight.cast.files.entries import tidy
 from tests.cast.castfiles import WHOLE, picture
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
-from shotad.core.types import Box
-from shotad.sight.cast.found.castfolder import (
+from shotad.core import Box, CastError, Member
+from shotad.sight import (
     FACTS,
     Facts,
     Found,
@@ -22,9 +20,9 @@ from shotad.sight.cast.found.castfolder import (
     joined,
     put_pictures,
     remove_pictures,
-    sha256_of,
     stem_of,
 )
+from shotad.sight.cast.found.castfolder import sha256_of
 
 BOX = Box(0.1, 0.1, 0.3, 0.4)
 

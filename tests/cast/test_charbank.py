@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
-from shotad.sight.cast.files.loading import load_cast
+from shotad.core import CastError, Member
+from shotad.sight import load_cast
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cast.json"
 

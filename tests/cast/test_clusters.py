@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from shotad.sight.cast.found.people import Appearance, agglomerate, group, together
 

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
-from shotad.core.config import CastSettings
-from shotad.core.members import Cast, Member
-from shotad.core.types import Box, Image
-from shotad.sight.cast.gallery import Gallery, read_gallery
-from shotad.sight.faces import Embedding, Face
+from shotad.core import Box, Cast, CastSettings, Image, Member
+from shotad.sight import Embedding, Face, Gallery, read_gallery
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 FACE = Face(Box(0.2, 0.2, 0.8, 0.8), 0.0, 0.9, LANDMARKS, 0.0)

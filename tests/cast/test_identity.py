@@ -6,12 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from shotad.core.config import CastSettings
-from shotad.core.types import Box
-from shotad.sight.cast.gallery import Gallery
-from shotad.sight.cast.identity import Verdict, identify
-from shotad.sight.faces import Embedding, Face
-from shotad.sight.facetracks import FaceTrack
+from shotad.core import Box, CastSettings
+from shotad.sight import Embedding, Face, FaceTrack, Gallery, Verdict, identify
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 SIZE = 16

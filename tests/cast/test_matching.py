@@ -7,13 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core.members import Member
-from shotad.core.types import Box
-from shotad.sight.cast.found.castfolder import Facts, Holdings, Picture, sha256_of
-from shotad.sight.cast.found.matching import Borders, Match, match_people
-from shotad.sight.cast.found.people import Person, people_in, person_of
-from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack
+from shotad.core import Box, Member
+from shotad.sight import (
+    Borders,
+    Face,
+    FaceTrack,
+    Facts,
+    FoundPerson,
+    Holdings,
+    Match,
+    Picture,
+    match_people,
+    people_in,
+    person_of,
+)
+from shotad.sight.cast.found.castfolder import sha256_of
 
 BOX = Box(0.4, 0.3, 0.6, 0.7)
 BORDERS = Borders(0.5, 0.1)
@@ -28,7 +36,7 @@ def track(shot: int, *seconds: float, who: int = 0, box: Box = BOX) -> FaceTrack
     return FaceTrack(shot, tuple(face(second, box) for second in seconds), vector, (0,))
 
 
-def person(*seconds: float, who: int = 0, box: Box = BOX) -> Person:
+def person(*seconds: float, who: int = 0, box: Box = BOX) -> FoundPerson:
     return person_of([track(int(seconds[0]), *seconds, who=who, box=box)])
 
 
@@ -48,7 +56,7 @@ def cast(folder: Path, pictures: list[Picture], *members: Member) -> Holdings:
     return Holdings(folder, placed, Facts((), tuple(pictures)))
 
 
-def matched(people: list[Person], there: Holdings, *likeness: Mapping[str, float]) -> list[Match]:
+def matched(people: list[FoundPerson], there: Holdings, *likeness: Mapping[str, float]) -> list[Match]:
     given = {id(p): alike for p, alike in zip(people, likeness, strict=False)}
     return match_people(people, "film", there, lambda p: given.get(id(p), {}), BORDERS)
 

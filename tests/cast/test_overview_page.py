@@ -9,9 +9,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from shotad.core.members import Member
-from shotad.sight.cast.found.castfolder import Facts, Found
-from shotad.sight.cast.found.overview import PAGE, in_view, lead, renew_overview, write_overview
+from shotad.core import Member
+from shotad.sight import PAGE, Facts, Found, renew_overview, write_overview
+from shotad.sight.cast.found.overview import in_view, lead
 from tests.painted_faces import photo
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}

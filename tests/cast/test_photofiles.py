@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import CastError
-from shotad.core.members import Cast
+from shotad.core import Cast, CastError
+from shotad.sight import load_cast, photos_in
 from shotad.sight.cast.files.ids import distinct_ids, id_of, is_id
-from shotad.sight.cast.files.loading import load_cast
-from shotad.sight.cast.files.photofiles import photos_in, photos_of
+from shotad.sight.cast.files.photofiles import photos_of
 
 
 def put(folder: Path, *names: str) -> Path:

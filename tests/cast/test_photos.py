@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
-from shotad.core.errors import CastError
-from shotad.core.types import Box, Image
-from shotad.sight.cast.photos import check_photo, load_photo, photo_key, read_photo
-from shotad.sight.faces import Embedding, Face
+from shotad.core import Box, CastError, Image
+from shotad.sight import Embedding, Face, check_photo, load_photo, photo_key
+from shotad.sight.cast.photos import read_photo
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 

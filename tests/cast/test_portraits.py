@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.types import Box
-from shotad.sight.cast.found.portraits import Look, best_of, looks_of, portrait, promising
-from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack
+from shotad.core import Box
+from shotad.sight import Face, FaceTrack, Look, best_of, looks_of, portrait, promising
 from tests.painted_faces import Head, PaintedFaces, Take, _picture
 
 NONE = np.zeros((0, 8), np.float32)

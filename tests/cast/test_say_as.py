@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
-from shotad.sight.cast.files.castfile import CastFile, read_cast
-from shotad.sight.cast.files.merging import merge
-from shotad.sound.pronunciation import Lexicon, lexicon_of
+from shotad.core import CastError, Member
+from shotad.sight import CastFile, merge
+from shotad.sight.cast.files.castfile import read_cast
+from shotad.sound import Lexicon
+from shotad.sound.pronunciation import lexicon_of
 
 
 def written(folder: Path, text: str) -> CastFile:

@@ -10,17 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import Config, load_config
-from shotad.core.progress import NoProgress
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.discovering import discover
-from shotad.description.casting.discovery import Discovery
-from shotad.description.prepare import Bench
-from shotad.film.opening import open_film
-from shotad.sight.cast.files.castfile import CastFile
-from shotad.sight.cast.found.castfolder import USED
-from shotad.sight.faces import Face
+from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
+from shotad.description import Bench, Discovery, discover
+from shotad.film import open_film
+from shotad.sight import USED, CastFile, Face
 from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take
 
 WHOLE = Given()
@@ -93,7 +86,7 @@ class Room:
 
     def who(self, person: str) -> str:
         """Whose head the pictures of somebody show; all the same, or it is an error."""
-        from shotad.sight.cast.photos import load_photo
+        from shotad.sight import load_photo
 
         file = CastFile.open(self.cast)
         shown = set()

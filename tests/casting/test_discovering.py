@@ -8,15 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.errors import CastError, UsageError
-from shotad.core.runsettings import Given
+from shotad.core import CastError, Given, UsageError
+from shotad.description import DISCOVERED
 from shotad.description.casting.discovery import comment_of
-from shotad.description.casting.records import DISCOVERED
+from shotad.sight import Face, Facts, Look, portrait, read_gallery
 from shotad.sight.cast.files.castfile import read_cast
-from shotad.sight.cast.found.castfolder import Facts
-from shotad.sight.cast.found.portraits import Look, portrait
-from shotad.sight.cast.gallery import read_gallery
-from shotad.sight.faces import Face
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import Head, Image, PaintedFaces, Take
 
@@ -43,7 +39,7 @@ def test_a_film_becomes_a_cast_folder(room: Room, faces: VariedFaces) -> None:
 
 
 def test_every_picture_shows_the_whole_head_with_something_around_it(room: Room) -> None:
-    from shotad.sight.cast.photos import load_photo
+    from shotad.sight import load_photo
 
     room.begin()
     for path in room.cast.rglob("*.jpg"):
@@ -192,7 +188,7 @@ def test_a_picture_that_looks_like_somebody_else_is_not_kept(faces: VariedFaces)
 def test_comments_count_films() -> None:
     found = Facts.read(Path("/nowhere")).found
     assert found == ()
-    from shotad.sight.cast.found.castfolder import Found
+    from shotad.sight import Found
 
     one, two = Found("a", "f", "ep1.mp4", 1, 3.3, 83.5), Found("a", "g", "ep2.mp4", 2, 1.0, 2.0)
     assert comment_of([one]) == "1 shot, 3 s in view, first at 00:01:23 in ep1.mp4"

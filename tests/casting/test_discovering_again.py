@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shotad.description.casting import merge_people as filing
-from shotad.sight.cast.files.castfile import CastFile, read_cast
-from shotad.sight.cast.files.merging import merge
-from shotad.sight.cast.found.castfolder import Facts
+from shotad.sight import CastFile, Facts, merge
+from shotad.sight.cast.files.castfile import read_cast
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import photo
 

@@ -7,17 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.progress import NoProgress
-from shotad.core.runsettings import Given
-from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.discovering import discover
-from shotad.description.prepare import Bench
-from shotad.film.opening import open_film
+from shotad.core import Config, Given, NoProgress, WorkFolder
+from shotad.description import Bench, discover
+from shotad.film import open_film
+from shotad.sight import Facts, Picture, make_face_models, read_gallery
 from shotad.sight.cast.files.castfile import read_cast
-from shotad.sight.cast.found.castfolder import Facts, Picture
-from shotad.sight.cast.gallery import read_gallery
-from shotad.sight.facemodels import make_face_models
 
 FILM = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "tears-of-steel-battle.webm"
 

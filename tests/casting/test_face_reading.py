@@ -8,12 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.progress import NoProgress
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Interval, Shot
+from shotad.core import Interval, NoProgress, RecordLog, Shot
 from shotad.description.casting.reading import Source, Wanted, known_faces, read_faces, ticks_in
-from shotad.film.opening import open_film
-from shotad.film.reader import Picture
+from shotad.film import Picture, open_film
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 
 TAKES = (

@@ -14,12 +14,8 @@ import numpy.typing as npt
 import pytest
 from filelock import FileLock
 
-from shotad.core.errors import UsageError, WorkFolderError
-from shotad.core.members import Member
-from shotad.core.types import Box
-from shotad.core.workfolder import WorkFolder
-from shotad.description.casting import records as kept
-from shotad.description.casting.forgetting import (
+from shotad.core import Box, Member, UsageError, WorkFolder, WorkFolderError
+from shotad.description import (
     Cleared,
     clear_all,
     clear_person,
@@ -28,8 +24,8 @@ from shotad.description.casting.forgetting import (
     photos_to_forget,
     run_folder,
 )
-from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack, to_row
+from shotad.description.casting import records as kept
+from shotad.sight import Face, FaceTrack, to_row
 
 Row = npt.NDArray[np.float32]
 

@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.engine import Reply, Request
-from shotad.core.errors import CastError
-from shotad.core.runsettings import Given, GivenCast, RunSettings
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import Engines, describe
-from shotad.description.redo import redo
-from shotad.description.result import Outcome
+from shotad.core import CastError, Given, GivenCast, Reply, Request, RunSettings, WorkFolder, load_config
+from shotad.description import Engines, Outcome, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from tests.painted_faces import HEADS, Head, PaintedFaces, Take, paint_film, photo
 
 TAKES = (

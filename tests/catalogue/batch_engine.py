@@ -7,8 +7,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.engine import Reply, Request
+from shotad.core import Config, Reply, Request
 from shotad.engines.fake import FakeEngine
 
 MARK = "SHOTAD_TEST_MARK"

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.batch.batch import Batch, Terms
-from shotad.batch.board import Board
-from shotad.batch.finding import Planned
+from shotad.batch import Batch, Board, Planned, Row, Terms
 from shotad.batch.jobs import FilmJob, FilmResult
-from shotad.batch.table import Row
-from shotad.core.progress import NoProgress
+from shotad.core import NoProgress
 from tests.catalogue.batch_workers import work
 
 

@@ -14,11 +14,8 @@ from shotad.batch.storage import lease as leases
 from shotad.batch.storage.addresses import Addresses
 from shotad.batch.storage.mirror import Mirror
 from shotad.batch.storage.store import Store
-from shotad.core.progress import NoProgress
-from shotad.core.types import Interval
-from shotad.script.cue import Cue, CueStatus, Maker, Provenance
-from shotad.script.track import FilmId, Track
-from shotad.script.tracking import save_track
+from shotad.core import Interval, NoProgress
+from shotad.script import Cue, CueStatus, FilmId, Maker, Provenance, Track, save_track
 
 PLACE = "memory://ad/x.shotad"
 FILM = "memory://films/x.mp4"

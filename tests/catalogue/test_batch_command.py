@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.workfolder import WorkFolder
-from shotad.script.track import load_track
+from shotad.core import WorkFolder
+from shotad.script import load_track
 from tests.catalogue.batch_engine import MARK
 from tests.cli.program import FAKE
 from tests.media import FilmSpec, make_film

@@ -7,15 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.batch.finding import Gathered, Planner, Wishes, gather, read_list
+from shotad.batch import Found, Gathered, Planner, Wishes, gather, read_list
 from shotad.batch.folders import Folders
 from shotad.batch.sidecars import Neighbours, beside_of, choose_subtitles
-from shotad.batch.storage.finding import Found
-from shotad.core.config import load_config
-from shotad.core.errors import FilmError
+from shotad.core import FilmError, load_config
 
 
 def touched(folder: Path, *names: str) -> list[str]:

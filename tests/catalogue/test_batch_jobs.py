@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from shotad.batch import done_before
 from shotad.batch.describing import describe_film
-from shotad.batch.done_file import DONE, done_before, mark_done, run_key
+from shotad.batch.done_file import DONE, mark_done, run_key
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.core.config import load_config
-from shotad.core.errors import NoRoom, UsageError
-from shotad.core.workfolder import WorkFolder
-from shotad.description.writing import Engines
+from shotad.core import NoRoom, UsageError, WorkFolder, load_config
+from shotad.description import Engines
 from tests.media import FilmSpec, make_film
 
 ASSIGNMENTS = (

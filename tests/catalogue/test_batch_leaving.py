@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.batch.finding import Planned
+from shotad.batch import Leaving, Planned
 from shotad.batch.jobs import FilmJob, failure
-from shotad.batch.privacy_notice import Leaving
-from shotad.core.config import Config, load_config
+from shotad.core import Config, load_config
 
 SENT = ("engine=openai", "openai.base_url=https://models.example/v1", "openai.model=any")
 SPOKEN = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")

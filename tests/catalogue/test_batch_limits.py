@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from shotad.batch import how_many, parse_size
 from shotad.batch.jobs import FilmJob
-from shotad.batch.limits import MB, Need, Room, free_disk, how_many, need_of, parse_size, size_of, size_text
-from shotad.core.errors import NoRoom, UsageError
-from shotad.core.info import FilmInfo
-from shotad.sound.rendering.outputs import Kind, Wanted
+from shotad.batch.limits import MB, Need, Room, free_disk, need_of, size_of, size_text
+from shotad.core import FilmInfo, NoRoom, UsageError
+from shotad.sound import Kind, Wanted
 
 FILM = FilmInfo("movie.mp4", None, "0" * 32, 7200.0, 1920, 1080, Fraction(24), None, "h264", Fraction(0))
 

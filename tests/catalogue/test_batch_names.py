@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch.finding import Planner, Wishes, gather
-from shotad.batch.report import Report, read_report
-from shotad.batch.table import Row, as_lines, labels
-from shotad.core.printable import printable, sentence
+from shotad.batch import Planner, Report, Row, Wishes, as_lines, gather, labels, read_report
+from shotad.core import printable, sentence
 
 LATIN = os.fsdecode(b"caf\xe9.mp4")
 

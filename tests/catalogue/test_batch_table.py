@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch.board import PAUSE, Board
-from shotad.batch.finding import Planned
-from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.messages import Advanced, Begun, Ended, Said
-from shotad.batch.report import Report, failed_in, read_report
-from shotad.batch.table import (
+from shotad.batch import (
+    Board,
+    Planned,
+    Report,
     Row,
-    as_json,
     as_lines,
     as_table,
+    failed_in,
     foreseen_lines,
     labels,
-    line_of,
-    spell,
-    summary,
+    read_report,
 )
-from shotad.core.errors import UsageError
+from shotad.batch.board import PAUSE
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.messages import Advanced, Begun, Ended, Said
+from shotad.batch.table import as_json, line_of, spell, summary
+from shotad.core import UsageError
 
 
 def film(place: str, *uses: str) -> Planned:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shotad.batch.storage.finding import Found
-from shotad.batch.watching import LEAST_PAUSE, Watch
-from shotad.core.errors import StorageError
+from shotad.batch import Found, Watch
+from shotad.batch.watching import LEAST_PAUSE
+from shotad.core import StorageError
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch.batch import SAME, Terms
+from shotad.batch import Terms
+from shotad.batch.batch import SAME
 from tests.catalogue.batch_making import batch, planned, quiet_board, results
 from tests.catalogue.batch_workers import HOG
 

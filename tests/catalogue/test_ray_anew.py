@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from shotad.batch import done_before
 from shotad.batch.describing import describe_film
-from shotad.batch.done_file import done_before
 from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.anew import begin_anew
 from shotad.batch.ray.carrying import as_text
@@ -17,7 +17,7 @@ from shotad.batch.ray.parts import parts_of
 from shotad.batch.ray.preparing import Preparing
 from shotad.batch.ray.register import Register
 from shotad.batch.ray.settings import RaySettings
-from shotad.core.config import load_config
+from shotad.core import load_config
 from tests.media import FilmSpec, make_film
 
 SETTINGS = (

@@ -17,7 +17,7 @@ from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.cluster import _hushed, _own_words, _same_signals, connected, quiet_data
 from shotad.batch.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
 from shotad.batch.ray.settings import Crew, RaySettings
-from shotad.core.errors import EngineError, UsageError
+from shotad.core import EngineError, UsageError
 
 SMALL = RaySettings(
     preparing=Crew(least=2, most=4, cpus=2),

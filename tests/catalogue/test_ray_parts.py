@@ -13,6 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
+from shotad.batch import load_ray_settings
 from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.cluster import connected, need_ray
 from shotad.batch.ray.finishing import _Looked
@@ -20,14 +21,22 @@ from shotad.batch.ray.parts import Parts, laid_together, parts_of
 from shotad.batch.ray.pool import Pool, stage_engine
 from shotad.batch.ray.register import ENDS_ALL, Register
 from shotad.batch.ray.serving import OwnServer
-from shotad.batch.ray.settings import RaySettings, ServeSettings, load_ray_settings
-from shotad.core.config import load_config
-from shotad.core.engine import Abilities, Reply, Request
-from shotad.core.errors import ConfigError, EngineError, ShotadError, UsageError
-from shotad.core.resources import data_root
-from shotad.core.types import Clip, Message
-from shotad.core.workfolder import WorkFolder
-from shotad.description.ask import prompt_record
+from shotad.batch.ray.settings import RaySettings, ServeSettings
+from shotad.core import (
+    Abilities,
+    Clip,
+    ConfigError,
+    EngineError,
+    Message,
+    Reply,
+    Request,
+    ShotadError,
+    UsageError,
+    WorkFolder,
+    data_root,
+    load_config,
+)
+from shotad.description import prompt_record
 from shotad.engines.fake import FakeEngine
 from tests.handmade import look
 

@@ -17,9 +17,9 @@ import pytest
 
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob, FilmResult
-from shotad.batch.ray import Crew, RaySettings, run
+from shotad.batch.ray import Crew, RaySettings, describe_on_ray
 from shotad.batch.ray.parts import parts_of
-from shotad.core.config import load_config
+from shotad.core import load_config
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
@@ -135,7 +135,7 @@ def test_killed_workers_and_broken_films_stop_no_other(orders: Path, tmp_path: P
     _left_by_an_earlier_run(Path(jobs[2].folder), lone["half"])
     told: list[FilmResult] = []
 
-    found = run([*jobs, job(place, "broken", film=broken)], settings=CREWS, told=told.append)
+    found = describe_on_ray([*jobs, job(place, "broken", film=broken)], settings=CREWS, told=told.append)
 
     assert [one.state for one in found] == ["done"] * 3 + ["failed"] * 3, found
     assert sorted(told, key=lambda one: one.folder) == sorted(found, key=lambda one: one.folder)
@@ -166,10 +166,10 @@ def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
 @pytest.mark.long
 def test_a_forced_run_asks_all_again_once_though_a_worker_is_killed(orders: Path, tmp_path: Path) -> None:
     asked = job(tmp_path, "forced")
-    assert [one.state for one in run([asked], settings=CREWS)] == ["done"]
+    assert [one.state for one in describe_on_ray([asked], settings=CREWS)] == ["done"]
     before, first = files(Path(asked.folder)), Counter(tuple(call[:3]) for call in calls(orders))
     (orders / f"kill-stage1-forced-{SLOTS[1]}").touch()
-    (found,) = run([replace(asked, force=True)], settings=CREWS)
+    (found,) = describe_on_ray([replace(asked, force=True)], settings=CREWS)
     assert found.state == "done", found
     assert not (orders / f"kill-stage1-forced-{SLOTS[1]}").exists(), "nobody was killed"
     assert Counter(tuple(call[:3]) for call in calls(orders)) == first + first
@@ -185,7 +185,7 @@ def test_a_node_that_dies_costs_no_finished_slot(cluster: Any, orders: Path, tmp
     killed: list[int] = []
     killer = threading.Thread(target=_kill, args=(cluster, node, orders, killed))
     killer.start()
-    found = run(jobs, settings=CREWS)
+    found = describe_on_ray(jobs, settings=CREWS)
     killer.join()
     assert killed, "no worker of the node was in the middle of a call"
     assert [one.state for one in found] == ["done", "done"], found
@@ -230,7 +230,7 @@ def test_stage_one_against_servers_one_of_which_goes(cluster: Any, tmp_path: Pat
     with BadServer(_said) as first, BadServer(gone_after_one) as second:
         films = [job(tmp_path / "many", name, *asked, *patience) for name in "fg"]
         settings = CREWS.model_copy(update={"servers": (first.url, second.url), "looking": Crew()})
-        found = run(films, settings=settings)
+        found = describe_on_ray(films, settings=settings)
         assert [one.state for one in found] == ["done", "done"], found
         assert len(second.requests) >= 1
         lone = [

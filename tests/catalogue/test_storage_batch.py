@@ -12,9 +12,7 @@ import pytest
 
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob
-from shotad.core.config import Config
-from shotad.core.progress import NoProgress
-from shotad.core.settings import load_settings
+from shotad.core import Config, NoProgress, load_settings
 from tests.catalogue.storage_server import Server, serving
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN

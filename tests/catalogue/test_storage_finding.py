@@ -9,17 +9,27 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from shotad.batch.finding import Gathered, Planner, Wishes
+from shotad.batch import (
+    Found,
+    Gathered,
+    Planner,
+    Report,
+    Row,
+    Wishes,
+    as_lines,
+    failed_in,
+    labels,
+    read_report,
+)
 from shotad.batch.folders import Folders
 from shotad.batch.jobs import failure
-from shotad.batch.report import Report, failed_in, read_report
 from shotad.batch.sidecars import Neighbours, beside_of
-from shotad.batch.storage.finding import Found, films_in
+from shotad.batch.storage.finding import films_in
 from shotad.batch.storage.places import parent_of, shown
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.targets import check_kind
-from shotad.batch.table import Row, as_json, as_lines, labels
-from shotad.core.errors import FilmError, StorageError
+from shotad.batch.table import as_json
+from shotad.core import FilmError, StorageError
 
 TREE = (
     "b.mp4",

@@ -16,11 +16,8 @@ from shotad.batch.storage.lease import NAME, Lease
 from shotad.batch.storage.scriptsets import in_order, is_as_written
 from shotad.batch.storage.staging import Staged, staged
 from shotad.batch.storage.store import Store
-from shotad.core.errors import InUse, StorageError
-from shotad.core.progress import NoProgress
-from shotad.script.edits import derive
-from shotad.script.track import load_track, to_json
-from shotad.script.tracking import save_track
+from shotad.core import InUse, NoProgress, StorageError
+from shotad.script import derive, load_track, save_track, to_json
 from tests.catalogue.storage_bucket import (
     FILM,
     PLACE,

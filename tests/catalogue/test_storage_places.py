@@ -6,18 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch.storage.places import (
-    is_address,
-    is_local,
-    join,
-    local_path,
-    name_of,
-    parent_of,
-    scheme_of,
-    shown,
-    work_place_of,
-)
-from shotad.core.errors import UsageError
+from shotad.batch import is_local, local_path
+from shotad.batch.storage.places import is_address, join, name_of, parent_of, scheme_of, shown, work_place_of
+from shotad.core import UsageError
 
 
 @pytest.mark.parametrize("text", ["s3://b/x.mp4", "memory://x", "https://h/x", "abfs://c@a/x", "gs://b"])

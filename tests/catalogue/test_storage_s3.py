@@ -18,20 +18,16 @@ from typing import Any
 
 import pytest
 
-from shotad.batch.finding import Planner, Wishes
-from shotad.batch.storage import fetching, room, trouble
-from shotad.batch.storage import lease as leases
-from shotad.batch.storage import scratch as benches
-from shotad.batch.storage import store as stores
-from shotad.batch.storage.fetching import brought, fetch_film, read_text
+from shotad.batch import Planner, Wishes, read_text
+from shotad.batch.storage import fetching, lease as leases, room, scratch as benches, store as stores, trouble
+from shotad.batch.storage.fetching import brought, fetch_film
 from shotad.batch.storage.finding import films_in
 from shotad.batch.storage.lease import NAME, Lease
 from shotad.batch.storage.staging import staged
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.targets import check_target
 from shotad.batch.storage.trouble import Refused
-from shotad.core.errors import InUse, StorageError
-from shotad.core.progress import NoProgress
+from shotad.core import InUse, NoProgress, StorageError
 from tests.catalogue.storage_server import Server, serving
 
 s3fs = pytest.importorskip("s3fs")

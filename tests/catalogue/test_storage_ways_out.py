@@ -14,9 +14,8 @@ from shotad.batch.storage.lease import NAME, Lease
 from shotad.batch.storage.mirror import Mirror
 from shotad.batch.storage.staging import Keeper, staged
 from shotad.batch.storage.store import Store
-from shotad.core.errors import InUse, ScriptError, StorageError
-from shotad.core.progress import NoProgress
-from shotad.script.track import load_track
+from shotad.core import InUse, NoProgress, ScriptError, StorageError
+from shotad.script import load_track
 from tests.catalogue.storage_bucket import FILM, PLACE, Bucket, described, lines, memory_bucket, mirror
 
 

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-from shotad.batch.finding import Planned
+from shotad.batch import Leaving, Planned, sent_to
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.privacy_notice import Leaving
 from shotad.batch.ray import RaySettings, ServeSettings
-from shotad.batch.ray.sending import sent_to
-from shotad.core.config import load_config
+from shotad.core import load_config
 from tests.cli.program import FAKE, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
@@ -69,7 +67,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
             raise end
         return found
 
-    monkeypatch.setattr("shotad.batch.ray.run", run)
+    monkeypatch.setattr("shotad.batch.ray.run.describe_on_ray", run)
 
 
 @pytest.mark.usefixtures("films")

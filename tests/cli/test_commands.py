@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Request
+from shotad.core import Config, Request
 from shotad.engines.fake import FakeEngine
 from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
@@ -368,7 +367,7 @@ def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(
 
 
 def test_the_folder_of_another_run_is_refused(shotad: Shotad, film: Path) -> None:
-    from shotad.core.workfolder import WorkFolder
+    from shotad.core import WorkFolder
 
     with WorkFolder(film.with_suffix(".shotad")):
         pass

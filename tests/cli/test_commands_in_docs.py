@@ -13,7 +13,7 @@ import click
 import pytest
 import yaml
 
-from shotad.batch.ray import load_ray_settings
+from shotad.batch import load_ray_settings
 from shotad.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,7 @@ import json
 import pytest
 
 from shotad.cli.console import Console, asked_time, mode_of
-from shotad.core import progress as room
-from shotad.core.errors import FilmError, UsageError
-from shotad.core.progress import Task, duration, reported
+from shotad.core import FilmError, Task, UsageError, duration, progress as room, reported
 
 
 class Clock:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.datasets import command
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from tests.evaluation.datasets import datasetfiles as files
 
 CMDAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad"

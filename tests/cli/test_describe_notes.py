@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.description.writing import Engines
-from shotad.description.writing.opening import ONLY_ENGLISH, opening
+from shotad.core import load_config
+from shotad.description import Engines, opening
+from shotad.description.writing.opening import ONLY_ENGLISH
 from shotad.engines.fake import FakeEngine, plain_answer
 
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shotad.cli.evaluate_actions import command
-from shotad.core.errors import EngineError, ShotadError
+from shotad.core import EngineError, ShotadError
 from tests.evaluation.making.makers import MAKER, Rote
 
 

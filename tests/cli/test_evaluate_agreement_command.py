@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.evaluation.report.writing import write_report
+from shotad.evaluation import write_report
 from tests.cli.program import Shotad
 from tests.evaluation.report.fakes import made_run
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from shotad.evaluation import write_report
 from shotad.evaluation.report.inputs import Predictions
-from shotad.evaluation.report.writing import write_report
 from tests.cli.program import Shotad
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from shotad.evaluation.report.writing import write_report
+from shotad.evaluation import write_report
 from tests.cli.program import Shotad
 from tests.evaluation.report.fakes import made_run, shard
 

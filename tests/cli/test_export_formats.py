@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.types import Interval
-from shotad.script.track import Cue, FilmId, Maker, Track, load_track, to_json
+from shotad.core import Interval
+from shotad.script import Cue, FilmId, Maker, Track, load_track, to_json
 from tests.cli.program import Shotad
 
 TRACK = Track(

@@ -16,8 +16,8 @@ import huggingface_hub
 
 from shotad.cli.doctor import command as doctor
 from shotad.cli.models import command as models
-from shotad.core.errors import WeightsError
-from shotad.grammar.dino_models import MODELS
+from shotad.core import WeightsError
+from shotad.grammar import MODELS
 from tests.grammar.dino_models import put_in_cache, saved
 
 

@@ -9,12 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.core.errors import ConfigError, ShotadError, UsageError, WorkFolderError
-from shotad.core.types import Interval
-from shotad.core.wholefiles import readable_json
+from shotad.core import ConfigError, Interval, ShotadError, UsageError, WorkFolderError, readable_json
+from shotad.script import Cue, FilmId, Track, to_json
 from shotad.script.lint.accepted import FILE
 from shotad.script.text import write_script
-from shotad.script.track import Cue, FilmId, Track, to_json
 
 WORDS = ("--set", "lint.parse=words")
 

@@ -11,12 +11,16 @@ from click.testing import CliRunner
 
 from shotad.cli.export import command as export
 from shotad.cli.lint import command
-from shotad.core.config import load_config
-from shotad.core.errors import ShotadError, WorkFolderError
-from shotad.core.runsettings import Given, GivenCast, write_settings
-from shotad.core.workfolder import WorkFolder
-from shotad.script.track import load_track, to_json
-from shotad.script.tracking import TRACK
+from shotad.core import (
+    Given,
+    GivenCast,
+    ShotadError,
+    WorkFolder,
+    WorkFolderError,
+    load_config,
+    write_settings,
+)
+from shotad.script import TRACK, load_track, to_json
 from tests.rendering.described import film_with, write_folder
 
 LINES = {

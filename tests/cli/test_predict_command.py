@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import load_config
+from shotad.core import load_config
 from tests.cli.program import FAKE, Shotad
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, make_cmd
 

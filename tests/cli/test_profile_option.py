@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config.sound import LOUDNESS_PROFILES
-from shotad.core.errors import UsageError
+from shotad.core import LOUDNESS_PROFILES, UsageError
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
 

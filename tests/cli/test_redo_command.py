@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Request
+from shotad.core import Config, Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, make_film

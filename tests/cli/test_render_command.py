@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import VoiceError, WorkFolderError
-from shotad.core.workfolder import WorkFolder
+from shotad.core import VoiceError, WorkFolder, WorkFolderError
 from shotad.sound.checking import describe_tracks
 from tests.cli.program import FAKE, Shotad
 from tests.rendering.described import film_with, sound_of, write_folder

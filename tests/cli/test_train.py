@@ -15,8 +15,7 @@ import torch
 from transformers import Dinov2Config, Dinov2Model
 
 from shotad.cli.main import main
-from shotad.core.config import ComputeSettings
-from shotad.core.types import ShotScale
+from shotad.core import ComputeSettings, ShotScale
 from shotad.grammar.scale_net import ScaleClassifier
 from tests.media import FilmSpec, make_film
 from tests.scale_pictures import make_scale_pictures

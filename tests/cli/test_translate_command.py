@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.records import slot_rows
-from shotad.core.wholefiles import readable_json
-from shotad.script.track import load_track, to_json
-from shotad.script.tracking import save_track
+from shotad.core import readable_json, slot_rows
+from shotad.script import load_track, save_track, to_json
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.cli.program import Shotad
 from tests.translating.germans import GERMAN, IDS, LINES, slots_of, track_of

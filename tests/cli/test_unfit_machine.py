@@ -21,8 +21,8 @@ def film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(f"{module}.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local.fitness.gpu_memory", lambda: 0)
     monkeypatch.setattr("shotad.core.hub._fetch", fetch)
-    monkeypatch.setattr("shotad.core.weights._fetch", fetch)
-    monkeypatch.setattr("shotad.core.weights._verified", set())
+    monkeypatch.setattr("shotad.core.weight_store._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weight_store._verified", set())
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "weights"))
     path = tmp_path / "film.mp4"
     path.write_bytes(make_film(FilmSpec(frames=250, sounds=(SoundSpec(duration=10.0),))).path.read_bytes())

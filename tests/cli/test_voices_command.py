@@ -9,7 +9,7 @@ from pathlib import Path
 import av
 import pytest
 
-from shotad.sound.voices import KINDS
+from shotad.sound.voice_engines import KINDS
 from tests.cli.program import Shotad
 from tests.speech_server import SpeechServer, refusal, sound, tone
 

@@ -8,11 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.clip_cast import NOBODY, Character, Mark, Presence
-from shotad.core.config import PromptSettings
-from shotad.core.engine import Abilities, Identity, Reply, Request
-from shotad.core.resources import prompt_text
-from shotad.core.types import Box, Description, FramePlan, Grammar, Role, ShotScale, Sighting
+from shotad.core import (
+    NOBODY,
+    Abilities,
+    Box,
+    Character,
+    Description,
+    FramePlan,
+    Grammar,
+    Identity,
+    Mark,
+    Presence,
+    PromptSettings,
+    Reply,
+    Request,
+    Role,
+    ShotScale,
+    Sighting,
+    prompt_text,
+)
 from shotad.description.prompts import Stage1Prompt, stage1_messages, stage2_messages
 
 DEFAULT = PromptSettings()

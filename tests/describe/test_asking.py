@@ -9,12 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Reply, Request, Usage
-from shotad.core.types import Clip, ContextShot, Description, FramePlan, Grammar, Interval, Role, Shot, Slot
-from shotad.description import stage1, stage2
-from shotad.description.converse import Inquiry, Turn
-from shotad.description.slotplan import SlotPlan
+from shotad.core import (
+    Clip,
+    Config,
+    ContextShot,
+    Description,
+    FramePlan,
+    Grammar,
+    Interval,
+    Reply,
+    Request,
+    Role,
+    Shot,
+    Slot,
+    Usage,
+    load_config,
+)
+from shotad.description import Inquiry, SlotPlan, Turn, stage2
+from shotad.description.stage1 import stage1_as_seen, stage1_inquiry, stage1_question
 from tests.describe.prompting import Model
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
@@ -67,9 +79,9 @@ def config(*assignments: str) -> Config:
 
 def look(*answers: str | Reply, settings: Config | None = None, engine: Model | None = None) -> Talk:
     settings, engine = settings or config(), engine or Model()
-    question = stage1.question(plan(), engine, settings, "pixels")
-    seen = stage1.as_seen(CLIP, question.plan, engine, settings)
-    return Talk(stage1.inquiry(question, seen, engine, settings), *answers)
+    question = stage1_question(plan(), engine, settings, "pixels")
+    seen = stage1_as_seen(CLIP, question.plan, engine, settings)
+    return Talk(stage1_inquiry(question, seen, engine, settings), *answers)
 
 
 def line(text: str) -> str:
@@ -153,10 +165,10 @@ def test_an_engine_that_measures_is_asked_once() -> None:
 
 def test_frames_are_dressed_for_a_model_that_wants_it() -> None:
     settings = config()
-    dressed = stage1.as_seen(CLIP, plan(), Model(), settings)
+    dressed = stage1_as_seen(CLIP, plan(), Model(), settings)
     assert dressed.images.shape[1:3] != CLIP.images.shape[1:3]
     assert dressed.images.any()
-    assert stage1.as_seen(CLIP, plan(), Model(wants_overlay=False), settings) is CLIP
+    assert stage1_as_seen(CLIP, plan(), Model(wants_overlay=False), settings) is CLIP
 
 
 # Stage II

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.core.clip_cast import NOBODY, Mark, Presence
-from shotad.core.config import PromptSettings
-from shotad.core.types import Description, Grammar, Interval, Slot
+from shotad.core import NOBODY, Description, Grammar, Interval, Mark, Presence, PromptSettings, Slot
 from shotad.description.castlist import Marks, as_called, enumerated, told_of
 from shotad.description.hints import Heard
 from shotad.description.prompts import stage1_messages, stage2_messages

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import PromptSettings
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.core.types import Description, Message
+from shotad.core import Description, Message, PromptSettings, RefusalError, ScriptError
 from shotad.description.blocks import material, question
 from shotad.description.checks import (
     Complaint,

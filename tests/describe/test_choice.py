@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from shotad.core.types import Interval, Slot
+from shotad.core import Interval, Slot
 from shotad.description.choice import Around, ByRules, Line, Situation, coverage, distance, soundest
-from shotad.script.english.fit import Fitted
-from shotad.script.rules import Finding, Level
+from shotad.script import Finding, Fitted, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
 RESIDUE = Finding("L5", Level.ERROR, "speaks of the task: 'the image shows'")

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.engine import Abilities, Identity, Reply, Request
-from shotad.core.errors import EngineError
-from shotad.core.types import Clip
-from shotad.description.converse import Inquiry, Named, Turn, Who, ahead, converse
+from shotad.core import Abilities, Clip, EngineError, Identity, Reply, Request
+from shotad.description import Inquiry, Named, Turn, converse
+from shotad.description.conversation import Who, ahead
 
 
 class Listed:

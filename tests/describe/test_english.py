@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.script.english import needs, nouns, smallwords
-from shotad.script.english.verbs import (
+from shotad.script import (
     BASES,
     GERUNDS,
     LEMMAS,
@@ -16,10 +15,11 @@ from shotad.script.english.verbs import (
     forms,
     gerunds,
     lemma,
-    participles,
     pasts,
     third,
 )
+from shotad.script.english import needs, nouns, smallwords
+from shotad.script.english.verbs import participles
 
 FORMS = [
     ("be", "is", "being", "been"),

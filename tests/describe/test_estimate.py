@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Abilities, Identity, Stage
-from shotad.core.types import Message
-from shotad.description.bill import as_json, money, render
+from shotad.core import Abilities, Config, Identity, Message, Stage, load_config
+from shotad.description.bill import estimate_as_json, estimate_lines, money
 from shotad.description.estimate import Estimate, OpenQuestion, Terms, estimate
 from shotad.description.tokens import tokens_in
 from shotad.engines.fake import FakeEngine
@@ -72,8 +70,8 @@ def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said
     more = awaiting.stages[0].likely.tokens_in - whole.stages[0].likely.tokens_in
     assert 100 < more < 200
     assert awaiting.stages[0].most.tokens_in == whole.stages[0].most.tokens_in + 512
-    assert any("not known before Stage I" in line for line in render(awaiting))
-    assert not any("not known before Stage I" in line for line in render(whole))
+    assert any("not known before Stage I" in line for line in estimate_lines(awaiting))
+    assert not any("not known before Stage I" in line for line in estimate_lines(whole))
 
 
 def test_costs_follow_the_prices() -> None:
@@ -83,7 +81,7 @@ def test_costs_follow_the_prices() -> None:
     assert found.cost is not None
     assert found.cost[0] == pytest.approx(expected)
     assert found.cost[0] < found.cost[1]
-    assert render(found)[-1] == f"Cost: about {money(found.cost[0])}, at most {money(found.cost[1])}."
+    assert estimate_lines(found)[-1] == f"Cost: about {money(found.cost[0])}, at most {money(found.cost[1])}."
 
 
 def test_small_amounts_are_not_rounded_away() -> None:
@@ -94,8 +92,8 @@ def test_without_prices_the_cost_is_unknown_and_says_what_to_give() -> None:
     terms = Terms("openai", per_frame, price_in=2.0, free=False)
     found = estimate([looks()], {**TERMS, "stage1": terms})
     assert found.cost is None
-    assert "openai.price_out" in render(found)[-1]
-    assert as_json(found)["cost_likely"] is None
+    assert "openai.price_out" in estimate_lines(found)[-1]
+    assert estimate_as_json(found)["cost_likely"] is None
 
 
 def test_a_local_engine_costs_nothing_whatever_the_prices() -> None:
@@ -104,7 +102,7 @@ def test_a_local_engine_costs_nothing_whatever_the_prices() -> None:
     found = estimate([looks(), writes()], mixed)
     assert found.stages[1].cost == (0.0, 0.0)
     assert found.cost == found.stages[0].cost
-    assert not any("Cost" in line for line in render(estimate([writes()], mixed)))
+    assert not any("Cost" in line for line in estimate_lines(estimate([writes()], mixed)))
 
 
 def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> None:
@@ -112,10 +110,10 @@ def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> N
     found = estimate([looks()], {**TERMS, "stage1": terms})
     assert found.stages[0].likely.frame_tokens is None
     assert found.stages[0].likely.tokens_in == found.stages[0].likely.word_tokens
-    lines = render(found)
+    lines = estimate_lines(found)
     assert any("does not say how many tokens" in line for line in lines)
     assert "without the frames" in lines[-1]
-    assert as_json(found)["stages"][0]["likely"]["frame_tokens"] is None
+    assert estimate_as_json(found)["stages"][0]["likely"]["frame_tokens"] is None
 
 
 def test_terms_are_those_of_the_engine() -> None:
@@ -143,18 +141,18 @@ def test_an_engine_that_reads_no_prompts_has_calls_and_frames_and_no_tokens() ->
     found = estimate([looks()], {"stage1": terms, "stage2": terms})
     assert (found.stages[0].likely.calls, found.stages[0].likely.frames) == (1, 32)
     assert found.stages[0].likely.tokens_in == found.stages[0].most.tokens_out == 0
-    assert not any("oken" in line for line in render(found))
+    assert not any("oken" in line for line in estimate_lines(found))
 
 
 def test_nothing_open_is_said_so() -> None:
     found = estimate([], TERMS)
     assert found == Estimate()
-    assert render(found) == ["Nothing is left to be asked."]
-    assert as_json(found)["stages"] == []
+    assert estimate_lines(found) == ["Nothing is left to be asked."]
+    assert estimate_as_json(found)["stages"] == []
 
 
 def test_the_json_is_json_and_holds_both_figures() -> None:
-    tree = json.loads(json.dumps(as_json(estimate([looks(attempts=3), writes(attempts=3)], TERMS))))
+    tree = json.loads(json.dumps(estimate_as_json(estimate([looks(attempts=3), writes(attempts=3)], TERMS))))
     assert [stage["stage"] for stage in tree["stages"]] == ["stage1", "stage2"]
     for stage in tree["stages"]:
         assert stage["likely"]["calls"] == 1

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.clip_cast import Character, Mark, Presence
-from shotad.core.config import load_config
-from shotad.core.types import Box, Interval, Sighting, Slot
+from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
 from shotad.description.choice import Around
 from shotad.description.lines import cue_of
-from shotad.script.cue import Cue, CueStatus
+from shotad.script import Cue, CueStatus
 
 SLOT = Slot("s00010000", Interval(10, 16), 16)
 MAKER = {"engine": "fake", "model": "m", "revision": "1"}

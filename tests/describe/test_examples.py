@@ -11,15 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import PromptSettings
-from shotad.core.errors import ConfigError
-from shotad.core.resources import prompt_text
-from shotad.core.types import Description
+from shotad.core import ConfigError, Description, PromptSettings, prompt_text
 from shotad.description.examples import COLUMNS, EXAMPLES, draw, load_examples
 from shotad.description.prompts import stage2_messages
-from shotad.script.cue import count_words
-from shotad.script.english.verbs import PLAIN, THIRD
-from shotad.script.rules import check_line, similarity
+from shotad.script import PLAIN, THIRD, check_line, count_words, similarity
 
 OURS = load_examples(PromptSettings())
 POOL = [" ".join(["go"] * n) + f" {n}{k}." for n in range(1, 20) for k in "abcd"]

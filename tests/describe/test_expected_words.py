@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.types import Interval, Slot
+from shotad.core import Interval, Slot, load_config
 from shotad.description.stage2 import _expected_words
-from shotad.film.slots import word_budget
+from shotad.film import word_budget
 
 TV = load_config(["paper", "tv-ad"])
 

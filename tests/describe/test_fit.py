@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.script.cue import count_words
-from shotad.script.english.fit import Fitted, fit_words, split_sentences
+from shotad.script import Fitted, count_words, split_sentences
+from shotad.script.english.fit import fit_words
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.script.cue import count_words
-from shotad.script.english.fit import fit_words, split_sentences, variants
-from shotad.script.english.inlanguage import fit_spoken
-from shotad.script.pace import spoken_words
+from shotad.script import count_words, fit_spoken, split_sentences, spoken_words, variants
+from shotad.script.english.fit import fit_words
 
 LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufer winken."
 """Nine words that take as long as seventeen English ones."""

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.clip_cast import Character
-from shotad.core.types import Interval, Utterance
+from shotad.core import Character, Interval, Utterance
 from shotad.description.hints import MOST, Heard, heard_names
-from shotad.film.subtitles import read_subtitles
+from shotad.film import read_subtitles
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 CAST = (

@@ -8,24 +8,27 @@ from typing import Any
 
 import pytest
 
-from shotad.core.clip_cast import NOBODY
-from shotad.core.config import PromptSettings, load_config
-from shotad.core.engine import Request
-from shotad.core.errors import EngineError, UsageError
-from shotad.core.types import Interval, Slot
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    NOBODY,
+    EngineError,
+    Interval,
+    PromptSettings,
+    Request,
+    Slot,
+    UsageError,
+    WorkFolder,
+    load_config,
+)
+from shotad.description import Engines, describe, render
 from shotad.description.checks import complaints_about
 from shotad.description.lines import Around, cue_of
-from shotad.description.pipeline import describe
 from shotad.description.prompts import stage2_messages
 from shotad.description.repair import stage2_again
 from shotad.description.story_prompt import story_of
-from shotad.description.templates import render
 from shotad.description.verify import statements_in
-from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
-from shotad.script.cue import CueStatus
+from shotad.film import open_film
+from shotad.script import CueStatus
 from tests.cli.program import FAKE
 from tests.describe.prompting import DESCRIBED, stage2_text
 from tests.media import FilmSpec, make_film

@@ -7,16 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config.languages import is_english, language_of, languages
-from shotad.core.errors import UsageError
+from shotad.core import UsageError, is_english, language_of, languages
 from shotad.description.language_id import looks_english, other_language
-from shotad.script.cue import count_words
-from shotad.script.english.inlanguage import fit_spoken, own_signs
-from shotad.script.pace import budget_in, rate_of, spoken_words
-from shotad.script.text import read_cues
+from shotad.script import budget_in, count_words, fit_spoken, own_signs, rate_of, read_cues, spoken_words
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

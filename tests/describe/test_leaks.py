@@ -6,10 +6,9 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.types import Description
+from shotad.core import Description
 from shotad.description.leaks import clean
 from shotad.description.restate import restated
 

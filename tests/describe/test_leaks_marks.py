@@ -6,14 +6,12 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.clip_cast import Mark
-from shotad.core.types import Description
+from shotad.core import Description, Mark
 from shotad.description.leaks import clean
 from shotad.description.markwords import HOLD, mark_words, parted
-from shotad.film.overlay.marks import marks_for
+from shotad.film import marks_for
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 MARKS = tuple(marks_for([str(number) for number in range(25)]).values())

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.types import Interval, Slot
+from shotad.core import Config, Interval, Slot, load_config
 from shotad.description.choice import ByRules, Line, Situation
 from shotad.description.lines import SILENT, Around, cue_of
-from shotad.script.cue import Cue, CueStatus
+from shotad.script import Cue, CueStatus
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)
 CONFIG = load_config()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.description.parsing import parse_stage1, parse_stage2
+from shotad.core import RefusalError, ScriptError
+from shotad.description import parse_stage1
+from shotad.description.parsing import parse_stage2
 
 FOUR = ("Main characters", "Actions", "Interactions", "Key objects")
 THREE = FOUR[:3]

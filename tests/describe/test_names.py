@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.config import PromptSettings
+from shotad.core import PromptSettings
 from shotad.description.examples import load_examples
-from shotad.script.english.names import names_in
+from shotad.script import names_in
 
 
 @pytest.mark.parametrize(

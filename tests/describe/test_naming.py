@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.clip_cast import NOBODY, Character, Presence
+from shotad.core import NOBODY, Character, Presence
+from shotad.description import spoken
 from shotad.description.hints import Heard
-from shotad.description.naming import name_complaints, names_untold, spoken
+from shotad.description.naming import name_complaints, names_untold
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")
 THOM = Character("thom", "Thom", "Thomas van Beek", ("Tommy",), pronoun="he")

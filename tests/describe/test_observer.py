@@ -9,17 +9,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Request, Scene
-from shotad.core.errors import EngineError, WeightsError
-from shotad.core.observations import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
-from shotad.core.types import Box, Clip, ContextShot, Interval, Role, Shot
-from shotad.description.parsing import parse_stage1
+from shotad.core import (
+    Box,
+    Clip,
+    Config,
+    ContextShot,
+    EngineError,
+    Facts,
+    FigureFact,
+    Interval,
+    LightFact,
+    MotionFact,
+    PeopleFact,
+    Request,
+    Role,
+    Scene,
+    Shot,
+    TextFact,
+    ThingFact,
+    WeightsError,
+)
+from shotad.description import parse_stage1
 from shotad.engines.embedded import observer as module
 from shotad.engines.embedded.dense import describe
 from shotad.engines.embedded.observer import Observer
 from shotad.engines.embedded.sightings import FIRST, Look
-from shotad.sight.people import Glimpse
+from shotad.sight import Glimpse
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "sample.mp4"
 STEPS = ("Main characters", "Actions", "Interactions", "Environment")

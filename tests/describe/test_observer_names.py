@@ -10,16 +10,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.clip_cast import Character, Mark, Presence
-from shotad.core.config import Config
-from shotad.core.engine import Request, Scene
-from shotad.core.observations import Facts, Named, PeopleFact
-from shotad.core.types import Box, Clip, ContextShot, Interval, Role, Shot, Sighting
+from shotad.core import (
+    Box,
+    Character,
+    Clip,
+    Config,
+    ContextShot,
+    Facts,
+    Interval,
+    Mark,
+    Named,
+    PeopleFact,
+    Presence,
+    Request,
+    Role,
+    Scene,
+    Shot,
+    Sighting,
+)
 from shotad.engines.embedded import observer as module
 from shotad.engines.embedded.dense import describe
 from shotad.engines.embedded.observer import Observer
 from shotad.engines.embedded.sightings import Look, cast_of, known_faces
-from shotad.sight.people import Glimpse
+from shotad.sight import Glimpse
 
 THOM = Character("thom", "Thom", "Thom Hoffman", pronoun="he")
 RED = Character("red", "the woman in red", "the woman in red", hidden=("Celia",), pronoun="she", named=False)

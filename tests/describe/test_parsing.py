@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
-from shotad.core.errors import ScriptError
-from shotad.description.parsing import WHOLE, parse_stage1, parse_stage2
+from shotad.core import ScriptError
+from shotad.description import parse_stage1
+from shotad.description.parsing import WHOLE, parse_stage2
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {

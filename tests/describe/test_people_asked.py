@@ -9,28 +9,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.clip_cast import NOBODY, Character, Mark, Presence
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Engine, Reply
-from shotad.core.records import utterance_rows, utterances_of
-from shotad.core.types import (
+from shotad.core import (
+    NOBODY,
+    Character,
     Clip,
+    Config,
     ContextShot,
     Description,
+    Engine,
     FramePlan,
     Grammar,
     Interval,
+    Mark,
+    Presence,
+    Reply,
     Role,
     Shot,
     Slot,
     SpeechKind,
     Utterance,
+    load_config,
+    utterance_rows,
+    utterances_of,
 )
-from shotad.description import stage1, stage2
-from shotad.description.converse import Inquiry
+from shotad.description import Inquiry, SlotPlan, stage2
 from shotad.description.hints import Heard
 from shotad.description.judging import Judge
-from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1 import stage1_as_seen, stage1_inquiry, stage1_question
 from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, bare, people
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
@@ -61,7 +66,7 @@ def plan(presence: Presence = NOBODY, *heard: Heard) -> SlotPlan:
 
 
 def key(presence: Presence, *settings: str, engine: Engine = PAINTS) -> str:
-    return stage1.question(plan(presence), engine, config(*settings), "pixels").key
+    return stage1_question(plan(presence), engine, config(*settings), "pixels").key
 
 
 # Keys of Stage I
@@ -112,7 +117,7 @@ def test_faces_are_nothing_to_a_model_that_sees_no_marks() -> None:
 def test_names_that_were_heard_change_the_question_only_where_they_are_told() -> None:
     hinted = plan(NOBODY, Heard("Max", "spoken", 9.0))
     asked = [
-        stage1.question(p, PAINTS, config(*s), "pixels").key
+        stage1_question(p, PAINTS, config(*s), "pixels").key
         for p, s in (
             (PLAN, ()),
             (hinted, ()),
@@ -127,7 +132,7 @@ def test_names_that_were_heard_change_the_question_only_where_they_are_told() ->
 
 
 def seen_by(engine: Engine, presence: Presence, *settings: str) -> np.ndarray[Any, Any]:
-    return stage1.as_seen(CLIP, plan(presence), engine, config("overlay.label=none", *settings)).images
+    return stage1_as_seen(CLIP, plan(presence), engine, config("overlay.label=none", *settings)).images
 
 
 def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
@@ -152,9 +157,9 @@ def answered(inquiry: Inquiry, *answers: str) -> dict[str, Any]:
 
 
 def looked(presence: Presence, answer: str, *settings: str, engine: Engine = PAINTS) -> dict[str, Any]:
-    asked = stage1.question(plan(presence, Heard("Max", "spoken", 9.25)), engine, config(*settings), "pixels")
-    seen = stage1.as_seen(CLIP, asked.plan, engine, config(*settings))
-    return answered(stage1.inquiry(asked, seen, engine, config(*settings)), answer)
+    asked = stage1_question(plan(presence, Heard("Max", "spoken", 9.25)), engine, config(*settings), "pixels")
+    seen = stage1_as_seen(CLIP, asked.plan, engine, config(*settings))
+    return answered(stage1_inquiry(asked, seen, engine, config(*settings)), answer)
 
 
 GOOD = "Description:\n1. Main characters: Ann (red).\n2. Actions: Ann opens a gate."
@@ -175,10 +180,10 @@ def test_record_says_who_was_recognised_and_what_was_heard() -> None:
 
 
 def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
-    asked = stage1.question(plan(people("ann")), PAINTS, config(), "pixels")
-    seen = stage1.as_seen(CLIP, asked.plan, PAINTS, config())
+    asked = stage1_question(plan(people("ann")), PAINTS, config(), "pixels")
+    seen = stage1_as_seen(CLIP, asked.plan, PAINTS, config())
     wrong = GOOD.replace("Ann opens", "Ann looks at Boris Finch and opens")
-    record = answered(stage1.inquiry(asked, seen, PAINTS, config()), wrong, GOOD)
+    record = answered(stage1_inquiry(asked, seen, PAINTS, config()), wrong, GOOD)
     assert record["steps"]["Actions"] == "Ann opens a gate."
     assert record["invented"] == []
     assert ['"Boris Finch"' in text for one in record["tries"] for text in one["complaints"]] == [True]
@@ -190,7 +195,7 @@ def test_the_note_of_the_user_tells_no_name_too_early(stage: int) -> None:
     asked = (
         asked2(people("ann nora"), "Ann opens a gate.", *note)
         if stage == 2
-        else stage1.question(plan(people("ann nora")), PAINTS, config(*note), "pixels")
+        else stage1_question(plan(people("ann nora")), PAINTS, config(*note), "pixels")
     )
     text = " ".join(message.text for message in asked.request.messages)
     assert "the woman in red hides from Ann." in text

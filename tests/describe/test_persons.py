@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.clip_cast import Character
-from shotad.script.english.persons import people_named
-from shotad.script.people import mentions, words_of
+from shotad.core import Character
+from shotad.script import cast_mentions, people_named, words_of
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
 
@@ -72,7 +71,7 @@ def test_on_published_descriptions() -> None:
         for row in csv.DictReader(file):
             cast = casts[row["imdbid"]]
             spans = people_named(row["text"])
-            for mention in mentions(row["text"], cast):
+            for mention in cast_mentions(row["text"], cast):
                 there += 1
                 known += any(start < mention.end and mention.start < end for start, end in spans)
             beside += len(people_named(row["text"], words_of(cast).__contains__))

@@ -9,26 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import PromptSettings, load_config
-from shotad.core.errors import PromptError
-from shotad.core.resources import data_root
-from shotad.core.types import Description, Grammar, ShotScale
-from shotad.description import story, verify
+from shotad.core import Description, Grammar, PromptError, PromptSettings, ShotScale, data_root, load_config
+from shotad.description import check_prompts, prompt_hash, render
 from shotad.description.prompts import (
     COUNTS,
     EXAMPLES,
     TEMPLATES,
     VARIABLES,
     answer_keys,
-    check_prompts,
     effective_scale,
     factors_for,
-    prompt_hash,
-    render,
     stage1_messages,
     stage2_messages,
 )
+from shotad.description.story import STORY_TEMPLATES
 from shotad.description.templates import cut_to_words
+from shotad.description.verify import VERIFY_TEMPLATES
 from tests.describe.prompting import (
     DEFAULT,
     DESCRIBED,
@@ -71,16 +67,16 @@ def test_every_prompt_file_is_known_and_complete() -> None:
         for p in (data_root() / "prompts" / folder).glob("*.txt")
         if not p.name.startswith(("again", "choose"))
     }
-    assert files == {*VARIABLES, *story.TEMPLATES, *verify.TEMPLATES, EXAMPLES}
+    assert files == {*VARIABLES, *STORY_TEMPLATES, *VERIFY_TEMPLATES, EXAMPLES}
     assert TEMPLATES is VARIABLES
-    check_prompts(story.TEMPLATES, verify.TEMPLATES)
+    check_prompts(STORY_TEMPLATES, VERIFY_TEMPLATES)
 
 
 def test_readme_names_every_prompt_and_its_variables() -> None:
     readme = (data_root() / "prompts" / "README.md").read_text(encoding="utf-8")
     rows = [row.split("|")[1:-1] for row in readme.splitlines() if row.startswith("| `")]
     cells = [[re.findall(r"`([^`]+)`", cell) for cell in (row[0], row[-1])] for row in rows]
-    for name, variables in {**VARIABLES, **story.TEMPLATES, **verify.TEMPLATES}.items():
+    for name, variables in {**VARIABLES, **STORY_TEMPLATES, **VERIFY_TEMPLATES}.items():
         folder, _, short = name.partition("/")
         found = [
             has for names, has in cells if names[0].startswith(f"{folder}/") and {name, short} & {*names}
@@ -93,7 +89,7 @@ def test_templates_of_other_modules_are_checked_too(own_data: Path) -> None:
     edit(own_data, "story/names", "$names", "$persons")
     check_prompts()
     with pytest.raises(PromptError, match=r"story/names does not know \$persons and lacks \$names"):
-        check_prompts(verify.TEMPLATES, story.TEMPLATES)
+        check_prompts(VERIFY_TEMPLATES, STORY_TEMPLATES)
 
 
 def test_render_fills_in_and_takes_values_literally() -> None:

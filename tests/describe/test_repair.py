@@ -6,13 +6,10 @@ import json
 
 import pytest
 
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.core.resources import data_root
-from shotad.core.types import Message
-from shotad.description import repair
+from shotad.core import Message, RefusalError, ScriptError, data_root
+from shotad.description import check_templates, repair
 from shotad.description.checks import Complaint, complaints_about, leaked, unreadable
 from shotad.description.parsing import parse_stage2
-from shotad.description.templates import check_templates
 
 ASKED = (Message("system", "You write AD."), Message("user", "Condense this."))
 LOOKED = (Message("user", "Describe the clip.", with_clip=True),)
@@ -25,10 +22,10 @@ def form(messages: tuple[Message, ...]) -> dict[str, str]:
 
 
 def test_the_templates_are_those_on_disk() -> None:
-    check_templates(repair.TEMPLATES)
+    check_templates(repair.REPAIR_TEMPLATES)
     for stage in ("stage1", "stage2"):
         files = {f"{stage}/{p.stem}" for p in (data_root() / "prompts" / stage).glob("again*.txt")}
-        assert files == {name for name in repair.TEMPLATES if name.startswith(stage)}
+        assert files == {name for name in repair.REPAIR_TEMPLATES if name.startswith(stage)}
 
 
 def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:

@@ -13,17 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.engine import Identity, Reply, Request, Usage
-from shotad.core.errors import ShotadError
-from shotad.core.types import Interval, Slot
-from shotad.description import sequence
-from shotad.description.choice import TEMPLATES, Around, ByRules, Line, Situation
+from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
+from shotad.description import check_templates, sequence
+from shotad.description.choice import CHOICE_TEMPLATES, Around, ByRules, Line, Situation
 from shotad.description.choosing import choice_in
 from shotad.description.sequence import ByEngine, BySequence, body_of, make_chooser
-from shotad.description.templates import check_templates
-from shotad.script.english.fit import Fitted
-from shotad.script.rules import Finding, Level
+from shotad.script import Finding, Fitted, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
 CONFIG = load_config()
@@ -308,4 +303,4 @@ def test_a_missing_library_is_told_before_any_work(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_prompts_are_whole() -> None:
-    check_templates(TEMPLATES)
+    check_templates(CHOICE_TEMPLATES)

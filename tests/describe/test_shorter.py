@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Abilities, Identity, Reply, Request
-from shotad.core.errors import EngineError
-from shotad.core.recordlog import RecordLog
-from shotad.core.resources import data_root
-from shotad.description.shortener import TEMPLATES, Shortener, make_shortener
-from shotad.description.templates import check_templates
+from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request, data_root
+from shotad.description import check_templates
+from shotad.description.shortening import TEMPLATES, Shortener, make_shortener
 from shotad.engines.fake import FakeEngine
-from shotad.script.shortening import Answer, Wish
+from shotad.script import Answer, Wish
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
 WISH = Wish("s00010000", LINE, 7)

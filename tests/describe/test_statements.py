@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from shotad.core.config import PromptSettings
+from shotad.core import PromptSettings
 from shotad.description.examples import load_examples
 from shotad.description.statements import statements_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.types import Interval, Slot, SpeechKind, Utterance
+from shotad.core import Interval, Slot, SpeechKind, Utterance
 from shotad.description.story import Budgets, due, parse_renewal, renewal_messages, story_text, tokens_in
 from tests.describe.prompting import bare
 

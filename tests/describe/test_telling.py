@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.engine import Identity, Reply, Request
-from shotad.core.types import Interval, Slot, Utterance
+from shotad.core import Identity, Interval, Reply, Request, Slot, Utterance, load_config
 from shotad.description.story_prompt import Telling
-from shotad.script.cue import Cue, CueStatus
+from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
 SLOT = Slot("s00020000", Interval(20, 24), 8)

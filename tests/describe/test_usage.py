@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.engine import Stage, Usage
+from shotad.core import Stage, Usage
+from shotad.description import used
 from shotad.description.estimate import Terms
-from shotad.description.usage import as_json, render, used
+from shotad.description.usage import usage_as_json, usage_lines
 
 LOCAL = Terms("qwen2-vl")
 PAID = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)
@@ -48,7 +49,7 @@ def test_a_record_of_one_call_needs_no_list_of_tries() -> None:
 def test_only_the_engine_with_prices_costs() -> None:
     found = used([record((10**6, 10**6))], [record((10**6, 10**5))], TERMS)
     assert found.cost == pytest.approx(3.0)
-    assert render(found) == [
+    assert usage_lines(found) == [
         "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",
         "Used by Stage II, openai (gpt-4o): 1 call, 1,000,000 tokens in, 100,000 out.",
         "Cost: 3.00.",
@@ -58,8 +59,8 @@ def test_only_the_engine_with_prices_costs() -> None:
 def test_without_prices_no_cost_is_made_up() -> None:
     found = used([], [record((10, 10))], {**TERMS, "stage2": Terms("openai", free=False)})
     assert found.cost is None
-    assert not any("Cost" in line for line in render(found))
-    assert as_json(found)["cost"] is None
+    assert not any("Cost" in line for line in usage_lines(found))
+    assert usage_as_json(found)["cost"] is None
 
 
 def test_a_stage_that_was_not_asked_hides_no_cost() -> None:
@@ -68,16 +69,16 @@ def test_a_stage_that_was_not_asked_hides_no_cost() -> None:
 
 
 def test_engines_without_tokens_have_nothing_to_tell() -> None:
-    assert render(used([record((0, 0))], [record((0, 0))], {"stage1": LOCAL, "stage2": LOCAL})) == []
+    assert usage_lines(used([record((0, 0))], [record((0, 0))], {"stage1": LOCAL, "stage2": LOCAL})) == []
 
 
 def test_a_run_that_asked_nothing_has_nothing_to_tell() -> None:
     found = used([], [], TERMS)
-    assert render(found) == []
-    assert json.loads(json.dumps(as_json(found)))["calls"] == 0
+    assert usage_lines(found) == []
+    assert json.loads(json.dumps(usage_as_json(found)))["calls"] == 0
 
 
 def test_the_words_of_an_engine_that_reads_no_prompts_are_no_tokens_to_tell_of() -> None:
     narrator = Terms("narrator (grammar)", reads=False)
     found = used([record((0, 0))], [record((0, 26))], {"stage1": narrator, "stage2": narrator})
-    assert render(found) == []
+    assert usage_lines(found) == []

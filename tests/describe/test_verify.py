@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shotad.core.config import PromptSettings
+from shotad.core import PromptSettings
 from shotad.description.verify import parse_verdicts, statements_of, verify_messages
 
 TWO = ("She opens the tin.", "She drops it.")

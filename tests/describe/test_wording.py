@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
+from shotad.description import head_of, words_of
+from shotad.description.wording import content_of, is_unfinished, verbs_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from shotad.core.profiling import recording
-from shotad.engines.background import Belt, CalledOff, Flow, begun, in_order
+from shotad.engines import Belt, CalledOff, Flow, begun, in_order
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.errors import EngineError
+from shotad.core import EngineError, load_config
 from shotad.engines import make_engine
 from shotad.engines.fake import FakeEngine
 

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.errors import EngineError
-from shotad.core.progress import NoProgress
-from shotad.description.writing import Engines
+from shotad.core import EngineError, NoProgress, load_config
+from shotad.description import Engines
 from shotad.engines import make_engine
 from shotad.engines.local import fitness
 

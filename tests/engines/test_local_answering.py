@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from shotad.core.config import ComputeSettings, LocalSettings, SamplingSettings
-from shotad.core.engine import Reply, Request
-from shotad.core.errors import EngineError
+from shotad.core import ComputeSettings, EngineError, LocalSettings, Reply, Request, SamplingSettings
 from shotad.engines.local.answering import answers, end_tokens, pad_token, padded
 from shotad.engines.local.loading import Loaded, load, tokenizer_of
 from shotad.engines.local.names import resolve

@@ -10,21 +10,25 @@ from typing import Any
 import pytest
 import torch
 
-from shotad.core.config import (
+from shotad.core import (
     ComputeSettings,
     Config,
+    ConfigError,
+    Engine,
+    EngineError,
     LocalSettings,
+    Message,
+    NoProgress,
+    Reply,
+    Request,
     SamplingSettings,
-    Stage1Settings,
+    ShotadError,
     Stage2Settings,
+    WeightsError,
 )
-from shotad.core.engine import Engine, Reply, Request
-from shotad.core.errors import ConfigError, EngineError, ShotadError, WeightsError
-from shotad.core.progress import NoProgress
-from shotad.core.types import Message
+from shotad.core.config import Stage1Settings
 from shotad.engines import make_engine
-from shotad.engines.local import chat, loading
-from shotad.engines.local import model_cache as shelf
+from shotad.engines.local import chat, loading, model_cache as shelf
 from shotad.engines.local.chat import ChatModel
 from tests.language_models import NO_SYSTEM_TEMPLATE, make_llama
 
@@ -123,7 +127,7 @@ def test_making_one_is_cheap_and_fetches_nothing(root: Path) -> None:
     program = (
         "import sys\n"
         "from shotad.core.config import Config, Stage2Settings\n"
-        "from shotad.engines import make_engine\n"
+        "from shotad.engines.table import make_engine\n"
         f"engine = make_engine('llama3', Config(stage2=Stage2Settings(model={str(root / 'random')!r})), 'stage2')\n"
         "print(engine.identity.model, [name for name in ('torch', 'transformers') if name in sys.modules])"
     )

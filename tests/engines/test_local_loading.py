@@ -11,8 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shotad.core.config import ComputeSettings, LocalSettings
-from shotad.core.errors import ConfigError, ShotadError, WeightsError
+from shotad.core import ComputeSettings, ConfigError, LocalSettings, ShotadError, WeightsError
 from shotad.engines.local import loading, memory
 from shotad.engines.local.loading import (
     config_of,

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.errors import WeightsError
-from shotad.core.hub import WANTED_WITH_WORDS
+from shotad.core import WANTED_WITH_WORDS, Config, WeightsError
 from shotad.engines.local import names
 from tests.language_models import make_llama
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from shotad.core.config import SamplingSettings
-from shotad.core.engine import Request
+from shotad.core import Request, SamplingSettings
 from shotad.engines.local.sampling import SeededChoice
 
 SCORES = torch.tensor([2.0, 1.0, 0.5, 0.0, -1.0, -3.0])

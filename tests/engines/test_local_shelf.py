@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from shotad.core.config import ComputeSettings, LocalSettings
-from shotad.core.errors import EngineError
+from shotad.core import ComputeSettings, EngineError, LocalSettings
 from shotad.engines.local.loading import Loaded, Way
 from shotad.engines.local.model_cache import Shelf
 from shotad.engines.local.names import ModelPlace

@@ -8,10 +8,16 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from shotad.core.config import ComputeSettings, Config, LocalSettings, SamplingSettings, Stage2Settings
-from shotad.core.engine import Request
-from shotad.core.progress import NoProgress
-from shotad.core.types import Message
+from shotad.core import (
+    ComputeSettings,
+    Config,
+    LocalSettings,
+    Message,
+    NoProgress,
+    Request,
+    SamplingSettings,
+    Stage2Settings,
+)
 from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.chat import ChatModel
 from shotad.engines.local.loading import config_of, tokenizer_of, way_of, weight_bytes

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.types import Message
+from shotad.core import Message
 from shotad.engines.local.wording import Refused, alternating, folded, prompt_ids
 from tests.language_models import (
     BEGIN,

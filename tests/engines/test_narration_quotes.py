@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from shotad.engines.embedded.quotes import Quote, clean, fit_quote
 from shotad.engines.embedded.words import spoken_words

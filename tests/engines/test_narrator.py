@@ -7,17 +7,29 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import Config, NarratorSettings
-from shotad.core.engine import Engine, Reply, Request, Scene
-from shotad.core.errors import EngineError
-from shotad.core.observations import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
-from shotad.core.types import Interval, Message
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Facts,
+    FigureFact,
+    Interval,
+    LightFact,
+    Message,
+    MotionFact,
+    PeopleFact,
+    Reply,
+    Request,
+    Scene,
+    TextFact,
+    ThingFact,
+)
+from shotad.core.config import NarratorSettings
 from shotad.engines.embedded.narrator import Narrator
 from shotad.engines.embedded.words import spoken_words
-from shotad.script.rules import check_line
+from shotad.script import check_line
 
 BANNED = re.compile(
     r"\b(camera|shot|frame|screen|scene|view|viewer|zoom\w*|pan|pans|close-up|cut|fade\w*|we|us|our|I|you|he|she|"

@@ -8,14 +8,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.clip_cast import Character, Presence
-from shotad.core.config import Config
-from shotad.core.engine import Reply, Request, Scene
-from shotad.core.observations import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
-from shotad.core.types import Interval
+from shotad.core import (
+    Character,
+    Config,
+    Facts,
+    Interval,
+    LightFact,
+    Named,
+    PeopleFact,
+    Presence,
+    Reply,
+    Request,
+    Scene,
+    TextFact,
+    ThingFact,
+)
 from shotad.engines.embedded.naming import (
     called_together,
     face_of,
@@ -26,7 +35,7 @@ from shotad.engines.embedded.naming import (
 )
 from shotad.engines.embedded.narrator import Narrator
 from shotad.engines.embedded.words import spoken_words
-from shotad.script.rules import check_line
+from shotad.script import check_line
 
 THOM, MAX, CELIA = Named("thom", "Thom", "he"), Named("max", "Max", "he"), Named("celia", "Celia", "she")
 RED = Named("red", "the woman in red", "she", named=False)

@@ -6,16 +6,25 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import Config
-from shotad.core.engine import Reply, Request, Scene
-from shotad.core.observations import Facts, LightFact, PeopleFact, TextFact
-from shotad.core.types import ContextShot, Interval, Role, Shot
+from shotad.core import (
+    Config,
+    ContextShot,
+    Facts,
+    Interval,
+    LightFact,
+    PeopleFact,
+    Reply,
+    Request,
+    Role,
+    Scene,
+    Shot,
+    TextFact,
+)
 from shotad.engines.embedded.narrator import Narrator
 from shotad.engines.embedded.words import spoken_words
-from shotad.script.cue import LEAD
+from shotad.script import LEAD
 
 PACE = Config().slots.seconds_per_word
 

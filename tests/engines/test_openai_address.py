@@ -4,11 +4,10 @@ import dataclasses
 
 import pytest
 
-from shotad.core.engine import Abilities
-from shotad.core.errors import EngineError
+from shotad.core import Abilities, EngineError
+from shotad.engines import address_of, key_from, notice
 from shotad.engines.fake import FakeEngine
-from shotad.engines.openai.address import OWN, address_of, key_from, secrets_of, struck_out, unhinted
-from shotad.engines.openai.notice import notice
+from shotad.engines.openai.address import OWN, secrets_of, struck_out, unhinted
 from tests.endpoint import engine_for
 
 

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from shotad.engines import ServerError
 from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.server_error import ServerError
 from tests.bad_server import Act, BadServer, Seen, echo, plain, status
 from tests.endpoint import engine_for, request
 

@@ -10,13 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Counting, Engine, Identity, Preparing, Usage
-from shotad.core.errors import EngineError, ShotadError
-from shotad.core.progress import NoProgress
-from shotad.core.settings import build_settings
-from shotad.engines import make_engine
-from shotad.engines.openai.engine import OpenAI
+from shotad.core import (
+    Config,
+    Counting,
+    Engine,
+    EngineError,
+    Identity,
+    NoProgress,
+    Preparing,
+    ShotadError,
+    Usage,
+    build_settings,
+)
+from shotad.engines import OpenAI, make_engine
 from tests.bad_server import Act, Backwards, BadServer, Seen, answer, drop, echo, html, status
 from tests.endpoint import StoppedTime, engine_for, engine_with, request
 
@@ -228,7 +234,7 @@ def test_a_missing_client_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_making_an_engine_loads_no_client() -> None:
     code = (
-        "import sys; from shotad.core.config import Config; from shotad.engines import make_engine; "
+        "import sys; from shotad.core.config import Config; from shotad.engines.table import make_engine; "
         "make_engine('openai', Config(), 'stage1'); from shotad.engines.openai import notice; "
         "print([m for m in ('openai', 'httpx', 'httpx2', 'torch', 'cv2') if m in sys.modules])"
     )

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import EngineError
-from shotad.description.converse import Turn, converse
-from shotad.engines.openai.rate_limiter import RateLimiter, asked_pause, pauses
+from shotad.core import EngineError
+from shotad.description import Turn, converse
+from shotad.engines import asked_pause, pauses
+from shotad.engines.openai.rate_limiter import RateLimiter
 from tests.bad_server import (
     Act,
     Backwards,

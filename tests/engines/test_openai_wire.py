@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shotad.core.config import EndpointSettings
-from shotad.core.engine import Usage
-from shotad.core.types import Message
+from shotad.core import EndpointSettings, Message, Usage
+from shotad.engines import Raw, trouble_in
 from shotad.engines.openai.engine import tokens_per_image
-from shotad.engines.openai.server_error import Raw, trouble_in
 from shotad.engines.openai.wire import answer_in, body_of, messages_of, seed_of, strict
 from tests.bad_server import completion
 from tests.endpoint import SCHEMA, greedy, request

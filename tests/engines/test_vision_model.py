@@ -14,10 +14,16 @@ pytest.importorskip("transformers")
 import torch
 import transformers
 
-from shotad.core.config import Config, SamplingSettings, load_config
-from shotad.core.engine import Request
-from shotad.core.errors import ConfigError, EngineError, WeightsError
-from shotad.core.progress import NoProgress
+from shotad.core import (
+    Config,
+    ConfigError,
+    EngineError,
+    NoProgress,
+    Request,
+    SamplingSettings,
+    WeightsError,
+    load_config,
+)
 from shotad.engines import make_engine
 from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.vision import VisionModel

@@ -17,9 +17,7 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from shotad.core.config import FrameSettings
-from shotad.core.errors import ConfigError, EngineError
-from shotad.core.types import Clip, Message
+from shotad.core import Clip, ConfigError, EngineError, FrameSettings, Message
 from shotad.engines.local.frames import Bounds, PatchRules, image_patches
 from shotad.engines.local.names import ModelPlace
 from shotad.engines.local.vision_qwen import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Interval
+from shotad.evaluation import Corpus
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
 
 

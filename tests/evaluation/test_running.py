@@ -8,14 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.errors import EvaluationError, ShotadError
+from shotad.core import Config, EvaluationError, ShotadError, load_config
+from shotad.evaluation import Bench, Corpus, Result, Shard, Store
 from shotad.evaluation.measure import metric as table
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.measure.rows import Json, Result, Row
-from shotad.evaluation.measure.store import Store
-from shotad.evaluation.predicting.choosing import Shard
+from shotad.evaluation.measure.rows import Json, Row
 from shotad.evaluation.running import measure, shard_places
 from tests.evaluation.measuring import Lengths, corpus_of
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.errors import FilmError
-from shotad.film.audio import SoundBlock, mono_weights, sound_blocks
-from shotad.film.opening import open_film
+from shotad.core import FilmError
+from shotad.film import SoundBlock, open_film, sound_blocks
+from shotad.film.audio import mono_weights
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 
 RATE = 16000

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from shotad.core.types import FramePlan, Role
-from shotad.film.clips import ClipPlan, clips
-from shotad.film.reader import Picture
+from shotad.core import FramePlan, Role
+from shotad.film import ClipPlan, Picture, clips
 
 
 class Reel:

@@ -12,9 +12,8 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core.errors import FilmError
-from shotad.film.container import find_media, packets_of
-from shotad.film.opening import open_film
+from shotad.core import FilmError
+from shotad.film import find_media, open_film, packets_of
 
 
 def _programme(frames: int, sounds: int) -> bytes:

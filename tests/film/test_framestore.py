@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.types import Interval
-from shotad.film.framestore import FrameStore
-from shotad.film.grid import Grid, grid_pictures
-from shotad.film.opening import open_film
-from shotad.film.reader import Film, Picture
+from shotad.core import Interval
+from shotad.film import Film, FrameStore, Grid, Picture, open_film
+from shotad.film.grid import grid_pictures
 from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, make_stills, read_number, read_patches
 
 GRID = Grid(rate=8, height=72, quality=3)

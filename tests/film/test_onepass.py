@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shotad.film import Film, Grid, Picture, open_film
 from shotad.film.frame_cache import Pack
-from shotad.film.grid import Grid, Keeper, grid_pictures
+from shotad.film.grid import Keeper, grid_pictures
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
-from shotad.film.opening import open_film
-from shotad.film.reader import Film, Picture
 from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 
@@ -161,7 +160,7 @@ def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
     image = noise.integers(0, 256, (36, 64, 3), dtype=np.uint8)
     with open_film(make_film(SPEC).path) as film:
         (frame,) = film.frames_at([0.0])
-    from shotad.film.reader import Frame
+    from shotad.film import Frame
 
     kept = keeper.keep(Frame(frame.seconds, 0, None, lambda size: image))
     assert np.array_equal(LosslessKeeper((64, 36)).picture(kept), image)

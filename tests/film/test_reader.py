@@ -14,12 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.errors import FilmError, UsageError
-from shotad.core.info import FilmInfo, fingerprint
-from shotad.film.container import find_media
-from shotad.film.opening import open_film
+from shotad.core import FilmError, FilmInfo, UsageError, file_fingerprint
+from shotad.film import Film, find_media, open_film
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.reader import Film, ascending
+from shotad.film.reader import ascending
 from tests.media import (
     PATCHES,
     FilmSpec,
@@ -207,7 +205,7 @@ def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None
 
 @pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
 def test_long_gaps_are_sought_and_short_ones_decoded(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.film.decoder import Decoder
+    from shotad.film import Decoder
 
     made = make_film(FilmSpec(suffix=suffix, rate=Fraction(5), frames=300, gop=5, size=(96, 56)))
     landed: list[float] = []
@@ -303,8 +301,8 @@ def test_fingerprint_names_the_content_and_not_the_path(tmp_path: Path) -> None:
     os.utime(moved, (1, 1))
     with open_film(made.path) as a, open_film(moved) as b:
         assert a.info.fingerprint == b.info.fingerprint
-    longer = fingerprint(len(data) + 1, lambda at, n: (data + b"\0")[at : at + n])
-    assert longer != fingerprint(len(data), lambda at, n: data[at : at + n])
+    longer = file_fingerprint(len(data) + 1, lambda at, n: (data + b"\0")[at : at + n])
+    assert longer != file_fingerprint(len(data), lambda at, n: data[at : at + n])
 
 
 def test_two_passes_at_once_do_not_disturb_each_other() -> None:

@@ -16,12 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.config import ShotSettings
-from shotad.core.errors import FilmError
-from shotad.core.types import Interval, Shot
-from shotad.film import shot_scores
-from shotad.film.opening import open_film
-from shotad.film.reader import Frame
+from shotad.core import FilmError, Interval, Shot, ShotSettings
+from shotad.film import Frame, open_film, shot_scores
 from shotad.film.shot_scores import working_size
 from shotad.film.shots import ShotFinder, ShotList, detect_shots
 

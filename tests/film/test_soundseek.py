@@ -15,14 +15,12 @@ import av
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import FilmError
-from shotad.film.audio import WANDERING, Layout, Runs, sound_blocks
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
-from shotad.film.soundseek import SoundSeeker, _origin_of
+from shotad.core import FilmError
+from shotad.film import Film, Layout, SoundSeeker, open_film, sound_blocks
+from shotad.film.audio import WANDERING, Runs
+from shotad.film.soundseek import _origin_of
 
 Samples = npt.NDArray[np.float32]
 SECONDS = 32.0

@@ -8,18 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import SpeechSettings
-from shotad.core.errors import SubtitleError
-from shotad.core.types import Interval, SpeechKind, Utterance
-from shotad.core.weights import weights_file
-from shotad.film import speech
-from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.gaps import union
-from shotad.film.opening import open_film
-from shotad.film.speech import LEAD, LEVELS, Leveller, find_speech, speech_intervals
+from shotad.core import Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance, weights_file
+from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, speech, union
+from shotad.film.speech import LEAD, LEVELS, Leveller, speech_intervals
 from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import FilmError, UsageError
-from shotad.film import stills
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import FilmError, UsageError
+from shotad.film import Film, open_film, sound_blocks, stills
 from shotad.film.stills import frame_number
 from tests.media import make_stills, read_number
 

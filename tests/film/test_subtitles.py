@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 from av.stream import Disposition
 
-from shotad.core.errors import FilmError, SubtitleError
-from shotad.core.types import Interval, SpeechKind, Utterance
+from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance
+from shotad.film import embedded_track, read_subtitles
 from shotad.film.cues import read_caption
-from shotad.film.subtitles import (
-    embedded_subtitles,
-    embedded_track,
-    ordered,
-    parse_subtitles,
-    read_subtitles,
-)
+from shotad.film.subtitles import embedded_subtitles, ordered, parse_subtitles
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -16,20 +16,13 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.core.config import ShotSettings
-from shotad.core.errors import FilmError
+from shotad.core import FilmError, Interval, Shot, ShotSettings
 from shotad.core.profiling import recording
-from shotad.core.types import Interval, Shot
-from shotad.film import decode_pool as crew
-from shotad.film import joining
-from shotad.film import scan as survey
-from shotad.film.framestore import FrameStore
-from shotad.film.grid import Grid, grid_pictures
+from shotad.film import Film, FrameStore, Grid, decode_pool as crew, joining, open_film, scan as survey
+from shotad.film.grid import grid_pictures
 from shotad.film.hardware import planes_of
-from shotad.film.opening import open_film
 from shotad.film.parts import Part, Piece, proof, proven
 from shotad.film.pass_progress import Passage
-from shotad.film.reader import Film
 from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
@@ -176,7 +169,8 @@ def test_a_clock_that_jumps_back_ends_the_film_either_way(tmp_path: Path) -> Non
 def test_a_seek_that_misses_costs_time_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.film.decoder import Decoder, Key
+    from shotad.film import Decoder
+    from shotad.film.decoder import Key
 
     path = make_film(KINDS["cuts"]).path
     alone = surveyed(path, tmp_path / "alone", 1)

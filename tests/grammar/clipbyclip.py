@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shotad.core.config import ThreadSettings
-from shotad.film.clips import Pictures
-from shotad.grammar.cache import GrammarCache, Look
-from shotad.grammar.clipwise import ClipReader, Sweep
-from shotad.grammar.reading import Readers
+from shotad.core import ThreadSettings
+from shotad.film import Pictures
+from shotad.grammar import ClipReader, Look, Readers, Sweep
+from shotad.grammar.cache import GrammarCache
 
 
 def read_clips(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.types import Image
+from shotad.core import Image
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -7,19 +7,11 @@ import tracemalloc
 
 import pytest
 
-from shotad.core.types import Grammar, ShotScale
-from shotad.film.moments import ShotMoments
+from shotad.core import Grammar, ShotScale
+from shotad.film import ShotMoments
+from shotad.grammar import Look, book_of, grammar_of, look_rows, pair_rows
 from shotad.grammar.base import ScaleGuess
-from shotad.grammar.cache import (
-    GrammarCache,
-    Look,
-    book_of,
-    grammar_of,
-    look_rows,
-    pair_rows,
-    pairs_of,
-    thread_letters,
-)
+from shotad.grammar.cache import GrammarCache, pairs_of, thread_letters
 
 CLOSE = ScaleGuess((0.1, 0.6, 0.3, 0.0, 0.0))
 LONG = ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))

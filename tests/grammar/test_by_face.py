@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Box, Image, ShotScale, Sighting
-from shotad.film.opening import open_film
+from shotad.core import Box, Image, ShotScale, Sighting
+from shotad.film import open_film
 from shotad.grammar import by_face
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.by_face import (
@@ -26,8 +25,7 @@ from shotad.grammar.by_face import (
     measure_thing,
     scales_at,
 )
-from shotad.sight.faces import Face
-from shotad.sight.people import Glimpse
+from shotad.sight import Face, Glimpse
 from shotad.sight.things import COCO
 
 SAMPLE = Path(__file__).parents[1] / "sample"

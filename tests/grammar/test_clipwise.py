@@ -8,14 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shotad.core.config import ThreadSettings
-from shotad.core.types import Image
-from shotad.film.moments import ShotMoments
-from shotad.film.reader import Picture
-from shotad.grammar.base import Features
-from shotad.grammar.cache import GrammarCache, Look
-from shotad.grammar.clipwise import ClipReader, Sweep
-from shotad.grammar.reading import Readers
+from shotad.core import Image, ThreadSettings
+from shotad.film import Picture, ShotMoments
+from shotad.grammar import ClipReader, Features, Look, Readers, Sweep
+from shotad.grammar.cache import GrammarCache
 
 
 class Maker:

@@ -13,8 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from shotad.core.config import ComputeSettings  # noqa: E402
-from shotad.core.errors import WeightsError  # noqa: E402
+from shotad.core import ComputeSettings, WeightsError  # noqa: E402
 from shotad.grammar.dinov2 import DinoV2, folder_hash  # noqa: E402
 from shotad.grammar.pixels import prepared  # noqa: E402
 from tests.grammar.dino_models import pictures, saved, tiny  # noqa: E402

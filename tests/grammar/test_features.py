@@ -14,13 +14,19 @@ pytest.importorskip("transformers")
 import huggingface_hub
 import torch
 
-from shotad.core.config import ComputeSettings, ThreadSettings
-from shotad.core.errors import ConfigError, ShotadError, WeightsError
-from shotad.core.hub import cached, is_model_folder, model_folder
-from shotad.grammar import features
-from shotad.grammar.dino_models import MODELS
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    ShotadError,
+    ThreadSettings,
+    WeightsError,
+    cached,
+    is_model_folder,
+    model_folder,
+)
+from shotad.grammar import MODELS, auto_choice, features, make_feature_maker
 from shotad.grammar.dinov2 import DinoV2
-from shotad.grammar.features import auto_choice, features_at_hand, make_feature_maker
+from shotad.grammar.features import features_at_hand
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
 CPU = ComputeSettings(device="cpu", precision="float32")

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from shotad.core.config import ThreadSettings
-from shotad.core.types import Image
-from shotad.film.moments import Moment, ShotMoments
-from shotad.film.reader import Picture
-from shotad.grammar.base import Features, ScaleGuess
-from shotad.grammar.cache import GrammarCache, Look, pairs_of
-from shotad.grammar.reading import Readers, lacks
-from shotad.grammar.threads import Matching, match_scores
+from shotad.core import Image, ThreadSettings
+from shotad.film import Moment, Picture, ShotMoments
+from shotad.grammar import Features, Look, Matching, Readers
+from shotad.grammar.base import ScaleGuess
+from shotad.grammar.cache import GrammarCache, pairs_of
+from shotad.grammar.reading import lacks
+from shotad.grammar.threads import match_scores
 from tests.grammar.clipbyclip import read_clips
 
 GRID = (3, 4)

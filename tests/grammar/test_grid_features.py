@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.types import Image
-from shotad.film.opening import open_film
-from shotad.grammar.base import Features
+from shotad.core import Image
+from shotad.film import open_film
+from shotad.grammar import Features, Matching
 from shotad.grammar.grid_features import GridFeatures
-from shotad.grammar.threads import Matching, match_scores
+from shotad.grammar.threads import match_scores
 
 SAMPLE = Path(__file__).parents[1] / "sample" / "sample.mp4"
 SECONDS = (10.0, 14.0, 21.0, 29.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.core.types import Image
+from shotad.core import Image
 from shotad.grammar.pixels import (
     MEAN,
     SCALE_SIZE,

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import ComputeSettings, ScaleSettings
-from shotad.core.errors import ConfigError, WeightsError
+from shotad.core import ComputeSettings, ConfigError, ScaleSettings, WeightsError
+from shotad.grammar import make_scale_reader, scale_weights
 from shotad.grammar.base import ScaleGuess, merged
-from shotad.grammar.scale import ROLE, make_scale_reader, method_of, scale_weights
+from shotad.grammar.scale import ROLE, method_of
 
 WEIGHTS = b"a trained net"
 NAME = "scale-movieshots"

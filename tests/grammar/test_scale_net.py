@@ -14,9 +14,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import WeightsError, WorkFolderError
-from shotad.core.types import Image
+from shotad.core import ComputeSettings, Image, WeightsError, WorkFolderError
 from shotad.grammar.dino_names import from_released, released_name, to_released
 from shotad.grammar.pixels import normalised, prepared
 from shotad.grammar.scale_net import (

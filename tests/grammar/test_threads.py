@@ -12,24 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.grammar.base import Features
-from shotad.grammar.threads import (
-    FrameChoice,
+from shotad.grammar import (
+    Features,
     Matching,
     Place,
     ShotFeatures,
-    flat_frames,
-    likeness,
-    match_scores,
     places,
-    self_scores,
     shot_scores,
     threads_of,
     whole_scores,
 )
+from shotad.grammar.threads import FrameChoice, flat_frames, likeness, match_scores, self_scores
 from shotad.grammar.threads_match import CPU_SIZES, _parts, _rectangles
 
 Floats = npt.NDArray[Any]

@@ -38,8 +38,8 @@ from benchmarks.threads import (
     scores_of,
     total,
 )
-from shotad.core.types import Image
-from shotad.grammar.base import Features
+from shotad.core import Image
+from shotad.grammar import Features
 from shotad.grammar.grid_features import GridFeatures
 
 needs_films = pytest.mark.skipif(not FILMS.is_dir(), reason=f"the labelled films are not at {FILMS}")

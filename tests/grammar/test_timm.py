@@ -17,10 +17,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from shotad.core.config import ComputeSettings, ThreadSettings  # noqa: E402
-from shotad.core.errors import ConfigError, ShotadError, WeightsError  # noqa: E402
+from shotad.core import ComputeSettings, ConfigError, ShotadError, ThreadSettings, WeightsError  # noqa: E402  # noqa: E402
+from shotad.grammar import make_feature_maker  # noqa: E402
 from shotad.grammar.dinov2 import DinoV2  # noqa: E402
-from shotad.grammar.features import make_feature_maker  # noqa: E402
 from shotad.grammar.timm_features import check_name, load_model, resampled  # noqa: E402
 from tests.grammar.dino_models import pictures, put_in_cache, tiny  # noqa: E402
 

@@ -30,8 +30,8 @@ def main(job: Path) -> None:
     library = declare_operators()
     import timm
 
-    from shotad.core.config import ComputeSettings, ThreadSettings
-    from shotad.grammar.features import make_feature_maker
+    from shotad.core import ComputeSettings, ThreadSettings
+    from shotad.grammar import make_feature_maker
 
     orders = json.loads(job.read_text())
     images = np.load(job.with_suffix(".npz"))

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import ShotadError, WeightsError
+from shotad.core import ComputeSettings, ShotadError, WeightsError
+from shotad.script import Embedder, make_embedder
 from shotad.script.language import embeddings
-from shotad.script.language.embeddings import Embedder, make_embedder
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
 

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import ComputeSettings, Config
-from shotad.core.errors import WeightsError
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.store import Store
+from shotad.core import ComputeSettings, Config, WeightsError
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.measure.texts import vectors_of
-from shotad.script.language.embeddings import make_embedder
+from shotad.script import make_embedder
 from shotad.script.language.lastword import check_both_ways, ending
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")

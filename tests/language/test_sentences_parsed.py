@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import ShotadError, WeightsError
-from shotad.script.language.parsing import Parse, Parser, find_parser
+from shotad.core import ShotadError, WeightsError
+from shotad.script import Parse, Parser, find_parser
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 
 needs_spacy = pytest.mark.slow

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import ShotadError, WeightsError
-from shotad.script.language.tokenvectors import TokenEncoder, check_name, locate
+from shotad.core import ComputeSettings, ShotadError, WeightsError
+from shotad.script import TokenEncoder, check_name, locate
 
 pytest.importorskip("transformers", reason="the extra language is not installed")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Interval
-from shotad.script.lint.interval_index import IntervalIndex
+from shotad.core import Interval
+from shotad.script import IntervalIndex
 
 INTERVALS = st.builds(
     lambda start, length: Interval(start / 4, (start + length) / 4), st.integers(0, 80), st.integers(1, 40)

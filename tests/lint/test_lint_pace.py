@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Interval
-from shotad.script.cue import Voiced
-from shotad.script.lint.lines import TrackLine
-from shotad.script.lint.rates import check_pace
-from shotad.script.rules import Level, Limits
-from shotad.script.tempo import tempo, usual_words
+from shotad.core import Interval
+from shotad.script import Level, Limits, TrackLine, Voiced, check_pace, usual_words
+from shotad.script.tempo import tempo
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:

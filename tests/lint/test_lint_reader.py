@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from shotad.core.config import LintSettings
+from shotad.core import LintSettings
+from shotad.script import ParserModel, reader_for
 from shotad.script.language import parsing
-from shotad.script.language.parsing import ParserModel, is_at_hand
+from shotad.script.language.parsing import is_at_hand
 from shotad.script.lint import sentences
-from shotad.script.lint.sentences import SpacyReader, may_matter, reader_for
+from shotad.script.lint.sentences import SpacyReader, may_matter
 from tests.lint.test_lint_rules import line
 
 EVENTS = frozenset(("struck", "hit"))

@@ -6,19 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import LintSettings
-from shotad.core.members import Cast
-from shotad.core.observations import TextFact
-from shotad.core.types import Interval, SpeechKind, Utterance
-from shotad.description.linting.check import Checker, lint
-from shotad.script.cue import Voiced
-from shotad.script.lint.lines import Material, TrackLine
-from shotad.script.lint.report import Report, as_json, as_text, summary_line
-from shotad.script.lint.rules import RULES, hint_of
-from shotad.script.rules import Finding, Level, check_line
+from shotad.core import Cast, Interval, LintSettings, SpeechKind, TextFact, Utterance
+from shotad.description import Checker, lint
+from shotad.script import (
+    RULES,
+    Finding,
+    Level,
+    Material,
+    Report,
+    TrackLine,
+    Voiced,
+    as_json,
+    as_text,
+    check_line,
+    hint_of,
+    summary_line,
+)
 
 WORDS = Checker.of(LintSettings(parse="words"))
 

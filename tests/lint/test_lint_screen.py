@@ -10,11 +10,9 @@ import pytest
 
 import shotad.sight.text as text_module
 from shotad.cli.lint import command
-from shotad.core.config import Config
-from shotad.core.errors import UsageError, WorkFolderError
-from shotad.core.types import Box
+from shotad.core import Box, Config, UsageError, WorkFolderError
 from shotad.description.linting.screentexts import RECORD, kept_texts, read_screen
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from shotad.sight.lettering import TextLine
 from tests.rendering.described import LINES, film_with, write_folder
 

@@ -6,15 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.config import load_config
-from shotad.core.types import Interval
-from shotad.description.linting.check import lint_track
-from shotad.description.linting.targets import Asked, checked_paths
-from shotad.script.cue import Cue, Edit, EditField, Maker
-from shotad.script.lint.report import Report
-from shotad.script.rules import Finding, Level
+from shotad.core import Interval, load_config
+from shotad.description import Asked, checked_paths, lint_track
+from shotad.script import Cue, Edit, EditField, FilmId, Finding, Level, Maker, Report, Track, to_json
 from shotad.script.scriptfiles import write_scripts
-from shotad.script.track import FilmId, Track, to_json
 from tests.handmade import line, look
 
 CONFIG = load_config(None, ["lint.parse=words"])

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import ConfigError
-from shotad.core.resources import word_files
-from shotad.script.lint.wordfiles import lists_for, read_words
-from shotad.script.rules import check_line
+from shotad.core import ConfigError, word_files
+from shotad.script import check_line, lists_for, read_words
 from shotad.script.words import packaged, parse_words, with_more
 
 

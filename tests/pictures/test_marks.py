@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image as Pillow
 
-from shotad.core.clip_cast import Mark
-from shotad.core.types import Box, Image, Sighting
-from shotad.film.overlay.marks import COLOURS, RIM, line_width, marks_for, paint_people, rim_colour, stroke_of
+from shotad.core import Box, Image, Mark, Sighting
+from shotad.film import COLOURS, marks_for
+from shotad.film.overlay.marks import RIM, line_width, paint_people, rim_colour, stroke_of
 from shotad.film.overlay.outlines import Oval, Window, cover, ellipse, rectangle
 from shotad.film.overlay.palette import contrast
 

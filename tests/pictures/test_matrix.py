@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from shotad.film.overlay.matrix import colour_of, matrix_image, matrix_png
-from shotad.film.overlay.palette import PAPER, contrast, ink_on
+from shotad.film import PAPER, ink_on, matrix_image, matrix_png
+from shotad.film.overlay.matrix import colour_of
+from shotad.film.overlay.palette import contrast
 
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long")
 LONG = ("a class whose name is long and goes on", "short", "Donaudampfschifffahrtsgesellschaft")

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from shotad.core.config import FrameSettings, OverlaySettings
-from shotad.core.types import Clip
-from shotad.film.overlay.overlay import RED, fit, paint, shot_label, vlm_size
+from shotad.core import Clip, FrameSettings, OverlaySettings
+from shotad.film import RED, fit, paint, vlm_size
+from shotad.film.overlay.overlay import shot_label
 
 DEFAULT = FrameSettings()
 NUMBER, BOX, NONE = (OverlaySettings.model_validate({"label": label}) for label in ("number", "box", "none"))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.core.clip_cast import Character, Presence
-from shotad.core.config import OverlaySettings
-from shotad.core.types import Box, Clip, Sighting
-from shotad.film.overlay.marks import marks_for, paint_people
-from shotad.film.overlay.overlay import RED, border_width, paint, shot_label
+from shotad.core import Box, Character, Clip, OverlaySettings, Presence, Sighting
+from shotad.film import RED, marks_for, paint
+from shotad.film.overlay.marks import paint_people
+from shotad.film.overlay.overlay import border_width, shot_label
 
 MIDDLE = Box(0.4, 0.35, 0.55, 0.7)
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from shotad.core.types import Role
+from shotad.core import Role
 from shotad.description.sheet import files, filmstrip, linecard, marks, timeline
 from shotad.description.sheet.filmstrip import Filmstrip
 from shotad.description.sheet.gather import read_subject
 from shotad.description.sheet.scores import score_picture, score_table
 from shotad.description.sheet.subject import Subject, shown_seconds
 from shotad.film.overlay import palette
-from shotad.script.cue import CueStatus
+from shotad.script import CueStatus
 from tests.sheetfolder import Made, make_folder
 
 RED = (250, 10, 20)

@@ -8,11 +8,21 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import ScriptError, WorkFolderError
-from shotad.core.observations import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
-from shotad.core.types import Interval, Role, ShotScale
+from shotad.core import (
+    Facts,
+    Interval,
+    LightFact,
+    Named,
+    PeopleFact,
+    Role,
+    ScriptError,
+    ShotScale,
+    TextFact,
+    ThingFact,
+    WorkFolderError,
+)
+from shotad.description import in_words
 from shotad.description.sheet.gather import read_subject
-from shotad.description.sheet.inwords import in_words
 from shotad.description.sheet.subject import Look, Piece, shown_seconds
 from tests.sheetfolder import Made, make_folder
 

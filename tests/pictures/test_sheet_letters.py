@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from PIL import Image, ImageDraw
 
-from shotad.film.overlay.letters import NOTE, built_in, lettering, lines_height, write_lines
+from shotad.film import lettering, lines_height, write_lines
+from shotad.film.overlay.letters import NOTE, built_in
 
 LONG = "She turns away from the burning roof, lifts her staff and lets it sink again."
 

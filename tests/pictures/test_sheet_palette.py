@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from shotad.core.threadnames import thread_name
+from shotad.core import thread_name
 from shotad.film.overlay import palette
 
 

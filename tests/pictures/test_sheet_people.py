@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
+from shotad.core import Config
+from shotad.description import write_sheet
 from shotad.description.sheet.gather import read_subject
 from shotad.description.sheet.subject import Recognised
 from shotad.description.sheet.wording import clip_facts, people_words, recognised_words
-from shotad.description.sheet.writing import write_sheet
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 THOM = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}

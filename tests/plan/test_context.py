@@ -7,9 +7,8 @@ import itertools
 
 import pytest
 
-from shotad.core.config import ContextSettings, load_config
-from shotad.core.types import ContextShot, Interval, Role, Shot
-from shotad.film.context import context_shots
+from shotad.core import ContextSettings, ContextShot, Interval, Role, Shot, load_config
+from shotad.film import context_shots
 from tests.cmdad import Golden, cmdad, tvad
 
 DEFAULT = ContextSettings()

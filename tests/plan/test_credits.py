@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.types import Box, Interval, Sighting
-from shotad.film.credits import credits_interval
+from shotad.core import Box, Interval, Sighting
+from shotad.film import credits_interval
 
 
 def text(second: float, lines: int) -> list[Sighting]:

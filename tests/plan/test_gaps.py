@@ -6,12 +6,10 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import SpeechSettings
-from shotad.core.types import Interval, SpeechKind, Utterance
-from shotad.film.gaps import free_time, subtract, union
+from shotad.core import Interval, SpeechKind, SpeechSettings, Utterance
+from shotad.film import free_time, subtract, union
 
 
 def spoken(*bounds: tuple[float, float], kind: SpeechKind = SpeechKind.SPEECH) -> list[Utterance]:

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import SlotSettings
-from shotad.core.errors import ReviewError
-from shotad.core.types import Interval, Slot, slot_id
-from shotad.film.handslots import (
-    HandSlots,
-    SlotChange,
-    apply_change,
-    changed_slots,
-    hand_slot,
-    keep_to,
-    new_slot,
-)
+from shotad.core import Interval, ReviewError, Slot, SlotSettings, slot_id
+from shotad.film import HandSlots, SlotChange, keep_to, new_slot
+from shotad.film.handslots import apply_change, changed_slots, hand_slot
 
 SETTINGS = SlotSettings()
 

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Interval
-from shotad.film.moments import ShotMoments, moments_of, published_moments_of
+from shotad.core import Interval
+from shotad.film import ShotMoments, moments_of, published_moments_of
 
 
 def frame_at(second: float, start: float, rate: Fraction) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.film.zones import Costs, KeyFrames, how_to_share, roll_of, zones_to_keep
 
 EVERY_2 = KeyFrames(np.arange(0.0, 600.0, 2.0))

@@ -10,13 +10,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import ContextSettings, FrameSettings, load_config
-from shotad.core.types import ContextShot, FramePlan, Interval, Role, Seconds, Shot
-from shotad.film.context import context_shots
-from shotad.film.sampling import apportion, even_positions, margin_share, plan_frames, reference_moments, snap
+from shotad.core import (
+    ContextSettings,
+    ContextShot,
+    FramePlan,
+    FrameSettings,
+    Interval,
+    Role,
+    Seconds,
+    Shot,
+    load_config,
+)
+from shotad.film import context_shots, plan_frames
+from shotad.film.sampling import apportion, even_positions, margin_share, reference_moments, snap
 from tests.cmdad import cmdad, tvad
 
 CINEMA = Fraction(24000, 1001)

@@ -8,12 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shotad.core.config import ContextSettings, FrameSettings
-from shotad.core.types import Interval, Shot
-from shotad.film.clips import ClipPlan, clips
-from shotad.film.context import context_shots
-from shotad.film.opening import open_film
-from shotad.film.sampling import plan_frames
+from shotad.core import ContextSettings, FrameSettings, Interval, Shot
+from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
 from tests.media import FilmSpec, make_film, read_number
 
 CINEMA = Fraction(24000, 1001)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
-from shotad.core.config import SlotSettings
-from shotad.core.types import Interval, Shot, Slot
-from shotad.film.slots import BREATH, EARLIEST, fixed_slots, plan_slots, word_budget
+from shotad.core import Interval, Shot, Slot, SlotSettings
+from shotad.film import BREATH, fixed_slots, plan_slots, word_budget
+from shotad.film.slots import EARLIEST
 
 DETAILS = ("brief", "normal", "rich")
 

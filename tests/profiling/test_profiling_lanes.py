@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import pytest
 
-from shotad.core.profiling import Recording, counted, recording, span, spanned, waiting
-from shotad.core.profiling import lane as lanes
+from shotad.core import Recording, counted, span, spanned, waiting
+from shotad.core.profiling import lane as lanes, recording
 from shotad.core.profiling.lane import Piece, coarser
 
 

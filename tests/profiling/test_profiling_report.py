@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.profiling import counted, in_room, profiled, recording, span, waiting
+from shotad.core import counted, in_room, lines, memory_of, profiled, span, waiting
+from shotad.core.profiling import recording
 from shotad.core.profiling.keeping import MEMORY, watched
-from shotad.core.profiling.report import lines
 from shotad.core.profiling.table import Level, Row, Table
-from shotad.core.system import memory_of
 
 ROWS = (
     Row("stage1", 50.0, 50.0, 49.0, (("frames", 2.5), ("shots", 0.5)), 25),

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.profiling import counted, recording, span, waiting
+from shotad.core import counted, span, waiting
+from shotad.core.profiling import recording
 from shotad.core.profiling.counter import Counter, highest
 from shotad.core.profiling.lane import Lane, Piece
 from shotad.core.profiling.recorder import trace_of

@@ -7,16 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Engine, Identity, Request
-from shotad.core.runsettings import Given, changed, read_settings, write_settings
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import describe
-from shotad.description.redo import Redone, redo
-from shotad.description.writing import Engines
+from shotad.core import (
+    Config,
+    Engine,
+    Given,
+    Identity,
+    Request,
+    WorkFolder,
+    changed,
+    load_config,
+    read_settings,
+    write_settings,
+)
+from shotad.description import Engines, Redone, describe, redo
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
-from shotad.script.track import Track, load_track
+from shotad.film import open_film
+from shotad.script import Track, load_track
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))

@@ -10,17 +10,12 @@ from typing import Any
 
 import pytest
 
-from shotad.core.engine import Identity, Request
-from shotad.core.errors import EngineError
-from shotad.core.runsettings import read_settings
-from shotad.core.workfolder import WorkFolder
-from shotad.description.redo import redo
-from shotad.description.redo.rewriter import other_than
-from shotad.description.writing import Engines
+from shotad.core import EngineError, Identity, Request, WorkFolder, read_settings
+from shotad.description import Engines, redo
+from shotad.description.redoing.rewriter import other_than
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
-from shotad.script.cue import CueStatus, Maker
-from shotad.script.track import to_json
+from shotad.film import open_film
+from shotad.script import CueStatus, Maker, to_json
 from tests.redo.redoing import (
     again,
     film_path,

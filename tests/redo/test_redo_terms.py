@@ -9,17 +9,23 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Request
-from shotad.core.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
-from shotad.core.runsettings import Given, RunSettings, changed, read_settings
-from shotad.core.workfolder import WorkFolder
-from shotad.description.clip_builder import understand
-from shotad.description.redo import redo
-from shotad.description.writing import Engines
+from shotad.core import (
+    Config,
+    ConfigError,
+    EditConflict,
+    FilmError,
+    Given,
+    Request,
+    RunSettings,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    changed,
+    read_settings,
+)
+from shotad.description import Engines, redo, understand
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
-from shotad.film.prepared import film_of
+from shotad.film import film_of, open_film
 from tests.media import FilmSpec, make_film
 from tests.redo.redoing import (
     again,
@@ -187,7 +193,7 @@ def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch:
         found.append(sorted(place.iterdir()))
         return understand(*given, **named)
 
-    monkeypatch.setattr("shotad.description.redo.understand", noted)
+    monkeypatch.setattr("shotad.description.redoing.understand", noted)
     again(place, track_of(place).cues[0].id)
     assert found == [sorted({*before, place / ".lock"})]
 

@@ -10,19 +10,26 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import Config, load_config
-from shotad.core.records import shot_rows, slot_rows, utterance_rows
-from shotad.core.runsettings import Given, write_settings
-from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
-from shotad.script.cue import Cue
-from shotad.script.track import FilmId, Track, load_track
-from shotad.script.tracking import TRACK, save_track
-from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+from shotad.core import (
+    Config,
+    Given,
+    Interval,
+    Shot,
+    Slot,
+    Utterance,
+    WorkFolder,
+    load_config,
+    shot_rows,
+    slot_id,
+    slot_rows,
+    utterance_rows,
+    write_settings,
+)
+from shotad.film import open_film
+from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
+from shotad.sound import Rendered, parse_wanted, wanted_files
 from shotad.sound.rendering.render import render
-from shotad.sound.rendering.rendered import Rendered
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.media import FilmSpec, SoundSpec, make_film
 
 BEEPS = tuple(i + 0.5 for i in range(20))
@@ -100,7 +107,7 @@ def track_of(place: Path) -> Track:
 
 def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.float32]:
     """A track of sound as players hear it, ``float32[n]`` mono from film second 0."""
-    from shotad.film.audio import sound_blocks
+    from shotad.film import sound_blocks
 
     if path.suffix in (".wav", ".flac", ".mp3", ".opus", ".m4a"):
         return _plain_sound(path, rate)

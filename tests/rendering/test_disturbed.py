@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import SoundError
-from shotad.core.types import Interval
-from shotad.script.track import to_json
-from shotad.script.tracking import TRACK
+from shotad.core import Interval, SoundError
+from shotad.script import TRACK, to_json
+from shotad.sound import Kind, Take, Wanted, summary
 from shotad.sound.extended.copying import write_copy
-from shotad.sound.kinds import Take
 from shotad.sound.rendering.making import Product, Workshop
-from shotad.sound.rendering.outputs import Kind, Wanted
-from shotad.sound.rendering.rendered import summary
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 
 
@@ -97,7 +93,7 @@ def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None
 
 
 def test_leftovers_in_a_folder_of_others_are_told_from_theirs(place: Path, tmp_path: Path) -> None:
-    from shotad.core.wholefiles import replacing, sweep_beside
+    from shotad.core import replacing, sweep_beside
 
     target = tmp_path / "out" / "movie.wav"
     with replacing(target) as part:

@@ -11,20 +11,20 @@ from pathlib import Path
 import av
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.errors import VoiceError
-from shotad.core.types import Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.description.linting.check import lint_track
-from shotad.script.cue import Maker, spoken_interval
+from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
+from shotad.description import lint_track
+from shotad.script import (
+    TRACK,
+    Maker,
+    load_track,
+    save_translation,
+    spoken_interval,
+    spoken_words,
+    track_name,
+)
 from shotad.script.dapt_check import check_dapt
-from shotad.script.pace import spoken_words
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK
-from shotad.script.translations import save_translation, track_name
-from shotad.sound.kinds import Take
-from shotad.sound.voices import make_voice
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound import Take, make_voice
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.rendering.described import LINES, film_with, rendered, track_of, write_folder
 
 TRANSLATED: Mapping[str, tuple[str, str, str]] = {

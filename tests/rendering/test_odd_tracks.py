@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import EditConflict, ScriptError, SoundError
-from shotad.core.types import Interval
-from shotad.script.tracking import TRACK
-from shotad.sound.rendering.rendered import Rendered, summary
-from shotad.sound.voices.fake import FakeVoice
+from shotad.core import EditConflict, Interval, ScriptError, SoundError
+from shotad.script import TRACK
+from shotad.sound import Rendered, summary
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.media import SoundSpec
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 

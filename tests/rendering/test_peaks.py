@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.types import Interval
-from shotad.sound.loudness import Loudness, measure
+from shotad.core import Interval
+from shotad.sound import Loudness
+from shotad.sound.loudness import measure
 from shotad.sound.mixing.profiles import PROFILES
 from tests.rendering.described import rendered, write_folder
 from tests.sound.tones import Samples, SoundFilm, blocks, noise

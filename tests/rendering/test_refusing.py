@@ -9,15 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.errors import FilmError, ShotadError, SoundError, UsageError, WorkFolderError
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
+from shotad.core import (
+    FilmError,
+    ShotadError,
+    SoundError,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    load_config,
+)
+from shotad.film import open_film
+from shotad.sound import Kind, Wanted, check_wanted
 from shotad.sound.checking import describe_tracks
-from shotad.sound.rendering.outputs import Kind, Wanted
 from shotad.sound.rendering.render import render
-from shotad.sound.rendering.validate import check_wanted
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
 

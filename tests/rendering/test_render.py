@@ -11,17 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError, UsageError, VoiceError, WorkFolderError
-from shotad.core.types import Interval
-from shotad.description.linting.check import lint_track
-from shotad.film.opening import open_film
-from shotad.script.cue import accept
-from shotad.script.track import to_json
-from shotad.script.tracking import TRACK, save_track
+from shotad.core import Config, FilmError, Interval, UsageError, VoiceError, WorkFolderError
+from shotad.description import lint_track
+from shotad.film import open_film
+from shotad.script import TRACK, accept, save_track, to_json
 from shotad.sound.checking import describe_tracks
 from shotad.sound.mixing.takes import resampled
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.media import SoundSpec
 from tests.rendering.described import (
     BEEPS,
@@ -156,8 +152,8 @@ def test_no_engine_is_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
         raise AssertionError("an engine was made")
 
     # The later first: importing it binds what the earlier has.
-    monkeypatch.setattr("shotad.description.shortener.make_engine", refuse)
-    monkeypatch.setattr("shotad.engines.make_engine", refuse)
+    monkeypatch.setattr("shotad.description.shortening.make_engine", refuse)
+    monkeypatch.setattr("shotad.engines.table.make_engine", refuse)
     rendered(place, "film")
 
 

@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.progress import NoProgress
-from shotad.core.workfolder import WorkFolder
-from shotad.description.shortener import shortener
-from shotad.description.writing import Engines
+from shotad.core import NoProgress, WorkFolder, load_config
+from shotad.description import Engines, shortener
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
-from shotad.sound.rendering.outputs import parse_wanted, wanted_files
-from shotad.sound.rendering.run import run_render
-from shotad.sound.voices.fake import FakeVoice
+from shotad.film import open_film
+from shotad.sound import parse_wanted, run_render, wanted_files
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.rendering.described import film_with, write_folder
 
 TOO_LONG = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import UsageError
-from shotad.sound.rendering.outputs import FILMS, SOUNDS, Kind, Wanted, parse_wanted, wanted_files
+from shotad.core import UsageError
+from shotad.sound import FILMS, SOUNDS, Kind, Wanted, parse_wanted, wanted_files
 
 HERE = Path("w")
 

@@ -7,17 +7,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config, load_config
-from shotad.core.info import AudioTrack, FilmInfo
-from shotad.core.records import shot_rows, slot_rows, utterance_rows
-from shotad.core.runsettings import Given, read_settings, write_settings
-from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.core.workfolder import WorkFolder
-from shotad.film.slots import word_budget
+from shotad.core import (
+    AudioTrack,
+    Config,
+    FilmInfo,
+    Given,
+    Interval,
+    Shot,
+    Slot,
+    Utterance,
+    WorkFolder,
+    load_config,
+    read_settings,
+    shot_rows,
+    slot_id,
+    slot_rows,
+    utterance_rows,
+    write_settings,
+)
+from shotad.film import word_budget
 from shotad.review.editing.session import Session
-from shotad.script.cue import Cue
-from shotad.script.track import FilmId, Track
-from shotad.script.tracking import save_track
+from shotad.script import Cue, FilmId, Track, save_track
 
 END = 60.0
 

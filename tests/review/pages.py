@@ -19,13 +19,12 @@ from typing import Any
 
 import pytest
 
-from shotad.core.runsettings import read_settings
-from shotad.film.prepared import film_of
+from shotad.core import read_settings
+from shotad.film import film_of
 from shotad.review.server.app import make_app
 from shotad.review.server.opening import open_review
 from shotad.review.server.security import Keys
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK
+from shotad.script import TRACK, load_track
 
 PATIENCE = 120.0
 """Seconds after which what did not come never will; a busy machine needs a good part of them."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.runsettings import read_settings
+from shotad.core import read_settings
 from shotad.review.server.app import make_app
 from shotad.review.server.bundle import Review
 from shotad.review.server.opening import open_review

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.core.progress import NoProgress, Task
-from shotad.core.runsettings import read_settings
-from shotad.film.opening import open_film
+from shotad.core import NoProgress, Task, read_settings
+from shotad.film import open_film
 from shotad.review.editing.session import Session
 
 

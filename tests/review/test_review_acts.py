@@ -7,18 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import ReviewError
-from shotad.core.types import Interval, Slot
+from shotad.core import Interval, ReviewError, Slot
 from shotad.review.editing.acts import ACTS, Scene, room_of
 from shotad.review.editing.acts_time import why_apart
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import SOURCE, Change
-from shotad.script.cue import LONGEST, Cue, CueStatus, EditField, LineState
-from shotad.script.edits import is_by_hand
-from shotad.script.track import REMOVED, FilmId, Track
+from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
 
 FRAME = 0.04
 FREE = (Interval(0.0, 6.0), Interval(8.0, 20.0))

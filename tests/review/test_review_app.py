@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import ReviewError, ScriptError
+from shotad.core import ReviewError, ScriptError
 from shotad.review.server.bundle import Review
 from shotad.review.server.routes_page import MEDIA_TYPES, WEB
-from shotad.script.track import load_track
+from shotad.script import load_track
 from tests.rendering.described import film_with, write_folder
 from tests.review.reviewed import Listener, Page, ids, reviewed
 
@@ -395,8 +395,7 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> Non
 
 
 def test_another_film_in_its_place_is_told(place: Path) -> None:
-    from shotad.core.errors import FilmError
-    from shotad.core.runsettings import read_settings
+    from shotad.core import FilmError, read_settings
     from shotad.review.server.opening import open_review
 
     write_folder(place)
@@ -421,7 +420,7 @@ def test_a_remembered_voice_that_is_not_there_any_more_keeps_no_page_from_openin
 
 @pytest.mark.parametrize("kind", ["as written", "turned round", "damaged"])
 def test_the_film_of_a_track_is_known_however_a_person_has_arranged_it(place: Path, kind: str) -> None:
-    from shotad.review.server.opening import film_id
+    from shotad.review import film_id
 
     path = write_folder(place) / "track.json"
     track = load_track(path)

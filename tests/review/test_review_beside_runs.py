@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.engine import Request
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Request, WorkFolder
 from shotad.engines.fake import FakeEngine
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from shotad.review.editing.session import Session
-from shotad.script.cue import Voiced, line_stamp
-from shotad.script.track import Track, load_track
-from shotad.script.tracking import TRACK, save_track, track_lock
+from shotad.script import TRACK, Track, Voiced, line_stamp, load_track, save_track, track_lock
 from shotad.sound.rendering.materials import gather
 from tests.redo.redoing import again, fresh, run
 from tests.rendering.described import film_with, write_folder

@@ -11,16 +11,14 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.types import Interval
+from shotad.core import Config, Interval, load_config
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Change, Done
 from shotad.review.showing.board import Board, changed_view, conflict_view, line_view
 from shotad.review.showing.engineview import LOCAL, engine_title, engines_view
 from shotad.review.showing.filmview import FORMAT_TITLES, film_text, film_view, formats_view
 from shotad.review.showing.findings import Findings
-from shotad.script.cue import Cue, CueStatus, Voiced, line_stamp
-from shotad.script.text import ALL_FORMATS
+from shotad.script import ALL_FORMATS, Cue, CueStatus, Voiced, line_stamp
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
 Opened = tuple[Session, Findings]

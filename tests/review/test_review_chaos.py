@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import ReviewError, ShotadError
+from shotad.core import ReviewError, ShotadError
 from shotad.review.editing.session import Session
-from shotad.script.scriptfiles import are_written, edited_scripts, script_texts
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK, import_into
+from shotad.script import TRACK, are_written, edited_scripts, import_into, load_track, script_texts
 from tests.redo.redoing import again, run
 from tests.review.sessions import session_of
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import ReviewError
-from shotad.core.types import Interval
+from shotad.core import Interval, ReviewError
 from shotad.review.editing.session import Session
 from shotad.review.showing.details import line_detail
 from shotad.review.showing.recordindex import RecordIndex
-from shotad.script.cue import CueStatus, Maker, Provenance, Voiced, line_stamp
+from shotad.script import CueStatus, Maker, Provenance, Voiced, line_stamp
 from tests.redo.redoing import again, run
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 from tests.review.sessions import session_of

@@ -8,25 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import Config, LintSettings
-from shotad.core.errors import ReviewError
-from shotad.core.observations import TextFact
-from shotad.core.types import Interval, SpeechKind, Utterance
-from shotad.description.linting.cache import Again
-from shotad.description.linting.check import Checker, lint, lint_track
+from shotad.core import Config, Interval, LintSettings, ReviewError, SpeechKind, TextFact, Utterance
+from shotad.description import Again, Checker, lint, lint_track
 from shotad.review.editing.session import Session
 from shotad.review.later import WhenQuiet
 from shotad.review.showing.findings import Findings, finding_view
 from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
-from shotad.script.cue import Voiced
+from shotad.script import Finding, Level, Material, TrackLine, Voiced
 from shotad.script.language.parsing import is_at_hand
 from shotad.script.lint.accepted import FILE as ACCEPTED
-from shotad.script.lint.lines import Material, TrackLine
 from shotad.script.lint.sentences import MODEL, Read
-from shotad.script.rules import Finding, Level
 from tests.review.boardfilm import Tabs, make_folder, open_session
 
 WORDS = (

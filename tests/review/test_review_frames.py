@@ -16,21 +16,24 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from shotad.core.clip_cast import Mark
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Reply, Request
-from shotad.core.errors import ReviewError
-from shotad.core.info import FilmInfo
-from shotad.core.runsettings import Given, GivenCast, RunSettings
-from shotad.core.types import Clip, Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.description.pipeline import Engines, describe
-from shotad.description.redo import redo
+from shotad.core import (
+    Clip,
+    Config,
+    FilmInfo,
+    Given,
+    GivenCast,
+    Interval,
+    Mark,
+    Reply,
+    Request,
+    ReviewError,
+    RunSettings,
+    WorkFolder,
+    load_config,
+)
+from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film.framestore import FrameStore
-from shotad.film.grid import Grid
-from shotad.film.opening import open_film
-from shotad.film.overlay.marks import marks_for
+from shotad.film import FrameStore, Grid, marks_for, open_film
 from shotad.review.kinds import Picture
 from shotad.review.pictures import frames as room
 from shotad.review.pictures.frames import Frames

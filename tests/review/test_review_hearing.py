@@ -17,19 +17,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.errors import ReviewError, VoiceError
-from shotad.core.types import Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
-from shotad.film.prepared import Prepared, recorded
+from shotad.core import Config, Interval, ReviewError, VoiceError, WorkFolder, load_config
+from shotad.film import Prepared, open_film, recorded
 from shotad.review.hearing import speaking
 from shotad.review.hearing.heardfiles import HeardFiles
 from shotad.review.hearing.hearing import Hearing, Kind
-from shotad.script.cue import CueStatus
-from shotad.script.track import Track
-from shotad.sound.kinds import Take
-from shotad.sound.voices.fake import FakeVoice
+from shotad.script import CueStatus, Track
+from shotad.sound import Take
+from shotad.sound.voice_engines.fake import FakeVoice
 from tests.rendering.described import STEREO, film_with, rendered, track_of, write_folder
 from tests.sound.tones import decoded
 
@@ -103,7 +98,7 @@ def test_the_mix_is_that_of_a_render_and_nothing_is_spoken_again(place: Path, he
 
 
 def test_the_programme_is_the_film_for_the_same_seconds(place: Path, heard: Hearing) -> None:
-    from shotad.film.audio import sound_blocks
+    from shotad.film import sound_blocks
 
     track = track_of(place)
     line = track.cues[1].id
@@ -546,7 +541,7 @@ def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(
 
 @pytest.mark.slow
 def test_with_the_embedded_voice(place: Path) -> None:
-    from shotad.sound.voices.hibari import VERSION, installed_version
+    from shotad.sound.voice_engines.hibari import VERSION, installed_version
 
     if installed_version() != VERSION:
         pytest.skip("the embedded voice is not installed")
@@ -557,8 +552,8 @@ def test_with_the_embedded_voice(place: Path) -> None:
     made.wait()
     found = [made.hear(track, cue.id, "mix") for cue in track.cues]
     assert made.voices()["name"] == "hibari:heart"
-    from shotad.core.config.sound import VoiceSettings
-    from shotad.sound.voices import make_voice
+    from shotad.core import VoiceSettings
+    from shotad.sound import make_voice
 
     voice = make_voice(VoiceSettings(name="hibari"), "en")
     done, _ = rendered(place, "mix:wav", film=lossless(), voice=voice)  # type: ignore[arg-type]

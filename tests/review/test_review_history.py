@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.review.editing.history import History, LineStep, Step, stamp_of
-from shotad.script.cue import Cue, Voiced, accept, line_stamp
+from shotad.script import Cue, Voiced, accept, line_stamp
 
 CAT = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)
 DOG = replace(CAT, text="A dog.", chosen=1)

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import EngineError, ReviewError
-from shotad.core.progress import Progress, reported
+from shotad.core import EngineError, Progress, ReviewError, reported
 from shotad.review.kinds import Json
 from shotad.review.working.jobs import Jobs, Stopped
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import ReviewError
+from shotad.core import ReviewError
 from shotad.review.server.media import FileAnswer, asked_spans, inside
 from tests.review.asgi import Answer, ask
 

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import OutOfDate, ReviewError, WorkFolderError
+from shotad.core import OutOfDate, ReviewError, WorkFolderError
 from shotad.review.editing.saving import TrackFile
 from shotad.review.editing.session import Session, stamp_of
-from shotad.script.cue import Cue, LineState
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK, save_track
+from shotad.script import TRACK, Cue, LineState, load_track, save_track
 from tests.rendering.described import write_folder
 from tests.review.reviewed import reviewed
 from tests.review.sessions import session_of

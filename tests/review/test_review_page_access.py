@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import shotad.review
-from shotad.script.tracking import TRACK
+from shotad.script import TRACK
 from tests.rendering.described import write_folder
 from tests.review.pages import drawn, focused, said, served, settled, tabs, until, violations
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK, save_track
+from shotad.script import TRACK, load_track, save_track
 from tests.rendering.described import write_folder
 from tests.review.pages import drawn, said, served, settled, tabs, until, violations
 

@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from shotad.script.cue import LineState
-from shotad.script.text import check_script
-from shotad.script.track import Track, load_track
-from shotad.sight.cast.files.castfile import CastFile
+from shotad.script import LineState, Track, check_script, load_track
+from shotad.sight import CastFile
 from tests.redo.redoing import run
-from tests.review.pages import focused as at
-from tests.review.pages import has_focus, served, tabs, violations
+from tests.review.pages import focused as at, has_focus, served, tabs, violations
 
 pytestmark = pytest.mark.slow
 

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import WorkFolderError
+from shotad.core import WorkFolderError
 from shotad.review.editing.saving import TrackFile
 from shotad.review.editing.session import Session
-from shotad.script.cue import LineState
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK
+from shotad.script import TRACK, LineState, load_track
 from tests.rendering.described import write_folder
 from tests.review.pages import Program, focused, said, served, settled, tabs, until
 

@@ -11,22 +11,29 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from shotad.core.config import Config
-from shotad.core.errors import CastError, ReviewError
-from shotad.core.members import Member
-from shotad.core.progress import NoProgress
-from shotad.core.records import shot_rows, slot_rows
-from shotad.core.runsettings import Given, read_settings, write_settings
-from shotad.core.types import Interval, Shot, Slot, slot_id
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
+from shotad.core import (
+    CastError,
+    Config,
+    Given,
+    Interval,
+    Member,
+    NoProgress,
+    ReviewError,
+    Shot,
+    Slot,
+    WorkFolder,
+    read_settings,
+    shot_rows,
+    slot_id,
+    slot_rows,
+    write_settings,
+)
+from shotad.film import open_film
 from shotad.review.editing.session import Session
 from shotad.review.working.castnaming import names, renamed
 from shotad.review.working.people import People
-from shotad.script.cue import Cue, LineState
-from shotad.script.track import FilmId, Track, load_track
-from shotad.script.tracking import save_track
-from shotad.sight.cast.files.castfile import CastFile
+from shotad.script import Cue, FilmId, LineState, Track, load_track, save_track
+from shotad.sight import CastFile
 from tests.casting.discoveringroom import EPISODE
 from tests.painted_faces import look_for_painted_faces, paint_film
 from tests.review.sessions import session_of
@@ -313,7 +320,7 @@ def test_only_what_is_certain_is_replaced(text: str, before: Member, seen: bool,
 
 
 def test_nothing_is_named_before_the_film_tells_it() -> None:
-    from shotad.core.members import Reveal
+    from shotad.core import Reveal
 
     later = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
     assert (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.film.opening import open_film
+from shotad.core import Config
+from shotad.film import open_film
 from shotad.review.pictures.playable import Playable, browser_kind
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm

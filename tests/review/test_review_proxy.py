@@ -16,11 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError, WorkFolderError
-from shotad.core.info import FilmInfo
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
+from shotad.core import Config, FilmError, FilmInfo, WorkFolderError
+from shotad.film import open_film, sound_blocks
 from shotad.review.kinds import Json
 from shotad.review.pictures import proxymaking, remuxing
 from shotad.review.pictures.playable import Playable, browser_kind

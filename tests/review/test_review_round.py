@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.types import Interval
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
-from shotad.script.cue import Cue, LineState, ScriptCue, milliseconds
-from shotad.script.text import check_script, read_script
-from shotad.script.track import Track, load_track
+from shotad.core import Interval
+from shotad.film import open_film, sound_blocks
+from shotad.script import Cue, LineState, Track, check_script, load_track, milliseconds
+from shotad.script.cue import ScriptCue
+from shotad.script.text import read_script
 from tests.rendering.described import write_folder
 from tests.review.pages import Program, served, tabs
 from tests.review.roundtools import PATIENCE, ROOT, Hands, described

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
 from shotad.review.editing.saving import TrackFile
-from shotad.script.cue import Cue
-from shotad.script.track import FilmId, Track, to_json
+from shotad.script import Cue, FilmId, Track, to_json
 
 CUES = tuple(Cue(f"s{n}0001000", None, Interval(n + 1, n + 1.5), f"Line {n}.") for n in range(3))
 TRACK = Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", CUES)

@@ -19,9 +19,9 @@ from typing import Any
 import httpx
 import pytest
 
-from shotad.core.errors import ReviewError, UsageError
+from shotad.core import ReviewError, UsageError
 from shotad.review.server import serving
-from shotad.script.track import load_track
+from shotad.script import load_track
 from tests.rendering.described import write_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -13,13 +13,21 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import OutOfDate, ReviewError, WorkFolderError
-from shotad.core.runsettings import read_settings
+from shotad.core import OutOfDate, ReviewError, WorkFolderError, read_settings
 from shotad.review.editing.session import Session, stamp_of
-from shotad.script.cue import CueStatus, LineState
-from shotad.script.scriptfiles import WRITTEN, edited_scripts
-from shotad.script.track import Track, load_track, to_json
-from shotad.script.tracking import TRACK, import_into, save_track, track_lock
+from shotad.script import (
+    TRACK,
+    WRITTEN,
+    CueStatus,
+    LineState,
+    Track,
+    edited_scripts,
+    import_into,
+    load_track,
+    save_track,
+    to_json,
+    track_lock,
+)
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
 

@@ -14,12 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from shotad.core.config import Config
-from shotad.core.errors import ReviewError, WorkFolderError
-from shotad.core.info import FilmInfo
-from shotad.core.types import Interval, Shot
-from shotad.film.opening import open_film
-from shotad.film.prepared import Prepared
+from shotad.core import Config, FilmInfo, Interval, ReviewError, Shot, WorkFolderError
+from shotad.film import Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review.kinds import Picture
 from shotad.review.pictures import strip as room

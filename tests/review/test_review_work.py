@@ -11,20 +11,25 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.engine import Identity, Request
-from shotad.core.errors import EditConflict, EngineError, ReviewError, ScriptError, UsageError
-from shotad.core.progress import NoProgress, Task
-from shotad.core.workfolder import WorkFolder
-from shotad.description.writing import Engines
+from shotad.core import (
+    Config,
+    EditConflict,
+    EngineError,
+    Identity,
+    NoProgress,
+    Request,
+    ReviewError,
+    ScriptError,
+    Task,
+    UsageError,
+    WorkFolder,
+)
+from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.review.editing.session import Session
 from shotad.review.working import work
 from shotad.review.working.jobs import Stopped
-from shotad.script import text as formats
-from shotad.script.cue import LineState
-from shotad.script.text import check_script, read_cues
-from shotad.script.track import Track, load_track
+from shotad.script import LineState, Track, check_script, load_track, read_cues, text as formats
 from tests.redo.redoing import fresh, run, says
 from tests.rendering.described import write_folder
 from tests.review.sessions import Heard, session_of

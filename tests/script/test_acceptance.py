@@ -9,29 +9,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import ReviewError
-from shotad.core.types import Interval
-from shotad.description.result import Outcome
+from shotad.core import Interval, ReviewError
+from shotad.description import Outcome
 from shotad.review.editing.session import Session
-from shotad.script.cue import (
+from shotad.script import (  # fmt: skip
+    FORMATS,
     REDO,
+    TRACK,
     Cue,
     CueStatus,
     Edit,
     EditField,
+    FilmId,
     LineState,
+    Track,
     accept,
+    derive,
+    from_json,
+    is_by_hand,
     is_changed,
+    load_track,
+    redone,
+    respeak,
+    script_format,
+    to_json,
     unaccept,
-)  # fmt: skip
-from shotad.script.edits import derive, is_by_hand, redone, respeak, without_edits
+    without_edits,
+)
 from shotad.script.importing import import_script
-from shotad.script.text import FORMATS, read_script, script_format
-from shotad.script.track import FilmId, Track, from_json, load_track, to_json
-from shotad.script.tracking import TRACK
+from shotad.script.text import read_script
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
 

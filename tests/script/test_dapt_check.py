@@ -7,10 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import ScriptError
+from shotad.core import ScriptError
 from shotad.script.dapt import read_dapt
 from shotad.script.dapt_check import check_dapt
 from shotad.script.dapt_terms import is_descriptor, is_language, is_subtype, seconds, time_clause

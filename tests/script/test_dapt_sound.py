@@ -6,18 +6,27 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lxml import etree
 
-from shotad.core.types import GainPoint, Interval
-from shotad.script.cue import Voiced
-from shotad.script.dapt import read_dapt, write_dapt
+from shotad.core import GainPoint, Interval
+from shotad.script import (
+    Cue,
+    FilmId,
+    Maker,
+    Recording,
+    Track,
+    Voiced,
+    clean_text,
+    line_stamp,
+    milliseconds,
+    write_dapt,
+)
+from shotad.script.dapt import read_dapt
 from shotad.script.dapt_check import check_dapt
-from shotad.script.dapt_sound import Clip, Recording, level_at, recorded_events
+from shotad.script.dapt_sound import Clip, level_at, recorded_events
 from shotad.script.importing import import_script
 from shotad.script.text import write_script
-from shotad.script.track import Cue, FilmId, Maker, Track, clean_text, line_stamp, milliseconds
 
 TT = "{http://www.w3.org/ns/ttml}"
 GAIN = "{http://www.w3.org/ns/ttml#audio}gain"

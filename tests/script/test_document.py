@@ -12,29 +12,29 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lxml import etree
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
-from shotad.script import document_package
-from shotad.script.cue import Voiced
-from shotad.script.document_package import MOST_PARTS
-from shotad.script.document_reader import read_docx
-from shotad.script.importing import Import, import_script
-from shotad.script.text import ALL_FORMATS, check_script, detect_format
-from shotad.script.track import (
+from shotad.core import Interval, ScriptError
+from shotad.script import (
+    ALL_FORMATS,
     Cue,
     CueStatus,
     EditField,
     FilmId,
     Maker,
     Track,
+    Voiced,
+    check_script,
     clean_text,
+    document_package,
     line_stamp,
     mark_edit,
 )
+from shotad.script.document_package import MOST_PARTS
+from shotad.script.document_reader import read_docx
+from shotad.script.importing import Import, import_script
+from shotad.script.text import detect_format
 
 docx = pytest.importorskip("docx", reason="needs the extra documents")
 

@@ -6,13 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import EditConflict
-from shotad.core.types import Interval
-from shotad.script.edits import REDO, derive, is_by_hand, redone, respeak, without_edits
-from shotad.script.track import (
+from shotad.core import EditConflict, Interval
+from shotad.script import (
+    REDO,
     Cue,
     CueStatus,
     EditField,
@@ -20,9 +18,14 @@ from shotad.script.track import (
     Maker,
     Provenance,
     Track,
+    derive,
     from_json,
+    is_by_hand,
     mark_edit,
+    redone,
+    respeak,
     to_json,
+    without_edits,
 )
 
 FILM = FilmId("film.mp4", "abc", 100.0)

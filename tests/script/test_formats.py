@@ -10,24 +10,11 @@ from pathlib import Path
 
 import pysubs2
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
-from shotad.script.dapt_check import check_dapt
-from shotad.script.importing import import_script
-from shotad.script.text import (
+from shotad.core import Interval, ScriptError
+from shotad.script import (
     FORMATS,
-    check_script,
-    detect_format,
-    read_cues,
-    read_script,
-    script_format,
-    write_script,
-)
-from shotad.script.timecode import parse_time, timecode
-from shotad.script.track import (
     Cue,
     CueKind,
     CueStatus,
@@ -35,12 +22,20 @@ from shotad.script.track import (
     EditField,
     FilmId,
     Maker,
-    ScriptCue,
     Track,
+    check_script,
     clean_text,
     line_stamp,
     mark_edit,
+    parse_time,
+    read_cues,
+    script_format,
+    timecode,
 )
+from shotad.script.dapt_check import check_dapt
+from shotad.script.importing import import_script
+from shotad.script.text import detect_format, read_script, write_script
+from shotad.script.track import ScriptCue
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 AD_TEXT = SHARED / "ad-text"

@@ -7,15 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
+from shotad.script import ALL_FORMATS, Cue, EditField, FilmId, Maker, Track, clean_text, script_format
 from shotad.script.frazier import on_frames, read_frazier, write_frazier
 from shotad.script.importing import Import, import_script
-from shotad.script.text import ALL_FORMATS, detect_format, read_script, script_format
-from shotad.script.track import Cue, EditField, FilmId, Maker, Track, clean_text
+from shotad.script.text import detect_format, read_script
 
 RATES = (Fraction(25), Fraction(24), Fraction(30000, 1001), Fraction(60))
 

@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.core.errors import EditConflict, ScriptError
-from shotad.core.types import Interval
-from shotad.script.edits import derive
-from shotad.script.importing import Import, import_script
-from shotad.script.text import FORMATS, write_script
-from shotad.script.track import (
+from shotad.core import EditConflict, Interval, ScriptError
+from shotad.script import (
+    FORMATS,
     Cue,
     CueStatus,
     EditField,
     FilmId,
     Maker,
     Track,
+    derive,
     from_json,
     mark_edit,
     to_json,
 )
+from shotad.script.importing import Import, import_script
+from shotad.script.text import write_script
 
 
 def cue(start: float, text: str) -> Cue:

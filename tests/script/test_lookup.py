@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.errors import UsageError
-from shotad.core.types import Interval
-from shotad.script.cue import Cue, CueStatus
-from shotad.script.lookup import find_line, find_lines
-from shotad.script.track import FilmId, Track
+from shotad.core import Interval, UsageError
+from shotad.script import Cue, CueStatus, FilmId, Track, find_lines
+from shotad.script.lookup import find_line
 
 
 def cue(start: float, end: float, status: CueStatus = CueStatus.PLACED) -> Cue:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.clip_cast import Character
-from shotad.script.nameruns import key_of
-from shotad.script.people import mentions, words_of
+from shotad.core import Character
+from shotad.script import cast_mentions, key_of, words_of
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
 
@@ -28,7 +27,7 @@ CAST = (
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    return [(mention.id, mention.text) for mention in mentions(text, CAST)]
+    return [(mention.id, mention.text) for mention in cast_mentions(text, CAST)]
 
 
 @pytest.mark.parametrize(
@@ -71,24 +70,24 @@ def test_mentions(text: str, names: list[tuple[str, str]]) -> None:
 
 def test_spans_are_those_of_the_text() -> None:
     text = "Then Dr. Celia Smith’s bag falls."
-    (mention,) = mentions(text, CAST)
+    (mention,) = cast_mentions(text, CAST)
     assert text[mention.start : mention.end] == "Dr. Celia Smith"
     assert not mention.hidden
 
 
 def test_names_that_may_not_be_said_are_marked() -> None:
-    assert [mention.hidden for mention in mentions("Bo sees Celia.", CAST)] == [True, False]
+    assert [mention.hidden for mention in cast_mentions("Bo sees Celia.", CAST)] == [True, False]
 
 
 def test_a_hidden_name_is_found_even_where_it_may_be_a_word() -> None:
     rose = Character("r", "the woman in red", "the woman in red", (), ("Rose",), "she", named=False)
-    assert [mention.id for mention in mentions("Rose walks in.", [rose])] == ["r"]
+    assert [mention.id for mention in cast_mentions("Rose walks in.", [rose])] == ["r"]
 
 
 def test_initials_keep_a_sentences_full_stop() -> None:
     cast = [Character("t", "Tom", "T.J. Hicks", ("T.J.",)), Character("x", "Max", "Mr. X")]
     text = "She sees T.J. Then T.J. runs to Mr. X."
-    assert [m.text for m in mentions(text, cast)] == ["T.J", "T.J.", "Mr. X"]
+    assert [m.text for m in cast_mentions(text, cast)] == ["T.J", "T.J.", "Mr. X"]
 
 
 @pytest.mark.parametrize(
@@ -97,11 +96,11 @@ def test_initials_keep_a_sentences_full_stop() -> None:
      ("7 of 9", "He sees 7 of 9."), ("bell hooks", "He sees bell hooks’s book.")],
 )  # fmt: skip
 def test_names_of_other_scripts_and_kinds(name: str, text: str) -> None:
-    assert [mention.id for mention in mentions(text, [Character("x", name, name)])] == ["x"]
+    assert [mention.id for mention in cast_mentions(text, [Character("x", name, name)])] == ["x"]
 
 
 def test_nobody_in_an_empty_cast() -> None:
-    assert mentions("Celia runs.", ()) == ()
+    assert cast_mentions("Celia runs.", ()) == ()
     assert words_of(()) == frozenset()
 
 
@@ -122,6 +121,6 @@ def test_on_published_descriptions() -> None:
     hits: Counter[str] = Counter()
     with (CMD_AD / "cmdad_anno.csv").open() as file:
         for row in csv.DictReader(file):
-            hits.update(f"{row['imdbid']} {m.text}" for m in mentions(row["text"], casts[row["imdbid"]]))
+            hits.update(f"{row['imdbid']} {m.text}" for m in cast_mentions(row["text"], casts[row["imdbid"]]))
     assert hits.total() > 3300
     assert hits["tt0042208 Emmerich"] == 15

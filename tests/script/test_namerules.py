@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.core.clip_cast import Character
-from shotad.core.members import Cast, Member, Reveal
-from shotad.script.english.persons import people_named
-from shotad.script.namerules import check_names
+from shotad.core import Cast, Character, Member, Reveal
+from shotad.script import check_names, people_named
 
 CAST = Cast(
     (

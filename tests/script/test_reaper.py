@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, ScriptError
+from shotad.script import Cue, FilmId, Maker, Track
 from shotad.script.importing import Import, import_script
 from shotad.script.reaper import read_reaper, write_reaper
 from shotad.script.text import detect_format
-from shotad.script.track import Cue, FilmId, Maker, Track
 
 
 def cue(start: float, end: float, text: str) -> Cue:

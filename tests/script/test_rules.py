@@ -7,18 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Interval
-from shotad.script.rules import (
-    Level,
-    Limits,
-    check_line,
-    quotations,
-    similarity,
-)
-from shotad.script.text import read_cues
+from shotad.core import Interval
+from shotad.script import Level, Limits, check_line, quotations, read_cues, similarity
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -6,9 +6,10 @@ import math
 
 import pytest
 
-from shotad.core.types import Interval
-from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line, check_times, check_track, gaps
-from shotad.script.track import Cue, CueStatus, FilmId, ScriptCue, Track
+from shotad.core import Interval
+from shotad.script import BENCHMARK, Cue, CueStatus, FilmId, Finding, Level, Limits, Track, check_line, gaps
+from shotad.script.rules import check_times, check_track
+from shotad.script.track import ScriptCue
 
 
 def test_t1_over_speech() -> None:

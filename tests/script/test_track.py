@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
-from shotad.script.track import (
+from shotad.core import Interval, ScriptError
+from shotad.script import (
     Cue,
     CueKind,
     CueStatus,
-    Derived,
     Edit,
     EditField,
     FilmId,
@@ -34,6 +31,7 @@ from shotad.script.track import (
     spoken_interval,
     to_json,
 )
+from shotad.script.track import Derived
 
 MAKERS = (Maker("stage1", "observer", "shotad", "0.1"), Maker("stage2", "narrator"))
 

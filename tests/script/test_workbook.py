@@ -11,16 +11,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lxml import etree
 
-from shotad.core.errors import ScriptError
-from shotad.core.types import Interval
-from shotad.script import workbook
+from shotad.core import Interval, ScriptError
+from shotad.script import (
+    ALL_FORMATS,
+    Cue,
+    CueStatus,
+    FilmId,
+    Maker,
+    Track,
+    check_script,
+    clean_text,
+    line_stamp,
+    workbook,
+)
 from shotad.script.importing import Import, import_script
-from shotad.script.text import ALL_FORMATS, check_script, detect_format
-from shotad.script.track import Cue, CueStatus, FilmId, Maker, Track, clean_text, line_stamp
+from shotad.script.text import detect_format
 from shotad.script.workbook import read_xlsx
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image
+from shotad.sight import Embedding, Face
 from shotad.sight.facemodels import BORDERS, Following
-from shotad.sight.faces import Embedding, Face
 from tests.sight.onnx_files import Node, write_onnx
 
 Seen = tuple[Face, Embedding]

@@ -8,10 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
-from shotad.core.errors import WeightsError
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image, WeightsError
+from shotad.sight import Face
 from shotad.sight.arcface import STANDARD, ArcFace, aligned, blob_of, similarity
-from shotad.sight.faces import Face
 from tests.sight.face_makers import tiny_arcface
 from tests.sight.onnx_files import Node, write_onnx
 

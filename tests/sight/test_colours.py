@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.sight.colours import colour_of
+from shotad.sight import colour_of
 
 
 def flat(*rgb: int) -> np.ndarray:

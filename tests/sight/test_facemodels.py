@@ -10,13 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config import CastSettings
-from shotad.core.errors import WeightsError
-from shotad.core.progress import Task
-from shotad.core.types import Image
-from shotad.sight import facemodels
-from shotad.sight.facemodels import BORDERS, get_face_models, make_face_models
-from shotad.sight.facetracks import tracks_of_shot
+from shotad.core import CastSettings, Image, Task, WeightsError
+from shotad.sight import facemodels, get_face_models, make_face_models, tracks_of_shot
+from shotad.sight.facemodels import BORDERS
 from tests.sight.face_makers import tiny_arcface, tiny_scrfd
 
 FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"
@@ -135,7 +131,7 @@ def test_the_package_is_imported_without_opencv() -> None:
 
 
 def frames(name: str, start: float, end: float, step: float = 0.25) -> list[tuple[float, Image]]:
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     if not (FILMS / name).exists():
         pytest.skip(f"{FILMS / name} is not on this machine")

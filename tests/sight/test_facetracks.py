@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image
+from shotad.sight import Face, FaceTrack, from_row, to_row, tracks_of_shot
 from shotad.sight.facemodels import BORDERS
-from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack, Look, from_row, parted, to_row, tracks_of_shot
+from shotad.sight.facetracks import Look, parted
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene
 
 ANNA, BEN = person(0), person(1)

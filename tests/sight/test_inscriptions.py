@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from shotad.core.types import Box
-from shotad.sight.inscriptions import FrameText, best_spelling, follow, joined_rows, likeness
+from shotad.core import Box
+from shotad.sight import FrameText
+from shotad.sight.inscriptions import best_spelling, follow, joined_rows, likeness
 from shotad.sight.lettering import TextLine
 
 

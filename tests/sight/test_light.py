@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.core.types import Box
-from shotad.sight.light import Change, active_area, change_of, level_of, mean_luma, since_of
+from shotad.core import Box
+from shotad.sight import Change, active_area, change_of, level_of, mean_luma, since_of
 
 EVERY = [i / 8 for i in range(40)]
 

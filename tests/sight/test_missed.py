@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.observations import Named, PeopleFact
-from shotad.core.types import Box, Sighting
-from shotad.sight.missed import with_missed
+from shotad.core import Box, Named, PeopleFact, Sighting
+from shotad.sight import with_missed
 
 THOM, BARLEY, CELIA = (
     Named("thom", "Thom", "he"),

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shotad.core.types import Box
-from shotad.sight.motion import Shift, camera_of, composed, inside_of, is_break, shift_between, small_gray
+from shotad.core import Box
+from shotad.sight import Shift, camera_of, composed, inside_of, is_break, shift_between, small_gray
 
 
 def wall(seed: int = 1) -> np.ndarray:

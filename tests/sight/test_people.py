@@ -6,20 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.types import Box, Sighting
-from shotad.sight.faces import Face
-from shotad.sight.heads import framing_of, look_of, turn_of
-from shotad.sight.motion import Shift
-from shotad.sight.people import Glimpse, body_of, glimpses_of
-from shotad.sight.persons import (
+from shotad.core import Box, Sighting
+from shotad.sight import (
+    Face,
+    Glimpse,
+    PeopleBorders,
     Person,
+    Shift,
     Stretch,
-    movement_of,
+    Track,
+    glimpses_of,
     people_fact,
     people_of,
 )
-from shotad.sight.tracks import Track
-from shotad.sight.verdict import Borders, sure_of
+from shotad.sight.heads import framing_of, look_of, turn_of
+from shotad.sight.people import body_of
+from shotad.sight.persons import movement_of
+from shotad.sight.verdict import sure_of
 
 BODY = Box(0.4, 0.1, 0.6, 0.9)
 STILL = Shift(0, 0, 1, 0.9, 0.05)
@@ -108,7 +111,7 @@ def test_what_is_as_much_an_animal_is_no_person() -> None:
 
 def test_higher_borders_say_less() -> None:
     seen = track(*[Glimpse(BODY, 0, body=0.8)] * 4)
-    assert sure_of(seen, Borders(body=0.9)) == 0
+    assert sure_of(seen, PeopleBorders(body=0.9)) == 0
 
 
 def test_one_person_seen_as_two_boxes_counts_once() -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 import av
 import pytest
 
-from shotad.core.types import Box, Image, Interval
+from shotad.core import Box, Image, Interval
+from shotad.sight import FrameText, TextReader, looks_like_credits, texts_of_shots
 from shotad.sight.lettering import TextLine
-from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
-from shotad.sight.text import TextReader
 
 FILMS = Path(__file__).resolve().parents[3] / "shared/data/films"
 SAMPLE = Path(__file__).resolve().parents[1] / "sample"

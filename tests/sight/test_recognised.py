@@ -7,15 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.core.observations import Named
-from shotad.core.types import Box, Sighting
-from shotad.sight.faces import Face
-from shotad.sight.groups import companies
-from shotad.sight.motion import Shift
-from shotad.sight.people import Glimpse, around
-from shotad.sight.persons import Person, Stretch, people_fact, people_of
-from shotad.sight.recognised import identities, recognised
-from shotad.sight.tracks import Track
+from shotad.core import Box, Named, Sighting
+from shotad.sight import (
+    Face,
+    Glimpse,
+    Person,
+    Shift,
+    Stretch,
+    Track,
+    companies,
+    people_fact,
+    people_of,
+    recognised,
+)
+from shotad.sight.people import around
+from shotad.sight.recognition import identities
 
 LEFT, RIGHT = Box(0.2, 0.2, 0.3, 0.4), Box(0.7, 0.2, 0.8, 0.4)
 """Two faces."""

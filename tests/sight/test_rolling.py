@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pytest
 
-from shotad.core.types import Box, Image
-from shotad.film.reader import Picture
-from shotad.sight.rolling import credit_moments, find_credits
-from shotad.sight.text import TextLine, TextReader
+from shotad.core import Box, Image
+from shotad.film import Picture
+from shotad.sight import TextReader, credit_moments, find_credits
+from shotad.sight.text import TextLine
 
 
 class Reader(TextReader):

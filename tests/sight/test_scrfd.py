@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.errors import WeightsError
-from shotad.core.types import Image
+from shotad.core import Image, WeightsError
 from shotad.sight.scrfd import Scrfd, letterboxed
 from tests.sight.face_makers import tiny_scrfd
 from tests.sight.onnx_files import Node, write_onnx

@@ -7,12 +7,11 @@ import itertools
 import cv2
 import numpy as np
 import pytest
-from PIL import Image as Picture
-from PIL import ImageDraw, ImageFont
+from PIL import Image as Picture, ImageDraw, ImageFont
 
-from shotad.core.types import Box, Image
-from shotad.sight import text as text_room
-from shotad.sight.text import TextLine, TextReader, ctc_text, ordered, straighten, text_quads, working_size
+from shotad.core import Box, Image
+from shotad.sight import TextReader, text as text_room
+from shotad.sight.text import TextLine, ctc_text, ordered, straighten, text_quads, working_size
 
 ALPHABET = ("", "a", "b", "c", " ")
 

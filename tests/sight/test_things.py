@@ -5,13 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shotad.core.types import Box, Sighting
-from shotad.sight.figures import figure_of, things_of
-from shotad.sight.motion import Shift
-from shotad.sight.people import Glimpse
-from shotad.sight.persons import Person, Stretch
-from shotad.sight.things import COCO, cut, merge, overlap, tiles_of
-from shotad.sight.tracks import Track
+from shotad.core import Box, Sighting
+from shotad.sight import Glimpse, Person, Shift, Stretch, Track, cut, figure_of, things_of
+from shotad.sight.things import COCO, merge, overlap, tiles_of
 
 MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
 STILL = Shift(0, 0, 1, 0.9, 0.05)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from shotad.core.types import Box
-from shotad.sight.tracks import link, way_of, windows
+from shotad.core import Box
+from shotad.sight import link
+from shotad.sight.tracks import way_of, windows
 
 
 @dataclass(frozen=True)

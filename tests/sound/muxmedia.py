@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import ContainerSettings, Interval
+from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound.mux import AdSound, AdText, Written, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shotad.core.types import Interval
-from shotad.sound.kinds import Line, Take
+from shotad.core import Interval
+from shotad.sound import Take
+from shotad.sound.kinds import Line
 
 RATE = 8000
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.core.types import Interval
-from shotad.film.opening import open_film
-from shotad.script.rules import Level
+from shotad.core import ContainerSettings, Interval
+from shotad.film import open_film
+from shotad.script import Level
 from shotad.sound.checking import Expected, check_film, describe_tracks
 from shotad.sound.mux import write_film
 from tests.media import FilmSpec, SoundSpec, make_film

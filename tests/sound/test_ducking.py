@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import GainPoint, Interval
+from shotad.core import GainPoint, Interval
 from shotad.sound.ducking import LEAST, Slopes, envelope, gain_at
 
 USUAL = Slopes()

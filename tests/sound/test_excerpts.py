@@ -7,23 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config.sound import MixSettings
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
-from shotad.sound.kinds import Spoken, Take
+from shotad.core import Interval, MixSettings
+from shotad.film import Film, SoundBlock, open_film
+from shotad.sound import Excerpt, Spoken, Take, foreseen_make_up, lay, limit_of, nearby, programme_of, whole
 from shotad.sound.mixing import prepare_mix
-from shotad.sound.mixing.excerpt import Excerpt, foreseen_make_up, limit_of, nearby, whole
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
-from shotad.sound.mixing.prepare import lay
-from shotad.sound.mixing.programme import programme_of
-from tests.sound.tones import SoundFilm
-from tests.sound.tones import whole as joined
+from tests.sound.tones import SoundFilm, whole as joined
 
 SECONDS = 24.0
 SPEECH = (Interval(5.0, 6.0), Interval(17.0, 17.8))

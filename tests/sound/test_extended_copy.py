@@ -11,11 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core.config.sound import ExtendedSettings
-from shotad.core.errors import SoundError
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import ExtendedSettings, SoundError
+from shotad.film import Film, open_film, sound_blocks
 from shotad.sound.extended.copying import write_copy
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.soundcopy import FADE, coding_of, sound_with_pauses
@@ -353,7 +350,7 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
 def test_each_track_gets_a_codec_that_its_container_has(
     codec: str, layout: str, container: str, encoder: str, kept: str
 ) -> None:
-    from shotad.core.info import AudioTrack
+    from shotad.core import AudioTrack
 
     channels = av.AudioLayout(layout).nb_channels
     coding = coding_of(AudioTrack(0, None, None, codec, channels, layout, 48000, True), container)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
-from shotad.core.config.sound import ExtendedSettings, FitSettings
-from shotad.core.types import Interval, Shot
-from shotad.film.gaps import subtract
+from shotad.core import ExtendedSettings, FitSettings, Interval, Shot
+from shotad.film import subtract
+from shotad.sound import Take
 from shotad.sound.extended.planning import plan_pauses
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import CLEAR
-from shotad.sound.kinds import Line, Take
-from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.kinds import Line
+from shotad.sound.voice_engines.fake import FakeVoice
 
 FIT = FitSettings()
 ON = ExtendedSettings(on=True, share=1.0, least=0.0, longest=30.0)

@@ -8,17 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config.sound import ExtendedSettings, FitSettings
-from shotad.core.errors import VoiceError
-from shotad.core.types import Interval, Shot
+from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
+from shotad.sound import Spoken, Take, Unspoken
 from shotad.sound.extended.kinds import Extension
 from shotad.sound.extended.planning import AROUND_CUT, SHORTEST, plan_pauses
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.fitting.lines import BETWEEN
-from shotad.sound.kinds import Fitting, Line, Spoken, Take, Unspoken
+from shotad.sound.kinds import Fitting, Line
 
 ON = ExtendedSettings(on=True, share=1.0, least=0.0)
 FIT = FitSettings()

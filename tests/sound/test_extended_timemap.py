@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import GainPoint, Interval, Shot, Utterance
+from shotad.core import GainPoint, Interval, Shot, Utterance
+from shotad.sound import Spoken, Take
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.timemap import TimeMap
-from shotad.sound.kinds import Fitting, Spoken, Take
+from shotad.sound.kinds import Fitting
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.types import Interval, Shot
+from shotad.core import Interval, Shot
 from shotad.sound.extended.worth import NEWCOMER, READ_OUT, Worth, names_of, worth
 
 

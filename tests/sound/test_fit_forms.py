@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import FitSettings
-from shotad.script.cue import count_words
-from shotad.script.english.fit import fit_words, variants
-from shotad.script.tempo import tempo, usual_words
+from shotad.core import FitSettings
+from shotad.script import count_words, usual_words, variants
+from shotad.script.english.fit import fit_words
+from shotad.script.tempo import tempo
 from shotad.sound.fitting.forms import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from shotad.core.config import FitSettings
-from shotad.script.shortening import Answer, Wish
+from shotad.core import FitSettings
+from shotad.script import Answer, Wish
+from shotad.sound import Spoken
 from shotad.sound.fitting.ladder import fit
-from shotad.sound.kinds import Fitting, Spoken
+from shotad.sound.kinds import Fitting
 from tests.sound.speaking import Slow, line
 
 DOOR = "He walks to the door, opens it and looks out into the dark street. A dog barks."

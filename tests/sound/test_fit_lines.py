@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import FitSettings
-from shotad.core.types import Interval
-from shotad.script.cue import Cue, CueStatus, Edit, EditField, accept, mark_edit
-from shotad.script.track import FilmId, Track
+from shotad.core import FitSettings, Interval
+from shotad.script import Cue, CueStatus, Edit, EditField, FilmId, Track, accept, mark_edit
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import NO_ROOM, lines_of
 from shotad.sound.kinds import Line

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import FitSettings
-from shotad.core.types import Interval
-from shotad.script.cue import Cue, count_words
-from shotad.script.english.fit import variants
-from shotad.script.track import FilmId, Track
+from shotad.core import FitSettings, Interval
+from shotad.script import Cue, FilmId, Track, count_words, variants
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import BETWEEN, lines_of
 from shotad.sound.kinds import Fitting

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shotad.core.config import FitSettings
-from shotad.core.types import Interval
-from shotad.script.cue import Cue, CueStatus, line_stamp
-from shotad.script.track import FilmId, Track, from_json, to_json
+from shotad.core import FitSettings, Interval
+from shotad.script import Cue, CueStatus, FilmId, Track, from_json, line_stamp, to_json
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import lines_of
 from shotad.sound.fitting.voiced import UNTRIED, apply, voiced_of

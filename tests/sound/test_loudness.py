@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
-from shotad.sound.loudness import Course, along, gated, measure
+from shotad.film import open_film, sound_blocks
+from shotad.sound import Course
+from shotad.sound.loudness import along, gated, measure
 from shotad.sound.truepeak import OVERSHOOT, TruePeak
 from tests.sound.tones import Samples, blocks, noise, sine
 

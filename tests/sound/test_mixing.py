@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config.sound import MixSettings
-from shotad.core.errors import FilmError
-from shotad.core.types import Interval
-from shotad.film.audio import sound_blocks
-from shotad.film.opening import open_film
+from shotad.core import FilmError, Interval, MixSettings
+from shotad.film import open_film, sound_blocks
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import along, measure
 from shotad.sound.mixing import PROFILES, Mix, audibility, prepare_mix

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config.sound import LOUDNESS_PROFILES, MixSettings
-from shotad.core.types import GainPoint, Interval
-from shotad.sound.kinds import Spoken, Take
-from shotad.sound.loudness import Course, Loudness, along, measure
+from shotad.core import LOUDNESS_PROFILES, GainPoint, Interval, MixSettings
+from shotad.sound import Course, Loudness, Spoken, Take, loudness_of
+from shotad.sound.loudness import along, measure
 from shotad.sound.mixing.layouts import channel_names, layout_name, to_stereo, voice_gains
 from shotad.sound.mixing.levels import (
     FOLLOW,
@@ -25,7 +23,7 @@ from shotad.sound.mixing.levels import (
 )
 from shotad.sound.mixing.limiter import ATTACK, RELEASE, Limiter, limited
 from shotad.sound.mixing.profiles import ASSUMED, PROFILES
-from shotad.sound.mixing.takes import FADE_IN, FADE_OUT, Lane, loudness_of, place, resampled
+from shotad.sound.mixing.takes import FADE_IN, FADE_OUT, Lane, place, resampled
 from tests.sound.tones import Samples, blocks, line, noise, onset, sine, whole
 
 LAYOUTS = (

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.errors import SoundError
-from shotad.film.opening import open_film
+from shotad.core import SoundError
+from shotad.film import open_film
 from shotad.sound.checking import Expected, check_film, describe_tracks
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder, ordinary_priority
 from tests.sound.muxmedia import CUES, H264, heard, written

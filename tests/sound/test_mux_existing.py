@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.film.opening import open_film
+from shotad.core import ContainerSettings
+from shotad.film import open_film
 from shotad.sound.checking import Expected, check_film, describe_tracks
 from shotad.sound.mux import AdSound, AdText, Written, write_film
 from shotad.sound.mux.tags import MADE_HERE

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.film.opening import open_film
+from shotad.film import open_film
 from shotad.sound.checking import Expected, check_film, describe_tracks
 from tests.sound.muxmedia import CUES, H264, METADATA, TEXT, VP8, film_for, heard, rich_film, shown, written
 

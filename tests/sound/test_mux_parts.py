@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import CONTAINERS, MKV, MP4, TS, container_for, holders

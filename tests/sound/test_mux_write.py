@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.core.errors import SoundError
-from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.opening import open_film
+from shotad.core import ContainerSettings, SoundError
+from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.sound.checking import describe_tracks
 from shotad.sound.mux import AdSound, check_container, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills

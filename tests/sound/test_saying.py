@@ -6,14 +6,13 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.resources import data_root
-from shotad.sound.pronunciation import said
+from shotad.core import data_root
+from shotad.sound import said
 from shotad.sound.pronunciation.numerals import is_at_hand, roman
 from shotad.sound.pronunciation.words import Words, words_of
-from shotad.sound.voices.base import EVERYTHING, Reading
+from shotad.sound.voice_engines.base import EVERYTHING, Reading
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
 LANGUAGES = sorted(path.stem for path in (data_root() / "configs" / "saying").glob("*.yaml"))

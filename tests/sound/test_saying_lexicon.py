@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.members import Member
-from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of, parse_lexicon, said
+from shotad.core import Member
+from shotad.sound import NOTHING, Lexicon, said
+from shotad.sound.pronunciation import lexicon_of, parse_lexicon
 
 
 def spoken(text: str, **sayings: str) -> str:

@@ -9,10 +9,10 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core.errors import SoundError, WorkFolderError
-from shotad.film.audio import SoundBlock
+from shotad.core import SoundError, WorkFolderError
+from shotad.film import SoundBlock
+from shotad.sound import Take
 from shotad.sound.files import KINDS, kind_of, write_sound
-from shotad.sound.kinds import Take
 from shotad.sound.loudness import measure
 from shotad.sound.mixing.takes import resampled
 from tests.sound.tones import Samples, blocks, decoded, noise, onset

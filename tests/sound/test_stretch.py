@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from shotad.sound import Take
 from shotad.sound.fitting.stretch import stretch, to_length
-from shotad.sound.kinds import Samples, Take
+from shotad.sound.kinds import Samples
 
 RATE = 16000
 

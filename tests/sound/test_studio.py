@@ -9,15 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError, WorkFolderError
-from shotad.core.progress import Task
-from shotad.sound.kinds import Studio, Take
-from shotad.sound.pronunciation import Lexicon
-from shotad.sound.studio import Keeping, read_lexicon
-from shotad.sound.voices.base import Reading
-from shotad.sound.voices.fake import FakeVoice
-from shotad.sound.voices.takefile import flac, read_take
+from shotad.core import Task, VoiceError, VoiceSettings, WorkFolderError
+from shotad.sound import Keeping, Lexicon, Take, flac, read_lexicon
+from shotad.sound.kinds import Studio
+from shotad.sound.voice_engines.base import Reading
+from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.voice_engines.takefile import read_take
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
 

@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config.sound import FitSettings, VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.core.types import Interval
+from shotad.core import FitSettings, Interval, VoiceError, VoiceSettings
+from shotad.sound import Keeping, Take
 from shotad.sound.fitting.ladder import fit
-from shotad.sound.kinds import Line, Samples, Take
-from shotad.sound.studio import Keeping
-from shotad.sound.voices.fake import FakeVoice
-from shotad.sound.voices.takefile import Kept, read_take, write_take
+from shotad.sound.kinds import Line, Samples
+from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.voice_engines.takefile import Kept, read_take, write_take
 
 RATE = 8000
 
@@ -129,7 +127,7 @@ def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
 def test_the_checked_file_of_a_line_is_not_read_again_until_its_samples_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.sound.voices import takefile
+    from shotad.sound.voice_engines import takefile
 
     read: list[Path] = []
     decoded = takefile._decoded

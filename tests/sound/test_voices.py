@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.sound.voices import KINDS, kind_class, make_voice, notice, voices
-from shotad.sound.voices.base import VoiceInfo, nearness, plain_language, speaks_one
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound import VoiceInfo, kind_class, make_voice, notice, plain_language, voices
+from shotad.sound.voice_engines import KINDS
+from shotad.sound.voice_engines.base import nearness, speaks_one
 
 
 def test_every_kind_lists_itself() -> None:
@@ -67,7 +67,7 @@ def test_the_same_region_is_nearer_than_none_and_none_nearer_than_another() -> N
 
 def test_listing_loads_no_model() -> None:
     code = (
-        "import sys; from shotad.sound.voices import voices; voices();"
+        "import sys; from shotad.sound.voice_engines import voices; voices();"
         "print([m for m in ('onnxruntime', 'hibari', 'torch', 'piper') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,10 +9,9 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.sound.voices import make_voice, notice
-from shotad.sound.voices.endpoint import EndpointVoice
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound import make_voice, notice
+from shotad.sound.voice_engines.endpoint import EndpointVoice
 from tests.bad_server import BadServer, endless
 from tests.endpoint import StoppedTime
 from tests.speech_server import Act, SpeechServer, refusal, sound, tone

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.core.errors import VoiceError
-from shotad.sound.voices.fake import FakeVoice, syllables
+from shotad.core import VoiceError
+from shotad.sound.voice_engines.fake import FakeVoice, syllables
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.sound.voices import hibari, make_voice, voices
-from shotad.sound.voices.base import EVERYTHING, Reading
-from shotad.sound.voices.hibari import HibariVoice, installed_version
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound import make_voice, voices
+from shotad.sound.voice_engines import hibari
+from shotad.sound.voice_engines.base import EVERYTHING, Reading
+from shotad.sound.voice_engines.hibari import HibariVoice, installed_version
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 needs_it = pytest.mark.skipif(

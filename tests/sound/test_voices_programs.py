@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import VoiceError
-from shotad.sound.voices import espeak, make_voice, voices
-from shotad.sound.voices.espeak import Espeak
-from shotad.sound.voices.piper import FOLDERS, Piper
-from shotad.sound.voices.program import run
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound import make_voice, voices
+from shotad.sound.voice_engines import espeak
+from shotad.sound.voice_engines.espeak import Espeak
+from shotad.sound.voice_engines.piper import FOLDERS, Piper
+from shotad.sound.voice_engines.program import run
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.core.errors import VoiceError
-from shotad.sound.voices.takes import cleaned, decoded
+from shotad.core import VoiceError
+from shotad.sound.voice_engines.takes import cleaned, decoded
 from tests.speech_server import tone, wav
 
 RATE = 24000

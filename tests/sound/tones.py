@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.film.audio import SoundBlock
-from shotad.sound.kinds import Spoken, Take
+from shotad.film import SoundBlock
+from shotad.sound import Spoken, Take
 
 Samples = npt.NDArray[np.float32]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from pydantic import ValidationError
 
-from shotad.core.types import ShotScale
+from shotad.core import ShotScale
 from shotad.grammar.training.augment import AugmentSettings, augmented
 from tests.scale_pictures import scale_picture
 

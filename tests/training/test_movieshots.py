@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import ShotScale
+from shotad.core import DatasetError, ShotScale
 from shotad.grammar.training.data import SPLITS, ClipFile, Stills, open_picture
 from shotad.grammar.training.items import read_items
 from shotad.grammar.training.movieshots import load

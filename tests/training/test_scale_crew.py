@@ -16,16 +16,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import ShotadError
-from shotad.core.progress import NoProgress, Task
-from shotad.core.settings import load_settings
-from shotad.core.types import ShotScale
+from shotad.core import ComputeSettings, NoProgress, ShotadError, ShotScale, Task, load_settings
+from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import ScaleClassifier, load_net
 from shotad.grammar.training.data import open_picture
 from shotad.grammar.training.items import read_items
-from shotad.grammar.training.scale import train_scale
-from shotad.grammar.training.settings import ScaleTraining
 from tests.scale_pictures import make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 

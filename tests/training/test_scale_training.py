@@ -20,11 +20,19 @@ from PIL import Image
 from safetensors.torch import load_file
 from transformers import Dinov2Model
 
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import ConfigError, DatasetError, ShotadError, UsageError, WorkFolderError
-from shotad.core.progress import NoProgress, Task
-from shotad.core.settings import load_settings
-from shotad.core.types import ShotScale
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    DatasetError,
+    NoProgress,
+    ShotadError,
+    ShotScale,
+    Task,
+    UsageError,
+    WorkFolderError,
+    load_settings,
+)
+from shotad.grammar import Outcome, ScaleTraining, beside_published, train_scale
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.grammar.training.data import open_picture
 from shotad.grammar.training.feed import Feed, Pick
@@ -37,9 +45,8 @@ from shotad.grammar.training.optim import (
     set_rates,
 )
 from shotad.grammar.training.order import epoch_order, in_batches, share_of
-from shotad.grammar.training.scale import Outcome, train_scale
-from shotad.grammar.training.scores import Scores, beside_published
-from shotad.grammar.training.settings import OptimSettings, ScaleTraining
+from shotad.grammar.training.scores import Scores
+from shotad.grammar.training.settings import OptimSettings
 from shotad.grammar.training.state import Standing
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone

@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import ShotScale
+from shotad.core import DatasetError, ShotScale
 from shotad.grammar.training.data import (
     SPLITS,
     ClipFile,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.grammar.training.logs import MetricLog
 
 

@@ -6,11 +6,9 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from shotad.core.engine import Request
-from shotad.core.types import Interval, Slot
+from shotad.core import Interval, Request, Slot
 from shotad.engines.fake import FakeEngine
-from shotad.script.cue import Cue, CueStatus, Maker
-from shotad.script.track import FilmId, Track
+from shotad.script import Cue, CueStatus, FilmId, Maker, Track
 
 GERMAN: Mapping[str, str] = {
     "Ann opens the door.": "Ann öffnet die Tür.",

@@ -8,24 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.records import slot_rows
-from shotad.core.wholefiles import readable_json
-from shotad.core.workfolder import WorkFolder
-from shotad.description.translating.files import read_source, translate_into
-from shotad.script.cue import CueKind
-from shotad.script.pace import spoken_words
-from shotad.script.track import Track, load_track
-from shotad.script.tracking import TRACK, save_track
-from shotad.script.translations import (
-    import_into,
+from shotad.core import Config, WorkFolder, readable_json, slot_rows
+from shotad.description import read_source, translate_into
+from shotad.script import (
+    TRACK,
+    CueKind,
+    Track,
     is_translation,
-    outdated,
+    load_track,
     outdated_note,
+    save_track,
     save_translation,
-    translation_of,
-    with_scripts,
+    spoken_words,
+    with_translation_scripts,
 )
+from shotad.script.translations import import_translation, outdated, translation_of
 from tests.translating.germans import GERMAN, IDS, Translator, asked, saying, slots_of, track_of
 
 
@@ -66,13 +63,13 @@ def test_a_translation_is_known_by_its_name_and_language(place: Path) -> None:
 def test_a_script_that_was_changed_comes_back_and_is_saved(place: Path) -> None:
     change(place / "movie.de.ad.vtt", "Ann öffnet die Tür.", "Ann reißt die Tür auf.")
     folder, track = WorkFolder(place), load_track(place / "track.de.json")
-    brought = with_scripts(track, folder, {}, 0.375)
+    brought = with_translation_scripts(track, folder, {}, 0.375)
     assert brought.changed == {"movie.de.ad.vtt": 1}
     assert brought.track.cues[0].text == "Ann reißt die Tür auf."
     save_translation(brought.track, folder)
     saved = load_track(place / "track.de.json")
     assert saved == brought.track
-    assert with_scripts(saved, folder, {}, 0.375).changed == {}
+    assert with_translation_scripts(saved, folder, {}, 0.375).changed == {}
 
 
 def test_a_script_is_imported_into_the_translation_that_it_is_of(place: Path) -> None:
@@ -82,7 +79,7 @@ def test_a_script_is_imported_into_the_translation_that_it_is_of(place: Path) ->
     assert translation_of(script, place) == place / "track.de.json"
     assert translation_of(place / "movie.ad.vtt", place) is None
     before = (place / TRACK).read_bytes()
-    done = import_into(place / "track.de.json", script, None, reviewers=("Kim",))
+    done = import_translation(place / "track.de.json", script, None, reviewers=("Kim",))
     assert done.changed == (IDS[0],)
     saved = load_track(place / "track.de.json")
     assert [cue.text for cue in saved.cues[:3:2]] == ["Ann reißt die Tür auf.", "Er rennt und stürzt."]

@@ -9,15 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Reply, Request
-from shotad.core.errors import EngineError, UsageError
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Interval
-from shotad.description.translating.translate import Translated, foresee_translation, translate_track
+from shotad.core import Config, EngineError, Interval, RecordLog, Reply, Request, UsageError, load_config
+from shotad.description import foresee_translation
+from shotad.description.translating.translate import Translated, translate_track
 from shotad.engines.fake import FakeEngine
-from shotad.script.cue import Cue, CueStatus, Edit, EditField
-from shotad.script.track import Track
+from shotad.script import Cue, CueStatus, Edit, EditField, Track
 from tests.translating.germans import (
     GERMAN,
     IDS,

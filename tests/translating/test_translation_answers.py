@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config.languages import language_of
-from shotad.core.errors import RefusalError, ScriptError
-from shotad.core.types import Interval
+from shotad.core import Interval, RefusalError, ScriptError, language_of
 from shotad.description.translating.asking import read_answer, unwrapped
 from shotad.description.translating.judging import faults_of
 from shotad.description.translating.prompt import Around, Task, messages
 from shotad.description.translating.wanted import Wanted
-from shotad.script.cue import Cue
+from shotad.script import Cue
 
 IDS = ("s00010000", "s00020000")
 DOOR, SIGN = "Sie öffnet die Tür.", "Auf dem Schild steht „Ausgang“."

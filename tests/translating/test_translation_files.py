@@ -7,27 +7,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from shotad.core.config import Config
-from shotad.core.engine import Request
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.description.translating.files import Outcome, Source, read_source, translate_into
+from shotad.core import Config, Interval, RecordLog, Request, WorkFolder
+from shotad.description import TranslationOutcome, read_source, translate_into
+from shotad.description.translating.files import Source
 from shotad.description.translating.translate import translate_track
-from shotad.script.cue import CueStatus
+from shotad.script import CueStatus, Track, load_track, read_cues, spoken_words, to_json
 from shotad.script.dapt_check import check_dapt
-from shotad.script.pace import spoken_words
-from shotad.script.text import read_cues
-from shotad.script.track import Track, load_track, to_json
 from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of
 
 
 def run(
     place: Path, engine: Translator | None = None, track: Track | None = None, *, discard_edits: bool = False
-) -> Outcome:
+) -> TranslationOutcome:
     track = track or track_of()
     with WorkFolder(place) as folder:
         source = Source(track, slots_of(track), ("Ann",))
@@ -99,7 +92,7 @@ def test_an_edited_script_comes_in(tmp_path: Path) -> None:
 
 
 def test_an_edit_of_the_source_script_is_translated(tmp_path: Path) -> None:
-    from shotad.script.tracking import save_track
+    from shotad.script import save_track
 
     save_track(track_of(), tmp_path, "movie.mp4")
     edit(tmp_path / "movie.ad.vtt", "Ann opens the door.", "They sit down by the fire.")

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.workfolder import WorkFolder
-from shotad.description.translating.files import Source, translate_into
+from shotad.core import WorkFolder, load_config
+from shotad.description import translate_into
+from shotad.description.translating.files import Source
 from shotad.engines import make_engine
-from shotad.script.cue import CueStatus
-from shotad.script.pace import spoken_words
+from shotad.script import CueStatus, spoken_words
 from tests.chat_server import shared_server
 from tests.translating.germans import LINES, slots_of, track_of
 

@@ -6,7 +6,7 @@ itself is loaded only then (extra ``ray``).
 
 from __future__ import annotations
 
-from shotad.batch.ray.run import run
+from shotad.batch.ray.run import describe_on_ray
 from shotad.batch.ray.settings import Crew, RaySettings, ServeSettings, load_ray_settings
 
-__all__ = ["Crew", "RaySettings", "ServeSettings", "load_ray_settings", "run"]
+__all__ = ["Crew", "RaySettings", "ServeSettings", "describe_on_ray", "load_ray_settings"]

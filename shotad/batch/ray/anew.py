@@ -13,9 +13,8 @@ from shotad.batch.done_file import DONE
 from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.parts import parts_of
 from shotad.batch.storage.places import is_local, join
-from shotad.description.shortener import LOG
-from shotad.sound.rendering.ledger import RECORD
-from shotad.sound.rendering.voicing import VOICES
+from shotad.description import LOG
+from shotad.sound import RECORD, VOICES
 
 TOLD = ("stage1", "stage2", "choices", "story")
 """Records that come one by one."""

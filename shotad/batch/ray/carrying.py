@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.types import Clip
-from shotad.description.slotplan import SlotPlan
+from shotad.core import Clip
+from shotad.description import SlotPlan
 
 Columns = dict[str, Any]
 """A batch of rows as Ray Data has it: name → values."""

@@ -16,9 +16,7 @@ from typing import Any
 from shotad.batch.ray.nodes import least_cpus
 from shotad.batch.ray.register import Register
 from shotad.batch.ray.settings import RaySettings
-from shotad.core.compute import need
-from shotad.core.errors import EngineError, UsageError
-from shotad.core.system import processors
+from shotad.core import EngineError, UsageError, need, processors
 
 _KNOCK = 5.0
 """Seconds for which a cluster's port is waited for. Ray itself waits for many minutes, without a word."""

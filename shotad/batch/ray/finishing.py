@@ -21,12 +21,8 @@ from shotad.batch.ray.preparing import PATIENCE
 from shotad.batch.ray.serving import OwnServer
 from shotad.batch.ray.settings import RaySettings
 from shotad.batch.ray.trouble import lost
-from shotad.core.config import Config
-from shotad.core.engine import Engine, Preparing, Reply, Request, Usage
-from shotad.core.progress import Progress
-from shotad.core.workfolder import WorkFolder
-from shotad.description.ask import prompt_record
-from shotad.description.writing import Engines
+from shotad.core import Config, Engine, Preparing, Progress, Reply, Request, Usage, WorkFolder
+from shotad.description import Engines, prompt_record
 
 _AGAIN = 3.0
 

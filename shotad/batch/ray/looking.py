@@ -16,12 +16,16 @@ from shotad.batch.ray.pool import ready, stage_engine
 from shotad.batch.ray.serving import OwnServer
 from shotad.batch.ray.settings import RaySettings
 from shotad.batch.ray.trouble import error_of, halted, lost
-from shotad.core.config import Config
-from shotad.core.engine import Engine
-from shotad.core.errors import EngineError
-from shotad.description import stage1
-from shotad.description.converse import Named, converse
-from shotad.description.writing import is_done
+from shotad.core import Config, Engine, EngineError
+from shotad.description import (
+    Named,
+    Stage1Question,
+    converse,
+    is_done,
+    stage1_inquiry,
+    stage1_question,
+    stage1_unread,
+)
 
 
 class Looking:
@@ -81,20 +85,20 @@ class Looking:
     def _ask(self, group: Sequence[Row], job: FilmJob) -> None:
         """Asks about slots of one film. Raises what the engine raises to stop."""
         engine, parts = self._desk.engine(job.config), parts_of(job.folder)
-        questions: dict[str, stage1.Question] = {}
+        questions: dict[str, Stage1Question] = {}
         for row in group:
             assert row.question is not None
-            made = stage1.question(row.question.plan, engine, job.config, row.question.pixels)
+            made = stage1_question(row.question.plan, engine, job.config, row.question.pixels)
             if made.key in row.question.known or is_done(parts.get(row.name, made.key)):
                 continue
             questions[row.name] = made
             if row.question.unread:
-                parts.add(row.name, made.key, stage1.unread(made, engine))
+                parts.add(row.name, made.key, stage1_unread(made, engine))
         named = _inquiries(group, questions, engine, job.config)
         self._keep(converse(named, {"looks": engine}), questions, parts)
 
     def _keep(
-        self, told: Iterator[tuple[str, dict[str, Any]]], questions: dict[str, stage1.Question], parts: Parts
+        self, told: Iterator[tuple[str, dict[str, Any]]], questions: dict[str, Stage1Question], parts: Parts
     ) -> None:
         for name, record in told:
             parts.add(name, questions[name].key, record)
@@ -102,11 +106,11 @@ class Looking:
 
 
 def _inquiries(
-    group: Sequence[Row], questions: dict[str, stage1.Question], engine: Engine, config: Config
+    group: Sequence[Row], questions: dict[str, Stage1Question], engine: Engine, config: Config
 ) -> Iterator[Named]:
     for row in group:
         if row.name in questions and row.question is not None and row.question.clip is not None:
-            yield row.name, stage1.inquiry(questions[row.name], unpacked(row.question.clip), engine, config)
+            yield row.name, stage1_inquiry(questions[row.name], unpacked(row.question.clip), engine, config)
 
 
 def _is_known(row: Row) -> bool:

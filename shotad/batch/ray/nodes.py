@@ -11,7 +11,7 @@ from shotad import __version__
 from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.settings import Crew, RaySettings
 from shotad.batch.storage.places import is_local, local_path
-from shotad.core.errors import EngineError
+from shotad.core import EngineError
 
 _SAMPLE = 20
 """Films, each of another folder, that every node is asked for."""

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shotad.batch.storage.places import is_local, join, local_path, name_of
-from shotad.core.recordlog import RecordLog
-from shotad.core.workfolder import WorkFolder
-from shotad.description.writing import is_done
+from shotad.core import RecordLog, WorkFolder
+from shotad.description import is_done
 
 Record = dict[str, Any]
 

@@ -11,12 +11,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.config import Config
-from shotad.core.engine import Engine, Foreseeable, Preparing, Reply, Request, Stage
-from shotad.core.errors import EngineError
-from shotad.core.progress import NoProgress, Progress
-from shotad.engines import make_engine, stage_engines
-from shotad.engines.background import in_order
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Foreseeable,
+    NoProgress,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+)
+from shotad.engines import in_order, make_engine, stage_engines
 
 REST = 60.0
 """Seconds for which a server that failed is left alone; one that is started anew takes about as long."""
@@ -131,7 +138,7 @@ def _maker(name: str, config: Config, stage: Stage, url: str) -> Make:
 
 def ready(engine: Engine) -> None:
     """Fetch what an engine wants, and refuse what cannot work. Raises ShotadError."""
-    from shotad.core.weights import weights_file
+    from shotad.core import weights_file
 
     if isinstance(engine, Preparing):
         engine.get_ready(NoProgress())

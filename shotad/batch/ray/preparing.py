@@ -24,21 +24,30 @@ from shotad.batch.ray.parts import Parts, parts_of
 from shotad.batch.ray.pool import ready_if_here, stage_engine
 from shotad.batch.ray.settings import RaySettings
 from shotad.batch.ray.trouble import error_of, halted, lost
-from shotad.core.engine import Engine
-from shotad.core.errors import InUse
-from shotad.core.progress import NoProgress
-from shotad.core.recordlog import RecordLog
-from shotad.core.system import forget_peak, peak_memory
-from shotad.core.types import Clip
-from shotad.core.workfolder import WorkFolder, key_of
-from shotad.description import stage1
-from shotad.description.clip_builder import get_ready, understand
-from shotad.description.prepare import Bench, prepare
-from shotad.description.slotplan import SlotPlan
-from shotad.description.writing import is_done
-from shotad.film.clips import ClipPlan, clips
-from shotad.film.opening import open_film
-from shotad.script.tracking import present_track
+from shotad.core import (
+    Clip,
+    Engine,
+    InUse,
+    NoProgress,
+    RecordLog,
+    WorkFolder,
+    forget_peak,
+    key_of,
+    peak_memory,
+)
+from shotad.description import (
+    Bench,
+    SlotPlan,
+    Stage1Question,
+    get_ready,
+    is_done,
+    prepare,
+    stage1_as_seen,
+    stage1_question,
+    understand,
+)
+from shotad.film import ClipPlan, clips, open_film
+from shotad.script import present_track
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""
@@ -178,9 +187,9 @@ class _Asked:
         known = self.known.get(plan.slot.id, ())
         return bool(known) and self.of(plan, None).key in known
 
-    def of(self, plan: SlotPlan, seen: Clip | None) -> stage1.Question:
+    def of(self, plan: SlotPlan, seen: Clip | None) -> Stage1Question:
         """Stage I's question."""
-        return stage1.question(plan, self.engine, self.bench.config, self.pixels)
+        return stage1_question(plan, self.engine, self.bench.config, self.pixels)
 
 
 def _asked(asked: _Asked, plans: Sequence[SlotPlan]) -> Iterator[Question]:
@@ -197,6 +206,6 @@ def _asked(asked: _Asked, plans: Sequence[SlotPlan]) -> Iterator[Question]:
         elif following is None or following[0] != slot:
             yield replace(bare, unread=True)
         else:
-            seen = stage1.as_seen(following[1], plan, asked.engine, asked.bench.config)
+            seen = stage1_as_seen(following[1], plan, asked.engine, asked.bench.config)
             yield replace(bare, clip=packed(seen))
             following = next(reading, None)

@@ -27,9 +27,7 @@ from shotad.batch.ray.pool import stage_engine
 from shotad.batch.ray.preparing import Preparing
 from shotad.batch.ray.settings import Crew, RaySettings
 from shotad.batch.storage.places import is_address
-from shotad.core.engine import Abilities
-from shotad.core.errors import EngineError, ShotadError
-from shotad.core.progress import NoProgress, Progress
+from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
 
 Told = Callable[[FilmResult], None]
 
@@ -37,7 +35,7 @@ _CALLS = "max_concurrent_calls_per_actor"
 _AGAIN = "What is done is kept: the same command goes on from there."
 
 
-def run(
+def describe_on_ray(
     jobs: Sequence[FilmJob],
     *,
     address: str | None = None,

@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from shotad.batch.ray.settings import ServeSettings
-from shotad.core.errors import EngineError
+from shotad.core import EngineError
 
 _GUARD = Path(__file__).with_name("guard.py")
 _HOST = "127.0.0.1"

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from shotad.core.settings import Settings, load_settings
+from shotad.core import Settings, load_settings
 
 
 class ServeSettings(Settings):

@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 from shotad.batch.ray.register import Error
-from shotad.core.errors import ShotadError
+from shotad.core import ShotadError
 
 _KEPT = "What is done is kept: the same command goes on from there."
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shotad.batch.storage.places import shown
-from shotad.core.errors import ShotadError, StorageError
+from shotad.core import ShotadError, StorageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from shotad.batch.storage.places import scheme_of, shown
 from shotad.batch.storage.trouble import CREDENTIALS, missing_library
-from shotad.core.errors import StorageError
+from shotad.core import StorageError
 
 S3 = ("s3", "s3a")
 WEB = ("http", "https")

@@ -15,10 +15,7 @@ from shotad.batch.storage.entries import Entry, names_below
 from shotad.batch.storage.places import is_local, local_path, name_of, shown
 from shotad.batch.storage.room import Room, room_for
 from shotad.batch.storage.store import Store
-from shotad.core.errors import StorageError
-from shotad.core.progress import NoProgress, Progress, Task, reported
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import key_of
+from shotad.core import NoProgress, Progress, StorageError, Task, key_of, reported, write_text
 
 PART = 8 << 20
 """Bytes of one request: large enough that requests cost little, small enough that little is lost."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shotad.batch.storage.places import is_local, local_path, scheme_of
-from shotad.core.errors import FilmError
+from shotad.core import FilmError
 
 if TYPE_CHECKING:
     from shotad.batch.storage.entries import Entry

@@ -6,7 +6,7 @@ import re
 from enum import IntEnum
 from pathlib import PurePosixPath
 
-from shotad.core.runsettings import SETTINGS
+from shotad.core import SETTINGS
 
 _MEDIA = frozenset(
     {

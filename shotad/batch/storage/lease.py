@@ -20,7 +20,7 @@ from typing import Any
 from shotad.batch.storage.places import join, shown
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.trouble import Refused
-from shotad.core.errors import InUse, StorageError
+from shotad.core import InUse, StorageError
 
 NAME = ".shotad.lease"
 _TRIES = 3

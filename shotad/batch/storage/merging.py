@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.script.edits import derive, without_edits
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK, save_track
+from shotad.script import TRACK, derive, load_track, save_track, without_edits
 
 
 def lines_of_others(theirs: bytes, ours: bytes) -> bytes:

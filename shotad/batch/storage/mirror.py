@@ -27,10 +27,8 @@ from shotad.batch.storage.room import check_room
 from shotad.batch.storage.scriptsets import in_order, is_as_written
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.trouble import Refused
-from shotad.core.errors import EditConflict, ShotadError, StorageError
-from shotad.core.progress import Progress, reported
-from shotad.core.wholefiles import write_bytes, write_text
-from shotad.script.tracking import TRACK, track_lock
+from shotad.core import EditConflict, Progress, ShotadError, StorageError, reported, write_bytes, write_text
+from shotad.script import TRACK, track_lock
 
 State = tuple[int, int]
 """Size in bytes and time of writing in ns, by which a file here is known to be untouched."""

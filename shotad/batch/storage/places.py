@@ -10,9 +10,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from shotad.core.addresses import without_secrets
-from shotad.core.errors import UsageError
-from shotad.core.workfolder import stem_of, work_folder_of
+from shotad.core import UsageError, stem_of, without_secrets, work_folder_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 _WEB = ("http", "https")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shotad.batch.storage.places import shown
 from shotad.batch.storage.scratch import benches_in
-from shotad.core.errors import StorageError
+from shotad.core import StorageError
 
 SPARE = 512 << 20
 """Bytes that stay free: the run keeps frames and records, and others use the disk too."""

@@ -18,8 +18,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from shotad.batch.storage.places import name_of, shown
-from shotad.core.errors import InUse, StorageError
-from shotad.core.workfolder import key_of, stem_of
+from shotad.core import InUse, StorageError, key_of, stem_of
 
 _NAME = re.compile(r".+-[0-9a-f]{16}")
 _GATE_SECONDS = 60.0

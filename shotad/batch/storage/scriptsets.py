@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from shotad.batch.storage.kinds import Kind, kind_of
-from shotad.core.wholefiles import readable_json
+from shotad.core import readable_json
 
 Texts = Mapping[str, bytes]
 """Track, scripts and ``scripts.json``, by name."""

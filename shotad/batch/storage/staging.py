@@ -22,11 +22,7 @@ from shotad.batch.storage.room import room_in
 from shotad.batch.storage.scratch import Bench
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.targets import check_kind
-from shotad.core.errors import InUse, ShotadError, StorageError
-from shotad.core.progress import Progress
-from shotad.core.runsettings import SETTINGS
-from shotad.core.weights import cache_folder
-from shotad.core.wholefiles import write_bytes
+from shotad.core import SETTINGS, InUse, Progress, ShotadError, StorageError, cache_folder, write_bytes
 
 _PATIENCE_MEANWHILE = 10.0
 """Seconds for which a request is tried again while the run goes on: the next sending comes anyway."""

@@ -17,7 +17,7 @@ from shotad.batch.storage.entries import Entry, entry_of
 from shotad.batch.storage.kinds import content_type
 from shotad.batch.storage.places import scheme_of, shown
 from shotad.batch.storage.trouble import Refused, code_of, is_unable, missing_bucket, patiently
-from shotad.core.errors import StorageError
+from shotad.core import StorageError
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from shotad.batch.storage.connecting import S3, WEB, file_system
 from shotad.batch.storage.places import is_local, scheme_of, shown
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.trouble import missing_bucket
-from shotad.core.errors import StorageError
+from shotad.core import StorageError
 
 
 def check_kind(place: str) -> None:

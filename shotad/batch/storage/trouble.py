@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from shotad.batch.storage.places import scheme_of, shown
-from shotad.core.addresses import without_secrets
-from shotad.core.errors import ShotadError, StorageError
+from shotad.core import ShotadError, StorageError, without_secrets
 
 T = TypeVar("T")
 

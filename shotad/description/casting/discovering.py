@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.errors import UsageError
-from shotad.core.records import shots_of
-from shotad.core.types import Shot
+from shotad.core import Shot, UsageError, shots_of
 from shotad.description.casting.discovery import Discovery
 from shotad.description.casting.merge_people import LOOKS, Reel, file_people, join_of
 from shotad.description.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
 from shotad.description.casting.records import DISCOVERED
-from shotad.description.prepare import Bench, shots_step
-from shotad.sight.cast.files.castfile import CastFile, cast_path
-from shotad.sight.cast.found.castfolder import Facts, held, note_use
-from shotad.sight.cast.found.people import people_in
-from shotad.sight.facemodels import FaceModels, make_face_models
+from shotad.description.preparing import Bench, shots_step
+from shotad.sight import CastFile, FaceModels, Facts, cast_path, held, make_face_models, note_use, people_in
 
 PIXELS = 1920 * 1080
 """Of the frames in which faces are looked for."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from shotad.script.timecode import timecode
-from shotad.sight.cast.found.castfolder import Found
+from shotad.script import timecode
+from shotad.sight import Found
 
 Way = Literal["new", "add", "renew", "leave"]
 """What becomes of a person's pictures: somebody new; known, but not from this film; those of an earlier run

@@ -17,16 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import CastError, UsageError
-from shotad.core.members import Member
-from shotad.core.recordlog import RecordLog
-from shotad.core.workfolder import WorkFolder, work_folder_of
+from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, work_folder_of
 from shotad.description.casting.records import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
-from shotad.sight.cast.files.choosing import names_of
-from shotad.sight.cast.files.photofiles import photos_in, unread_in
-from shotad.sight.cast.found.castfolder import used_in
-from shotad.sight.cast.photos import photo_key
-from shotad.sight.facetracks import from_row
+from shotad.sight import from_row, names_of, photo_key, photos_in, unread_in, used_in
 
 LITTLE_ALIKE = 0.2
 """Cosine to a person's photos from which a face goes with them: half of that from which SFace names

@@ -8,38 +8,38 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core.config import Config
-from shotad.core.members import Cast, Member
-from shotad.core.progress import Progress, reported
+from shotad.core import Cast, Config, Member, Progress, reported
 from shotad.description.casting.discovery import Discovery, Known, Way, comment_of
-from shotad.film.clips import Pictures
-from shotad.sight.cast.files.castfile import CastFile
-from shotad.sight.cast.found.castfolder import (
+from shotad.film import Pictures
+from shotad.sight import (
+    Borders,
+    CastFile,
+    Embeddings,
+    FaceModels,
     Facts,
     Found,
+    FoundPerson,
+    Gallery,
     Holdings,
+    Look,
+    Match,
     Picture,
+    Portrait,
+    best_of,
     free_ids,
     is_blank,
     joined,
-    put_pictures,
-    remove_pictures,
-    stem_of,
-)
-from shotad.sight.cast.found.matching import Borders, Match, match_people
-from shotad.sight.cast.found.overview import write_overview
-from shotad.sight.cast.found.people import Person, person_of
-from shotad.sight.cast.found.portraits import (
-    Embeddings,
-    Look,
-    Portrait,
-    best_of,
     looks_of,
+    match_people,
+    person_of,
     portrait,
     promising,
+    put_pictures,
+    read_gallery,
+    remove_pictures,
+    stem_of,
+    write_overview,
 )
-from shotad.sight.cast.gallery import Gallery, read_gallery
-from shotad.sight.facemodels import FaceModels
 
 LOOKS = 3.0
 """Frames a second that are looked at: who is seen for less than a third of a second is nobody to name."""
@@ -64,7 +64,7 @@ class Reel:
 class _Case:
     """A person found, whose they are, and how many pictures they may get beside those ``there``."""
 
-    person: Person
+    person: FoundPerson
     member: str | None
     like: str
     way: Way
@@ -77,7 +77,12 @@ class _Case:
 
 
 def file_people(
-    people: Sequence[Person], place: Path, reel: Reel, models: FaceModels, config: Config, progress: Progress
+    people: Sequence[FoundPerson],
+    place: Path,
+    reel: Reel,
+    models: FaceModels,
+    config: Config,
+    progress: Progress,
 ) -> Discovery:
     """Put ``people``, the most seen first, into the cast folder ``place``, which is held by this process."""
     file, facts = CastFile.open(place), Facts.read(place)
@@ -116,12 +121,12 @@ def join_of(models: FaceModels, config: Config) -> float:
     return models.join if config.discover.join is None else config.discover.join
 
 
-def _likeness(person: Person, gallery: Gallery) -> Mapping[str, float]:
+def _likeness(person: FoundPerson, gallery: Gallery) -> Mapping[str, float]:
     return gallery.likeness(person.rows) if len(gallery) else {}
 
 
 def _cases(
-    people: Sequence[Person],
+    people: Sequence[FoundPerson],
     matches: Sequence[Match],
     holdings: Holdings,
     gallery: Gallery,
@@ -129,7 +134,7 @@ def _cases(
     pictures: int,
 ) -> list[_Case]:
     """One case for each member found and each new person, the most seen first."""
-    parts: dict[str, list[Person]] = {}
+    parts: dict[str, list[FoundPerson]] = {}
     likes: dict[str, str] = {}
     cases: list[_Case] = []
     for person, match in zip(people, matches, strict=True):
@@ -156,7 +161,7 @@ def _way(member: str, film: str, holdings: Holdings) -> Way:
     return "leave" if holdings.is_edited(member, film) else "renew"
 
 
-def _none(person: Person) -> Embeddings:
+def _none(person: FoundPerson) -> Embeddings:
     return np.zeros((0, len(person.centre)), np.float32)
 
 
@@ -268,7 +273,7 @@ class _Filing:
             self.file.update(person, photos=(*specs, person))
         return person
 
-    def _found(self, person: Person, name: str, like: str) -> Found:
+    def _found(self, person: FoundPerson, name: str, like: str) -> Found:
         seconds, first = round(person.looks / self.rate, 3), round(person.first, 6)
         return Found(name, self.reel.film, self.reel.name, person.shots, seconds, first, like)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from shotad.description.casting.recognise import cast_of
-from shotad.description.prepare import Bench
-from shotad.script.namerules import check_names
-from shotad.script.timecode import timecode
-from shotad.script.track import Track
+from shotad.description.preparing import Bench
+from shotad.script import Track, check_names, timecode
 
 
 def names_amiss(track: Track, bench: Bench) -> tuple[str, ...]:

@@ -10,13 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.progress import Progress, reported
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Image, Shot
-from shotad.core.workfolder import key_of
-from shotad.film.reader import Picture
-from shotad.sight.facemodels import FaceModels
-from shotad.sight.facetracks import FaceTrack, from_row, to_row, tracks_of_shot
+from shotad.core import Image, Progress, RecordLog, Shot, key_of, reported
+from shotad.film import Picture
+from shotad.sight import FaceModels, FaceTrack, from_row, to_row, tracks_of_shot
 
 Pictures = Callable[[Sequence[float]], Iterable[Picture]]
 """Delivers one picture for each of the ascending seconds, in order."""

@@ -12,13 +12,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core.clip_cast import Character, Presence
-from shotad.core.config import CastSettings
-from shotad.core.members import Cast
-from shotad.core.profiling import in_room
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Interval, Role, Shot, Sighting
-from shotad.core.workfolder import WorkFolder, key_of
+from shotad.core import (
+    Cast,
+    CastSettings,
+    Character,
+    Interval,
+    Presence,
+    RecordLog,
+    Role,
+    Shot,
+    Sighting,
+    WorkFolder,
+    in_room,
+    key_of,
+)
 from shotad.description.casting.reading import (
     ShotFaces,
     Source,
@@ -31,18 +38,22 @@ from shotad.description.casting.reading import (
 )
 from shotad.description.casting.records import CHARACTERS, FACES, PHOTOS, reading_of, reading_row
 from shotad.description.hints import heard_names
-from shotad.description.prepare import Bench
+from shotad.description.preparing import Bench
 from shotad.description.slotplan import SlotPlan
-from shotad.film.gaps import union
-from shotad.film.overlay.marks import marks_for
-from shotad.film.prepared import Prepared
-from shotad.sight.cast.files.loading import load_cast
-from shotad.sight.cast.found.castfolder import note_use
-from shotad.sight.cast.gallery import GalleryReading, read_gallery
-from shotad.sight.cast.identity import Verdict, identify
-from shotad.sight.cast.photos import check_photo
-from shotad.sight.facemodels import FaceModels, get_face_models, make_face_models
-from shotad.sight.facetracks import FaceTrack
+from shotad.film import Prepared, marks_for, union
+from shotad.sight import (
+    FaceModels,
+    FaceTrack,
+    GalleryReading,
+    Verdict,
+    check_photo,
+    get_face_models,
+    identify,
+    load_cast,
+    make_face_models,
+    note_use,
+    read_gallery,
+)
 
 LOOKS = 4.0
 """Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.sight.cast.photos import PhotoReading
+from shotad.sight import PhotoReading
 
 FACES = "faces"
 """Of ``faces.jsonl``: the faces in the clips, a record for each shot."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from shotad.description.linting.check import Checker, each_line
-from shotad.script.lint.lines import Material, TrackLine
-from shotad.script.rules import Finding
+from shotad.script import Finding, Material, TrackLine
 
 _Seen = tuple[TrackLine, tuple[str, ...]]
 """All of a track that the rules of a line look at: the line, and the texts just before it."""

@@ -7,35 +7,43 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core.config import Config, FitSettings, LintSettings
-from shotad.core.config.languages import is_english
-from shotad.core.types import Interval, SpeechKind
+from shotad.core import Config, FitSettings, Interval, LintSettings, SpeechKind, is_english
 from shotad.description.linting.load import rendered_findings, track_material
-from shotad.script.english.persons import people_named
-from shotad.script.lint.accepted import parse_wish, read_accepted, stamp_of, stamps
-from shotad.script.lint.dialogue_overlap import check_dialogue, check_subtitles
-from shotad.script.lint.interval_index import IntervalIndex
-from shotad.script.lint.lines import Material, TrackLine
-from shotad.script.lint.people import check_pronouns
-from shotad.script.lint.rates import check_pace
-from shotad.script.lint.report import Report, in_order
-from shotad.script.lint.screen import check_texts, read_from
-from shotad.script.lint.sentences import Reader, reader_for
-from shotad.script.lint.wordfiles import UserWords, lists_for, read_words
-from shotad.script.namerules import check_names
-from shotad.script.rules import (
+from shotad.script import (
     BENCHMARK,
     Finding,
+    IntervalIndex,
     Level,
     Limits,
+    Material,
+    Reader,
+    Report,
+    Track,
+    TrackLine,
+    UserWords,
+    WordList,
+    check_dialogue,
     check_line,
+    check_names,
     check_order,
+    check_pace,
+    check_pronouns,
     check_seen,
+    check_subtitles,
+    check_texts,
     gaps,
+    in_order,
+    lists_for,
+    parse_wish,
+    people_named,
+    read_accepted,
+    read_from,
+    read_words,
+    reader_for,
+    stamp_of,
+    stamps,
     stretches,
 )
-from shotad.script.track import Track
-from shotad.script.words import WordList
 
 OVERLAP = 0.3
 """T1: seconds of speech that a line may touch (describers' own cues run that far over)."""

@@ -7,25 +7,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import CastError, WorkFolderError
-from shotad.core.members import Cast
-from shotad.core.observations import TextFact
-from shotad.core.recordlog import RecordLog
-from shotad.core.records import read_record, slots_of, utterances_of
-from shotad.core.types import Interval, Utterance
-from shotad.core.workfolder import work_folder_of
+from shotad.core import (
+    Cast,
+    CastError,
+    Config,
+    Interval,
+    RecordLog,
+    TextFact,
+    Utterance,
+    WorkFolderError,
+    read_record,
+    slots_of,
+    utterances_of,
+    work_folder_of,
+)
 from shotad.description.evidence import sight_of
 from shotad.description.linting.screentexts import kept_texts
-from shotad.film.cues import read_subtitles
-from shotad.script.cue import Cue, line_stamp
-from shotad.script.edits import is_by_hand
-from shotad.script.findings import finding_of
-from shotad.script.lint.lines import Material, TrackLine, lines_of_script, lines_of_track
-from shotad.script.rules import Finding
-from shotad.script.text import read_cues
-from shotad.script.track import Track
-from shotad.sight.cast.files.loading import load_cast
+from shotad.film import read_subtitles
+from shotad.script import (
+    Cue,
+    Finding,
+    Material,
+    Track,
+    TrackLine,
+    finding_of,
+    is_by_hand,
+    line_stamp,
+    lines_of_script,
+    lines_of_track,
+    read_cues,
+)
+from shotad.sight import load_cast
 
 SETTINGS = "settings.json"
 """As `shotad.core.runsettings.SETTINGS`; that module loads what reads films."""
@@ -114,7 +126,7 @@ def run_config(folder: Path) -> Config | None:
     """
     if not (folder / SETTINGS).is_file():
         return None
-    from shotad.core.runsettings import read_settings
+    from shotad.core import read_settings
 
     return read_settings(folder).config
 
@@ -123,7 +135,7 @@ def film_of(folder: Path) -> Path | None:
     """The film that a work folder's run was about, if that is known and the film is there."""
     if not (folder / SETTINGS).is_file():
         return None
-    from shotad.core.runsettings import read_settings
+    from shotad.core import read_settings
 
     film = read_settings(folder).film
     return film if film is not None and film.exists() else None
@@ -164,7 +176,7 @@ def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
     """The cast that the run was given; one that is not there any more is noted, not refused."""
     if folder is None or not (folder / SETTINGS).is_file():
         return None
-    from shotad.core.runsettings import read_settings
+    from shotad.core import read_settings
 
     given = read_settings(folder).given.cast
     if given is None:
@@ -180,7 +192,7 @@ def _is_given(folder: Path | None) -> bool:
     """Whether the run was given its slots, or budgets of the paper's kind."""
     if folder is None or not (folder / SETTINGS).is_file():
         return False
-    from shotad.core.runsettings import read_settings
+    from shotad.core import read_settings
 
     run = read_settings(folder)
     return run.given.slots is not None or run.config.slots.budget == "paper"
@@ -248,8 +260,7 @@ def beside_film(material: Material, film: Path) -> Material:
 
     What the material has already stays. Raises FilmError for a film that cannot be read.
     """
-    from shotad.film.opening import open_film
-    from shotad.film.subtitles import embedded_track
+    from shotad.film import embedded_track, open_film
 
     folder = work_folder_of(film)
     speech = _speech(folder)

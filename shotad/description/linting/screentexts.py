@@ -7,17 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config import Config
-from shotad.core.errors import WorkFolderError
-from shotad.core.observations import TextFact
-from shotad.core.progress import NoProgress, Progress, Task, reported
-from shotad.core.records import parse_json
-from shotad.core.types import Image, Interval
-from shotad.core.wholefiles import readable_json, write_text
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    Config,
+    Image,
+    Interval,
+    NoProgress,
+    Progress,
+    Task,
+    TextFact,
+    WorkFolderError,
+    key_of,
+    parse_json,
+    readable_json,
+    reported,
+    write_text,
+)
 
 if TYPE_CHECKING:
-    from shotad.film.reader import Film, Picture
+    from shotad.film import Film, Picture
 
 RECORD = "screen.json"
 """What was read, in the work folder."""
@@ -44,7 +51,7 @@ def read_screen(
     ``speech`` is when people speak, by which subtitles are told. Without a folder nothing is kept. Raises
     FilmError for a film that cannot be read, WeightsError without the reader's weights.
     """
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     with open_film(path, reader=config.film.reader) as film:
         key = _key(film.info.fingerprint, speech)
@@ -90,9 +97,7 @@ def _keep(path: Path, fingerprint: str, key: str, found: Sequence[TextFact]) -> 
 
 
 def _texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
-    from shotad.sight.inscriptions import FrameText
-    from shotad.sight.reading import texts_of_shots
-    from shotad.sight.text import TextReader
+    from shotad.sight import FrameText, TextReader, texts_of_shots
 
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
     reader = TextReader()

@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import ShotadError, UsageError, WorkFolderError
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.records import parse_json
-from shotad.core.workfolder import work_folder_of
+from shotad.core import (
+    Config,
+    NoProgress,
+    Progress,
+    ShotadError,
+    UsageError,
+    WorkFolderError,
+    parse_json,
+    work_folder_of,
+)
 from shotad.description.linting.check import Checker, lint
 from shotad.description.linting.load import (
     beside_film,
@@ -22,13 +27,18 @@ from shotad.description.linting.load import (
     track_material,
 )
 from shotad.description.linting.screentexts import read_screen
-from shotad.script.lint.accepted import Wish, accept, covers, parse_wish
-from shotad.script.lint.lines import Material
-from shotad.script.lint.report import Report
-from shotad.script.lint.rules import RULES
-from shotad.script.rules import Finding
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK
+from shotad.script import (
+    RULES,
+    TRACK,
+    AcceptWish,
+    Finding,
+    Material,
+    Report,
+    accept_findings,
+    covers,
+    load_track,
+    parse_wish,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +207,12 @@ def _wanted(report: Report, asked: Asked) -> Report:
     return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
 
 
-def _accepting(report: Report, wishes: Sequence[Wish], folder: Path) -> Report:
+def _accepting(report: Report, wishes: Sequence[AcceptWish], folder: Path) -> Report:
     """Write down what is accepted; the report without it."""
     chosen = [finding for finding in report.findings if any(wish.covers(finding) for wish in wishes)]
     if not chosen:
         what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."
         raise UsageError(what, "Name rule and line as they are told: L4:s00083120.")
-    accept(folder, chosen, report.lines)
+    accept_findings(folder, chosen, report.lines)
     left = tuple(finding for finding in report.findings if finding not in chosen)
     return replace(report, findings=left, accepted=(*report.accepted, *chosen))

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from shotad.core.wholefiles import write_bytes
+from shotad.core import write_bytes
 from shotad.description.sheet.marks import thumbnail_size
-from shotad.film.overlay.overlay import RED
-from shotad.film.overlay.palette import BLACK, FAINT, INK, PAPER, RULE, THREAD_COLOURS, WASH
+from shotad.film import BLACK, FAINT, INK, PAPER, RED, RULE, THREAD_COLOURS, WASH
 
 EXACT = (PAPER, INK, FAINT, RULE, WASH, BLACK, RED, *THREAD_COLOURS)
 """Colours that have a meaning, or are seen in large areas."""

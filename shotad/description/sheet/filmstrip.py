@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.description.sheet import marks
 from shotad.description.sheet.marks import thumbnail_size
 from shotad.description.sheet.subject import SheetShot, Subject
 from shotad.description.sheet.wording import short_time
-from shotad.film.overlay.letters import lettering, write, write_lines
-from shotad.film.overlay.palette import FAINT, INK, PAPER, RULE, WASH
+from shotad.film import FAINT, INK, PAPER, RULE, WASH, lettering, write, write_lines
 
 WIDTH = 1480
 """Pixels of a page."""

@@ -10,17 +10,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.observations import Facts
-from shotad.core.printable import printable
-from shotad.core.records import shots_of, slots_of, utterances_of, whole_record
-from shotad.core.threadnames import thread_name
-from shotad.core.types import Interval, Role, Shot, ShotScale, Slot
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    Facts,
+    Interval,
+    Role,
+    Shot,
+    ShotScale,
+    Slot,
+    WorkFolder,
+    WorkFolderError,
+    printable,
+    shots_of,
+    slots_of,
+    thread_name,
+    utterances_of,
+    whole_record,
+)
 from shotad.description.sheet.inwords import in_words
 from shotad.description.sheet.subject import Line, Look, Overlay, Piece, Recognised, SheetShot, Subject
-from shotad.script.rules import Limits, gaps, silences
-from shotad.script.track import Track, load_track
+from shotad.script import Limits, Track, gaps, load_track, silences
 
 Row = Mapping[str, Any]
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)

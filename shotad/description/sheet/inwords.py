@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.core.observations import Facts, FigureFact, LightFact, PeopleFact, TextFact, ThingFact
+from shotad.core import Facts, FigureFact, LightFact, PeopleFact, TextFact, ThingFact
 
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 _FRAMINGS = {

@@ -10,9 +10,8 @@ from PIL import Image, ImageDraw
 from shotad.description.sheet import marks
 from shotad.description.sheet.subject import Line, Piece
 from shotad.description.sheet.wording import clip_facts, role_words, status_words
-from shotad.film.overlay.letters import lines_height, write, write_lines
-from shotad.film.overlay.palette import FAINT, PAPER, RULE, WASH
-from shotad.script.timecode import timecode
+from shotad.film import FAINT, PAPER, RULE, WASH, lines_height, write, write_lines
+from shotad.script import timecode
 
 WIDTH = 1480
 _EDGE = 24

@@ -7,9 +7,8 @@ from enum import StrEnum
 
 from PIL import Image, ImageDraw
 
-from shotad.core.types import Role, SpeechKind, Utterance
-from shotad.film.overlay.letters import lettering, write
-from shotad.film.overlay.palette import (
+from shotad.core import Role, SpeechKind, Utterance
+from shotad.film import (
     BLACK,
     BLUE,
     FAINT,
@@ -20,7 +19,9 @@ from shotad.film.overlay.palette import (
     YELLOW,
     Colour,
     ink_on,
+    lettering,
     thread_colour,
+    write,
 )
 
 Box = tuple[int, int, int, int]

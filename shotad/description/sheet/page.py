@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.description.sheet import wording
 from shotad.description.sheet.scores import ScoreTable
 from shotad.description.sheet.subject import Line, Subject
-from shotad.film.overlay.pages import page_environment
-from shotad.film.overlay.palette import css, ink_on, thread_colour
-from shotad.script.cue import is_changed
-from shotad.script.timecode import timecode
+from shotad.film import css, ink_on, page_environment, thread_colour
+from shotad.script import is_changed, timecode
 
 if TYPE_CHECKING:
     from jinja2 import Environment

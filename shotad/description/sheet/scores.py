@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from shotad.description.sheet.subject import Line, Look, Subject
-from shotad.film.overlay.matrix import matrix_image
+from shotad.film import matrix_image
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shotad.core.types import Interval, Role, ShotScale, Slot, Utterance
-from shotad.script.cue import Cue
-from shotad.script.track import Track
+from shotad.core import Interval, Role, ShotScale, Slot, Utterance
+from shotad.script import Cue, Track
 
 Overlay = Literal["number", "box", "none"]
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.description.sheet import marks
 from shotad.description.sheet.subject import Line, SheetShot, Subject
-from shotad.film.overlay.letters import lettering, write, write_lines
-from shotad.film.overlay.palette import FAINT, INK, PAPER, RULE, WASH, ink_on, thread_colour
-from shotad.script.timecode import timecode
+from shotad.film import FAINT, INK, PAPER, RULE, WASH, ink_on, lettering, thread_colour, write, write_lines
+from shotad.script import timecode
 
 WIDTH = 1480
 _NAMES = 84

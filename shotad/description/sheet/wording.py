@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from shotad.core.types import Interval, Role, ShotScale
+from shotad.core import Interval, Role, ShotScale
 from shotad.description.sheet.subject import Line, Look, Piece, Subject
-from shotad.script.cue import Cue, CueStatus, is_changed
-from shotad.script.timecode import timecode
+from shotad.script import Cue, CueStatus, is_changed, timecode
 
 _STATUS = {
     CueStatus.PLACED: "spoken",

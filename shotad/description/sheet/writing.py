@@ -14,12 +14,18 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from shotad.core.config import Config, OverlaySettings
-from shotad.core.profiling import in_room, spanned
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.core.types import Clip
-from shotad.core.types import Image as Pixels
-from shotad.core.wholefiles import write_bytes
+from shotad.core import (
+    Clip,
+    Config,
+    Image as Pixels,
+    NoProgress,
+    OverlaySettings,
+    Progress,
+    in_room,
+    reported,
+    spanned,
+    write_bytes,
+)
 from shotad.description.sheet.files import SheetFiles, page_name
 from shotad.description.sheet.filmstrip import Filmstrip
 from shotad.description.sheet.gather import read_subject
@@ -29,10 +35,8 @@ from shotad.description.sheet.page import Embeds, drawing, overview, photo
 from shotad.description.sheet.scores import ScoreTable, score_picture, score_table
 from shotad.description.sheet.subject import PAGE_FRAMES, Line, Look, Piece, SheetShot, Subject, shown_seconds
 from shotad.description.sheet.timeline import ROWS_PER_PAGE, timeline, timeline_rows
-from shotad.film.clips import Pictures
-from shotad.film.overlay.overlay import fit, paint, vlm_size
-from shotad.film.reader import Picture
-from shotad.script.timecode import timecode
+from shotad.film import Picture, Pictures, fit, paint, vlm_size
+from shotad.script import timecode
 
 PAGE = "overview.html"
 FOLDER = "sheet"

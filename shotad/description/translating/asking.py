@@ -14,16 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.core.config.translating import TranslateSettings
-from shotad.core.engine import Engine, Reply, Request
-from shotad.core.errors import RefusalError, ScriptError
+from shotad.core import Engine, RefusalError, Reply, Request, ScriptError, TranslateSettings
 from shotad.description.answers import MOST_FAILURES, is_nothing, is_refusal, quoted, refuses
 from shotad.description.ask import ask_all, slot_seed, try_record
 from shotad.description.translating.judging import MISSING, REPEATED, Fault, faults_of, repeats
 from shotad.description.translating.prompt import Around, Task, messages, schema
 from shotad.description.translating.wanted import Wanted
-from shotad.script.cue import clean_text
-from shotad.script.english.inlanguage import own_signs
+from shotad.script import clean_text, own_signs
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _TOKENS = re.compile(r"<\|[a-z_0-9]{2,30}\|>|</?s>|<(?:start|end)_of_turn>", re.IGNORECASE)

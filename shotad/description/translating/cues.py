@@ -6,14 +6,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.description.translating.judging import quotes
 from shotad.description.translating.prompt import Task
 from shotad.description.translating.wanted import Wanted
-from shotad.script.cue import Cue, CueKind, CueStatus, Maker, Provenance
-from shotad.script.english.inlanguage import fit_spoken
-from shotad.script.pace import budget_in, spoken_words
-from shotad.script.track import Track
+from shotad.script import (
+    Cue,
+    CueKind,
+    CueStatus,
+    Maker,
+    Provenance,
+    Track,
+    budget_in,
+    fit_spoken,
+    spoken_words,
+)
 
 
 @dataclass(frozen=True, slots=True)

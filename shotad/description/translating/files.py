@@ -10,28 +10,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.config.languages import language_of
-from shotad.core.engine import Engine, Foreseeable, Preparing
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.records import slots_of
-from shotad.core.runsettings import GivenCast
-from shotad.core.types import Interval, Slot
-from shotad.core.weights import weights_file
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    Config,
+    Engine,
+    Foreseeable,
+    GivenCast,
+    Interval,
+    NoProgress,
+    Preparing,
+    Progress,
+    Slot,
+    WorkFolder,
+    language_of,
+    slots_of,
+    weights_file,
+)
 from shotad.description.translating.translate import Translated, translate_track
-from shotad.script.edits import Derivation, derive, respeak
-from shotad.script.track import Track, load_track
-from shotad.script.tracking import TRACK, track_lock, with_edited_scripts
-from shotad.script.translations import (
+from shotad.script import (
+    TRACK,
+    Derivation,
+    Track,
+    derive,
     is_translation,
+    load_track,
     log_name,
+    respeak,
     save_translation,
     times_of,
+    track_lock,
     track_name,
-    with_scripts,
+    with_edited_scripts,
+    with_translation_scripts,
 )
-from shotad.sight.cast.files.loading import load_cast
+from shotad.sight import load_cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TranslationOutcome:
     """What a translation came to. ``kept`` are ids of lines that a person edited in it."""
 
     translated: Translated
@@ -64,7 +75,7 @@ def read_source(path: Path, cast: GivenCast | None = None) -> Source:
     if path.name == TRACK:
         track = with_edited_scripts(track, folder).track
     elif is_translation(path, track):
-        track = with_scripts(track, folder, *times_of(folder)).track
+        track = with_translation_scripts(track, folder, *times_of(folder)).track
     return Source(track, slots, names_of(cast))
 
 
@@ -99,7 +110,7 @@ def translate_into(
     *,
     discard_edits: bool = False,
     progress: Progress | None = None,
-) -> Outcome:
+) -> TranslationOutcome:
     """Translate a track into the language ``target``, and write the new one with its scripts into ``folder``.
 
     ``engine`` is ready. Raises as `translate_track`; EditConflict where the folder holds a person's edits of
@@ -126,7 +137,7 @@ def translate_into(
         merged = derive(previous, done.track, discard_edits=discard_edits)
         track = respeak(merged.track, rooms, pace)
         files = save_translation(track, folder)
-    return Outcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
+    return TranslationOutcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
 
 
 def _previous(
@@ -137,7 +148,7 @@ def _previous(
     if not path.exists():
         return None
     track = load_track(path)
-    return track if discard_edits else with_scripts(track, folder, rooms, pace).track
+    return track if discard_edits else with_translation_scripts(track, folder, rooms, pace).track
 
 
 def _own(previous: Track | None) -> dict[str, str]:

@@ -7,13 +7,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shotad.core.config.languages import Language
+from shotad.core import Language
 from shotad.description.language_id import other_language
 from shotad.description.translating.prompt import Task
 from shotad.description.translating.wanted import Wanted
-from shotad.script import words
-from shotad.script.pace import budget_in, spoken_words
-from shotad.script.rules import quotations, similarity
+from shotad.script import MARKUP, budget_in, quotations, similarity, spoken_words
 
 _SAME_WORDS = 3
 """A line of fewer words may be the same in both languages by right: a name, a title that is read."""
@@ -92,7 +90,7 @@ def _copied(text: str, line: str) -> bool:
 
 
 def _markup(text: str) -> Iterator[Fault]:
-    if (found := words.MARKUP.search(text)) is not None:
+    if (found := MARKUP.search(text)) is not None:
         yield Fault("markup", f"It holds {found[0].strip()!r}. Give the sentence alone, as plain text.")
 
 

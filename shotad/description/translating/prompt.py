@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shotad.core.config.languages import Language
-from shotad.core.types import Message
+from shotad.core import Language, Message
 from shotad.description.blocks import block, material, question
 from shotad.description.templates import render
 from shotad.description.translating.wanted import Wanted
-from shotad.script.pace import budget_in
-from shotad.script.rules import quotations
+from shotad.script import budget_in, quotations
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "translate/system": ("medium", "source", "target"),

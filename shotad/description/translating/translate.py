@@ -12,15 +12,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad import __version__
-from shotad.core.config import Config
-from shotad.core.config.languages import Language, language_of
-from shotad.core.config.translating import TranslateSettings
-from shotad.core.engine import Engine
-from shotad.core.errors import EngineError, UsageError
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Slot
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Language,
+    NoProgress,
+    Progress,
+    RecordLog,
+    Slot,
+    TranslateSettings,
+    UsageError,
+    key_of,
+    language_of,
+    reported,
+)
 from shotad.description.ask import identity_record, prompt_record, slot_seed
 from shotad.description.estimate import Estimate, OpenQuestion, Terms, estimate
 from shotad.description.templates import check_templates, cut_to_words, prompt_hash
@@ -29,8 +35,7 @@ from shotad.description.translating.cues import FailedLine, cue_of, failures
 from shotad.description.translating.prompt import TEMPLATES, Around, Task, messages
 from shotad.description.translating.wanted import Wanted, wanted_lines
 from shotad.description.usage import Used, used
-from shotad.script.cue import Maker
-from shotad.script.track import Track
+from shotad.script import Maker, Track
 
 __all__ = ["FailedLine", "Plan", "Translated", "between", "foresee_translation", "translate_track"]
 

@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.core.config import SlotSettings
-from shotad.core.types import Interval, Slot
-from shotad.film.slots import word_budget
-from shotad.script.cue import Cue, EditField
-from shotad.script.track import Track
+from shotad.core import Interval, Slot, SlotSettings
+from shotad.film import word_budget
+from shotad.script import Cue, EditField, Track
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.description.prepare import Bench
+from shotad.description.preparing import Bench
 from shotad.description.slotplan import SlotPlan
 from shotad.description.writing.engines import Engines
 from shotad.description.writing.stage1_runner import (
@@ -20,8 +20,8 @@ from shotad.description.writing.stage1_runner import (
     stage1_questions,
 )
 from shotad.description.writing.stage2_runner import Stage2Runner, Written, around_of
-from shotad.engines.background import Flow
-from shotad.film.prepared import Prepared
+from shotad.engines import Flow
+from shotad.film import Prepared
 
 __all__ = [
     "Engines",

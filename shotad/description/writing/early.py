@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from shotad.core.records import shot_rows, shots_of
-from shotad.core.types import Interval, Shot, Slot
+from shotad.core import Interval, Shot, Slot, shot_rows, shots_of
 from shotad.description.clip_builder import ClipBuilder, ClipDraft
-from shotad.description.prepare import Bench, Heard
+from shotad.description.preparing import Bench, Heard
 from shotad.description.writing.engines import Engines
 from shotad.description.writing.stage1_runner import Stage1Runner
-from shotad.engines.background import Belt
-from shotad.film.framing import Frames
-from shotad.film.prepared import Prepared
-from shotad.film.scan import OnShots
-from shotad.film.slots import BREATH, plan_slots
-from shotad.sight.rolling import credit_moments
+from shotad.engines import Belt
+from shotad.film import BREATH, Frames, OnShots, Prepared, plan_slots
+from shotad.sight import credit_moments
 
 UNSURE_END = 5.0
 """Seconds by which the film may end before its container says so: end credits are looked for from its end."""

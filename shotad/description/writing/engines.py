@@ -6,20 +6,23 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shotad.core.config import Config
-from shotad.core.engine import Engine, Foreseeable, Preparing, Reply, Request, Stage
-from shotad.core.errors import EngineError
-from shotad.core.progress import Progress
-from shotad.core.weights import weights_file, weights_folder
-from shotad.description.converse import Who
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Foreseeable,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+    weights_file,
+    weights_folder,
+)
+from shotad.description.conversation import Who
 from shotad.description.estimate import Terms
-from shotad.engines import make_engine, stage_engines
-from shotad.engines.background import CalledOff, Flow
-from shotad.engines.local.fitness import check_fits
-from shotad.engines.local.model import LocalModel
-from shotad.script.cue import Maker
-from shotad.script.language.embeddings import check_installed
-from shotad.script.language.whichmodel import DEFAULT as EMBEDDINGS
+from shotad.engines import CalledOff, Flow, LocalModel, check_fits, make_engine, stage_engines
+from shotad.script import DEFAULT as EMBEDDINGS, Maker, check_installed
 
 _INSTEAD = (
     "Choose the engine embedded, which runs on any computer, or openai with a server; with the settings of "
@@ -138,7 +141,7 @@ def _is_model(engine: Engine) -> bool:
 
 
 def _has_gpu(config: Config) -> bool:
-    from shotad.core.compute import device_of
+    from shotad.core import device_of
 
     return str(device_of(config.compute).type) != "cpu"
 

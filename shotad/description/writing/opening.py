@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.config.languages import language_of
-from shotad.core.weights import obtainable
+from shotad.core import Config, language_of, obtainable
 from shotad.description.writing.engines import Engines
-from shotad.engines import stage_engines
-from shotad.engines.openai.notice import notice
+from shotad.engines import notice, stage_engines
 
 EMBEDDED = (
     "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "

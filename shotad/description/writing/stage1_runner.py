@@ -11,21 +11,21 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core.engine import Engine
-from shotad.core.profiling import span
-from shotad.core.progress import NoProgress, Task
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Clip
-from shotad.core.workfolder import key_of
-from shotad.description import stage1
+from shotad.core import Clip, Engine, NoProgress, RecordLog, Task, key_of, span
 from shotad.description.ask import identity_record
 from shotad.description.clip_builder import ClipBuilder, ClipDraft, ClipPlans
-from shotad.description.converse import Named, Rooms, Who, converse
-from shotad.description.prepare import Bench
+from shotad.description.conversation import Named, Rooms, Who, converse
+from shotad.description.preparing import Bench
 from shotad.description.slotplan import SlotPlan
-from shotad.engines.background import Belt, CalledOff, Flow
-from shotad.film.clips import ClipPlan, clips
-from shotad.film.framing import STILLS
+from shotad.description.stage1 import (
+    Stage1Question,
+    stage1_as_seen,
+    stage1_inquiry,
+    stage1_question,
+    stage1_unread,
+)
+from shotad.engines import Belt, CalledOff, Flow
+from shotad.film import STILLS, ClipPlan, clips
 
 Record = Mapping[str, Any]
 Pair = tuple[SlotPlan, Record]
@@ -40,16 +40,16 @@ def is_done(record: Record | None) -> bool:
     return record is not None and record["error"] is None and not record.get("unlooked")
 
 
-def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[stage1.Question]:
+def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Stage1Question]:
     """Stage I's question about each plan."""
     pixels = key_of(bench.film_key, bench.frames.key)
-    return [stage1.question(plan, engine, bench.config, pixels) for plan in plans]
+    return [stage1_question(plan, engine, bench.config, pixels) for plan in plans]
 
 
 def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:
     """The clip of one slot, read by itself, as the engine of Stage I is to see it."""
     ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], bench.frames.pictures)
-    return stage1.as_seen(clip, plan, engine, bench.config)
+    return stage1_as_seen(clip, plan, engine, bench.config)
 
 
 def reads_alone(bench: Bench) -> bool:
@@ -115,7 +115,7 @@ class Stage1Runner:
         self._settled: set[str] = set()
         self._slots: dict[str, str] = {}
         self._asked_early: set[str] = set()
-        self._unread: list[stage1.Question] = []
+        self._unread: list[Stage1Question] = []
         self._counted: set[str] = set()
         self._task: Task = NoProgress().task("", None, "")
 
@@ -176,7 +176,7 @@ class Stage1Runner:
                 self.made.append(self._flow.kept(self._log.add, key, record))
                 yield self._settle(key)
         for question in self._unread:
-            self._flow.kept(self._log.add, question.key, stage1.unread(question, self._engine))
+            self._flow.kept(self._log.add, question.key, stage1_unread(question, self._engine))
             yield self._settle(question.key)
 
     def _settle(self, key: str) -> str:
@@ -209,7 +209,7 @@ class Stage1Runner:
             clips([ClipPlan(p.slot.id, p.frames) for p in sure], self._bench.frames.pictures), sure
         )
         self._announce(course)
-        again: list[stage1.Question] = []
+        again: list[Stage1Question] = []
         for plan in self._flowing(course):
             question = self._question(plan)
             self._order.append((plan, question.key))
@@ -232,7 +232,7 @@ class Stage1Runner:
                     self._unread.append(question)
         yield from self._again(again)
 
-    def _again(self, questions: Sequence[stage1.Question]) -> Iterator[Named]:
+    def _again(self, questions: Sequence[Stage1Question]) -> Iterator[Named]:
         left = {question.plan.slot.id: question for question in questions}
         wants = [ClipPlan(name, question.plan.frames) for name, question in left.items()]
         for name, clip in clips(wants, self._bench.frames.pictures):
@@ -273,15 +273,15 @@ class Stage1Runner:
             return list(course.plans)
         return self._flow.ahead(course.plans, PLANS_AHEAD, name="grammar", maker="grammar", taker="frames")
 
-    def _question(self, plan: SlotPlan) -> stage1.Question:
-        question = stage1.question(plan, self._engine, self._bench.config, self._pixels)
+    def _question(self, plan: SlotPlan) -> Stage1Question:
+        question = stage1_question(plan, self._engine, self._bench.config, self._pixels)
         self._slots[question.key] = plan.slot.id
         return question
 
-    def _inquiry(self, question: stage1.Question, clip: Clip) -> Named:
+    def _inquiry(self, question: Stage1Question, clip: Clip) -> Named:
         with span("frames"):
-            seen = stage1.as_seen(clip, question.plan, self._engine, self._bench.config)
-        return question.key, stage1.inquiry(question, seen, self._engine, self._bench.config)
+            seen = stage1_as_seen(clip, question.plan, self._engine, self._bench.config)
+        return question.key, stage1_inquiry(question, seen, self._engine, self._bench.config)
 
     def _clip(self, plan: SlotPlan) -> Clip | None:
         """The clip read by itself; None where no frame of it can be had."""

@@ -6,25 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from shotad.core.engine import Reply, Request
-from shotad.core.profiling import span, waiting
-from shotad.core.progress import Task, reported
-from shotad.core.recordlog import RecordLog
-from shotad.core.records import description_of
-from shotad.core.types import Clip
+from shotad.core import Clip, RecordLog, Reply, Request, Task, description_of, reported, span, waiting
 from shotad.description import stage1, stage2
 from shotad.description.ask import ask_all, identity_record
-from shotad.description.converse import Named, Rooms, converse
+from shotad.description.conversation import Named, Rooms, converse
 from shotad.description.lines import Around, cue_of
-from shotad.description.prepare import Bench
+from shotad.description.preparing import Bench
 from shotad.description.sequence import make_chooser
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story_prompt import Telling
 from shotad.description.writing.engines import Engines
 from shotad.description.writing.stage1_runner import Pair, Record, clip_as_seen, is_done, tidied
-from shotad.engines.background import Flow
-from shotad.film.prepared import Prepared
-from shotad.script.cue import Cue
+from shotad.engines import Flow
+from shotad.film import Prepared
+from shotad.script import Cue
 
 UNLOOKED = 64
 """Lines that are written before the engine of Stage I looks for them. Fewer, and two models that do not fit

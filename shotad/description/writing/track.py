@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shotad import __version__
-from shotad.core.profiling import in_room
-from shotad.core.types import Interval, Slot
-from shotad.description.prepare import Bench
+from shotad.core import Interval, Slot, in_room
+from shotad.description.preparing import Bench
 from shotad.description.result import Outcome, long_silences
-from shotad.film.handslots import SlotChange, changes_since
-from shotad.film.prepared import Prepared
-from shotad.film.slots import why_few
-from shotad.script.cue import Cue, CueStatus, Maker
-from shotad.script.edits import Derivation, derive, respeak
-from shotad.script.track import FilmId, Track
-from shotad.script.tracking import present_track, save_track, track_lock
+from shotad.film import Prepared, SlotChange, changes_since, why_few
+from shotad.script import (
+    Cue,
+    CueStatus,
+    Derivation,
+    FilmId,
+    Maker,
+    Track,
+    derive,
+    present_track,
+    respeak,
+    save_track,
+    track_lock,
+)
 
 
 @in_room("track")

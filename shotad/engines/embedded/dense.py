@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shotad.core.observations import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
+from shotad.core import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
 
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 _PLACES = {"left": "on the left", "centre": "in the middle", "right": "on the right"}

@@ -9,8 +9,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TypeVar
 
-from shotad.core.clip_cast import Character
-from shotad.core.observations import Named
+from shotad.core import Character, Named
 from shotad.engines.embedded.naming import face_of, resolved, stands_for, without_cast
 from shotad.engines.embedded.phrases import Clause
 from shotad.engines.embedded.quotes import clean

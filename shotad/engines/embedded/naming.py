@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.core.clip_cast import Character
-from shotad.core.observations import Named
+from shotad.core import Character, Named
 from shotad.engines.embedded.words import number
 
 SEVERAL = 4

@@ -17,11 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
-from shotad.core.errors import EngineError
-from shotad.core.observations import Facts, Named
-from shotad.core.workfolder import key_of
+from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
 from shotad.engines.embedded.memory import Memory
 from shotad.engines.embedded.naming import without_names
 from shotad.engines.embedded.sentence import Line, lines, plans
@@ -29,7 +25,7 @@ from shotad.engines.embedded.statement import Statement
 from shotad.engines.embedded.statements import Findings, find_statements
 from shotad.engines.embedded.timing import Timing
 from shotad.engines.embedded.words import capital, spoken_words
-from shotad.script.rules import check_line
+from shotad.script import check_line
 
 _STEP = re.compile(r"^[^\S\n]*+(?:#++\s*+)?\**+(\d)[.)]\s*+\**([^:*\n]{2,60}?)\**\s*:\**[ \t]*", re.MULTILINE)
 _WANTED = ("actions", "interactions", "main characters")

@@ -13,13 +13,26 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.clip_cast import NOBODY
-from shotad.core.config import Config
-from shotad.core.engine import Abilities, Identity, Reply, Request, Scene
-from shotad.core.errors import ShotadError, WeightsError
-from shotad.core.observations import Facts, LightFact, MotionFact, Named, PeopleFact, TextFact
-from shotad.core.types import Clip, Role
-from shotad.core.workfolder import key_of
+from shotad.core import (
+    NOBODY,
+    Abilities,
+    Clip,
+    Config,
+    Facts,
+    Identity,
+    LightFact,
+    MotionFact,
+    Named,
+    PeopleFact,
+    Reply,
+    Request,
+    Role,
+    Scene,
+    ShotadError,
+    TextFact,
+    WeightsError,
+    key_of,
+)
 from shotad.engines.embedded.dense import describe
 from shotad.engines.embedded.sightings import (
     Eyes,
@@ -32,17 +45,32 @@ from shotad.engines.embedded.sightings import (
     passages,
     shots_of,
 )
-from shotad.sight.figures import figure_of, things_of
-from shotad.sight.groups import companies
-from shotad.sight.inscriptions import FrameText
-from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma, since_of
-from shotad.sight.missed import with_missed
-from shotad.sight.motion import camera_of, inside_of
-from shotad.sight.persons import Person, Stretch, people_fact, people_of
-from shotad.sight.reading import looks_like_credits, texts_of_shots
-from shotad.sight.text import TEXT_WEIGHTS, TextReader
-from shotad.sight.tracks import link
-from shotad.sight.verdict import Borders
+from shotad.sight import (
+    TEXT_WEIGHTS,
+    Change,
+    FrameText,
+    Level,
+    PeopleBorders,
+    Person,
+    Stretch,
+    TextReader,
+    active_area,
+    camera_of,
+    change_of,
+    companies,
+    figure_of,
+    inside_of,
+    level_of,
+    link,
+    looks_like_credits,
+    mean_luma,
+    people_fact,
+    people_of,
+    since_of,
+    texts_of_shots,
+    things_of,
+    with_missed,
+)
 
 REVISION = "2"
 """Raise it with every change that changes what is measured: records depend on it."""
@@ -79,7 +107,7 @@ class Observer:
         )
         self._eyes = Eyes(weights)
         self._texts = TextReader()
-        self._borders = Borders()
+        self._borders = PeopleBorders()
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; a clip that cannot be measured is a reply with an error."""

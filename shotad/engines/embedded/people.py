@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from shotad.core.observations import FigureFact, PeopleFact
+from shotad.core import FigureFact, PeopleFact
 from shotad.engines.embedded.naming import CROWD, SEVERAL, called_together, face_of
 from shotad.engines.embedded.phrases import Clause
 from shotad.engines.embedded.words import counted, gerund

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from shotad.core.observations import LightFact, Named, TextFact, ThingFact
+from shotad.core import LightFact, Named, TextFact, ThingFact
 from shotad.engines.embedded.naming import by_pronoun
 from shotad.engines.embedded.quotes import Quote
 from shotad.engines.embedded.words import agree, counted

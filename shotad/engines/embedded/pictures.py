@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from shotad.core.observations import Facts, FigureFact, LightFact, MotionFact, PeopleFact, ThingFact
+from shotad.core import Facts, FigureFact, LightFact, MotionFact, PeopleFact, ThingFact
 from shotad.engines.embedded import phrases
 from shotad.engines.embedded.people import (
     Level,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from shotad.core.observations import Named
+from shotad.core import Named
 from shotad.engines.embedded.memory import Memory
 from shotad.engines.embedded.naming import called_together, face_of
 from shotad.engines.embedded.phrases import Clause

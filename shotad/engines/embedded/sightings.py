@@ -9,18 +9,27 @@ from itertools import groupby, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.clip_cast import Presence
-from shotad.core.observations import Colour, Named
-from shotad.core.types import Box, Clip, Image, Sighting
-from shotad.core.weights import obtainable, weights_file
-from shotad.sight.colours import colour_of
-from shotad.sight.faces import Embedding, FaceFinder, FaceReader
-from shotad.sight.light import Level
-from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
-from shotad.sight.people import Glimpse, glimpses_of
-from shotad.sight.recognised import recognised
-from shotad.sight.things import Blind, EfficientDet, SsdMobileNet, cut
-from shotad.sight.tracks import Track
+from shotad.core import Box, Clip, Colour, Image, Named, Presence, Sighting, obtainable, weights_file
+from shotad.sight import (
+    Blind,
+    EfficientDet,
+    Embedding,
+    FaceFinder,
+    FaceReader,
+    Glimpse,
+    Level,
+    Shift,
+    SsdMobileNet,
+    Track,
+    colour_of,
+    composed,
+    cut,
+    glimpses_of,
+    is_break,
+    recognised,
+    shift_between,
+    small_gray,
+)
 
 _LOOK_EVERY = 0.24
 """Seconds between two frames that the detectors look at: denser brings little (measured)."""

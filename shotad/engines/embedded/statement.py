@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shotad.core.observations import Named
+from shotad.core import Named
 from shotad.engines.embedded.phrases import Clause
 
 WORTH = {

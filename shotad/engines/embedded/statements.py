@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from shotad.core.observations import Facts, Named, TextFact
-from shotad.core.types import Interval
+from shotad.core import Facts, Interval, Named, TextFact
 from shotad.engines.embedded.memory import Memory, same_text
 from shotad.engines.embedded.naming import called_together, face_of
 from shotad.engines.embedded.phrases import Clause, text_clauses, text_words
@@ -18,7 +17,7 @@ from shotad.engines.embedded.pictures import picture_statements
 from shotad.engines.embedded.quotes import Quote, clean, fit_quote
 from shotad.engines.embedded.statement import EVENTS, PRESENT, WORTH, Statement
 from shotad.engines.embedded.timing import Timing
-from shotad.script.cue import Sight
+from shotad.script import Sight
 
 
 @dataclass(frozen=True, slots=True)

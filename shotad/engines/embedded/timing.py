@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.engines.embedded.sentence import Line
 from shotad.engines.embedded.statement import Statement
 from shotad.engines.embedded.words import spoken_words
-from shotad.script.cue import LEAD, Sight, in_sight, spoken_interval
+from shotad.script import LEAD, Sight, in_sight, spoken_interval
 
 _LATE = 1.0
 """Seconds after something is gone within which it is still told beside something else."""

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.compute import need, need_torch
-from shotad.core.engine import Reply, Request, Usage
-from shotad.core.errors import EngineError, ShotadError
+from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
 from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.batching import groups, in_groups
 from shotad.engines.local.loading import PURPOSE, Loaded

@@ -6,10 +6,7 @@ import importlib.util
 import shutil
 from collections.abc import Sequence
 
-from shotad.core.config import Config
-from shotad.core.errors import EngineError
-from shotad.core.hub import HubModel, cache_place
-from shotad.core.system import gpu_memory, memory_total
+from shotad.core import Config, EngineError, HubModel, cache_place, gpu_memory, memory_total
 
 ROOM = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import FrameSettings
-from shotad.film.overlay.overlay import fit
+from shotad.core import FrameSettings
+from shotad.film import fit
 
 Grid = tuple[int, int, int]
 """Patches in time, from top to bottom, from left to right."""

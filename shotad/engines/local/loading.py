@@ -14,11 +14,21 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from shotad.core.compute import device_of, dtype_of, need, need_torch
-from shotad.core.config import ComputeSettings, LocalSettings
-from shotad.core.errors import ConfigError, ShotadError, WeightsError
-from shotad.core.hub import broken, reason, weight_files
-from shotad.core.quiet import loading_quiet
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    LocalSettings,
+    ShotadError,
+    WeightsError,
+    broken,
+    device_of,
+    dtype_of,
+    loading_quiet,
+    need,
+    need_torch,
+    reason,
+    weight_files,
+)
 from shotad.engines.local.memory import MachineMeter, is_out_of_memory
 from shotad.engines.local.names import ModelPlace
 

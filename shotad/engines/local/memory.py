@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, Protocol
 
-from shotad.core.compute import need_torch
-from shotad.core.system import memory_free, memory_total
+from shotad.core import memory_free, memory_total, need_torch
 
 if TYPE_CHECKING:
     import torch

@@ -6,10 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from shotad.core.config import Config
-from shotad.core.engine import Identity, Stage
-from shotad.core.hub import HubModel
-from shotad.core.progress import NoProgress, Progress
+from shotad.core import Config, HubModel, Identity, NoProgress, Progress, Stage
 from shotad.engines.local.fitness import check_fits
 from shotad.engines.local.names import at_hand, label_of, to_fetch
 

@@ -11,8 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from shotad.core.config import ComputeSettings, LocalSettings
-from shotad.core.errors import EngineError
+from shotad.core import ComputeSettings, EngineError, LocalSettings
 from shotad.engines.local.loading import Kind, Loaded, Way, load_way, way_of, weight_bytes
 from shotad.engines.local.memory import MachineMeter, Meter, empty_cache, is_out_of_memory
 from shotad.engines.local.names import ModelPlace

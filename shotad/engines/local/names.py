@@ -12,19 +12,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import WeightsError
-from shotad.core.hub import (
+from shotad.core import (
     NETWORK,
     WANTED_WITH_WORDS,
     HubModel,
+    Progress,
+    Weights,
+    WeightsError,
     cached,
     fingerprint,
     is_model_folder,
+    manifest,
     model_folder,
     weight_files,
+    weights_file,
 )
-from shotad.core.progress import Progress
-from shotad.core.weights import Weights, manifest, weights_file
 
 _GATED = (
     "Its makers give it to those who accept their licence: accept it on the model's page of the hub, then "

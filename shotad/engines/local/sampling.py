@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shotad.core.compute import need_torch
-from shotad.core.engine import Request
+from shotad.core import Request, need_torch
 
 if TYPE_CHECKING:
     import torch

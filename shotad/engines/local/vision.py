@@ -12,15 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.compute import need, need_torch
-from shotad.core.config import Config
-from shotad.core.engine import Abilities, Identity, Reply, Request, Stage
-from shotad.core.errors import EngineError
-from shotad.core.progress import NoProgress, Progress
+from shotad.core import (
+    Abilities,
+    Config,
+    EngineError,
+    Identity,
+    NoProgress,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+    need,
+    need_torch,
+)
 from shotad.engines.local.frames import PatchRules, bounds_of, grid_of, tokens_in
 from shotad.engines.local.model import PROMPT_TOKENS, LocalModel
 from shotad.engines.local.names import ModelPlace, resolve
-from shotad.film.overlay.overlay import vlm_size
+from shotad.film import vlm_size
 
 if TYPE_CHECKING:
     from shotad.engines.local.loading import Loaded

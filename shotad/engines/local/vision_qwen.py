@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.engine import Request
+from shotad.core import Request
 from shotad.engines.local.frames import (
     Bounds,
     Grid,

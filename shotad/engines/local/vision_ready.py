@@ -8,12 +8,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from shotad.core.compute import need
-from shotad.core.config import FrameSettings
-from shotad.core.engine import Request
-from shotad.core.errors import ConfigError, EngineError
-from shotad.core.hub import broken, reason
-from shotad.core.types import Clip, Message
+from shotad.core import Clip, ConfigError, EngineError, FrameSettings, Message, Request, broken, need, reason
 from shotad.engines.local.frames import bounds_of
 from shotad.engines.local.names import ModelPlace
 from shotad.engines.local.vision_qwen import FAMILY, IMAGE, VIDEO, QwenWords, qwen_rules

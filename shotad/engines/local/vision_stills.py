@@ -17,11 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.compute import need
-from shotad.core.engine import Request
-from shotad.core.errors import EngineError
-from shotad.core.hub import broken, reason
-from shotad.core.quiet import loading_quiet
+from shotad.core import EngineError, Request, broken, loading_quiet, need, reason
 from shotad.engines.local.vision_talk import Template, turns
 from shotad.engines.local.wording import Refused
 

@@ -12,9 +12,7 @@ from typing import Any
 
 import jinja2
 
-from shotad.core.engine import Request
-from shotad.core.errors import EngineError
-from shotad.core.types import Message
+from shotad.core import EngineError, Message, Request
 from shotad.engines.local.wording import Refused
 
 Turn = dict[str, Any]

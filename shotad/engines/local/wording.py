@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from shotad.core.types import Message
+from shotad.core import Message
 
 Turn = Mapping[str, str]
 """``role`` and ``content``, as chat templates want them."""

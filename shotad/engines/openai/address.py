@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from shotad.core.errors import EngineError
+from shotad.core import EngineError
 
 OWN = "https://api.openai.com/v1"
 """OpenAI's own endpoint."""

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterable
 from types import ModuleType
 from typing import Any
 
-from shotad.core.compute import need
+from shotad.core import need
 from shotad.engines.openai.address import Address, key_from, secrets_of, struck_out
 from shotad.engines.openai.server_error import Raw
 from shotad.engines.openai.wire import Body

@@ -14,10 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from shotad.core.config import Config, EndpointSettings
-from shotad.core.engine import Abilities, Identity, Reply, Request, Stage
-from shotad.core.errors import EngineError
-from shotad.core.progress import NoProgress, Progress
+from shotad.core import (
+    Abilities,
+    Config,
+    EndpointSettings,
+    EngineError,
+    Identity,
+    NoProgress,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+)
 from shotad.engines.background import in_order
 from shotad.engines.openai.address import Address, address_of, key_from, unhinted
 from shotad.engines.openai.client import Broken, ChatClient, need_client

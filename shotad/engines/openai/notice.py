@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.core.engine import Engine
+from shotad.core import Engine
 from shotad.engines.openai.engine import OpenAI
 
 

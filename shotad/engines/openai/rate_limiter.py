@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from shotad.core.errors import EngineError
+from shotad.core import EngineError
 
 Sleep = Callable[[float], object]
 """Waits so many seconds."""

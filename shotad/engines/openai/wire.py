@@ -18,9 +18,7 @@ from typing import Any
 
 from PIL import Image as Pictures
 
-from shotad.core.config import EndpointSettings
-from shotad.core.engine import Request, Usage
-from shotad.core.types import Clip, Image, Message
+from shotad.core import Clip, EndpointSettings, Image, Message, Request, Usage
 
 Body = dict[str, Any]
 

@@ -18,9 +18,7 @@ from collections.abc import Sequence
 from shotad.evaluation.action.removing import UNKNOWN, gender_of, without_characters
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.texts import parser_of
-from shotad.script.english.verbs import third
-from shotad.script.language.parsing import Parse
-from shotad.script.names.words import PERSON_NOUNS
+from shotad.script import PERSON_NOUNS, Parse, third
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from shotad.evaluation.action.told import VERB, Phrase, Told, first_lemma
 from shotad.evaluation.measure.texts import ParseService
-from shotad.script.english.smallwords import listed
-from shotad.script.language.parsing import Parse
+from shotad.script import Parse, listed
 
 _BEFORE_ACTIONS = ("1. Main characters: ", "1. Main characters:", "Main characters:", "1.")
 _ACTIONS = "2. Actions:"

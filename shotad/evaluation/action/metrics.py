@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Self
 
-from shotad.core.config import MeasureSettings
+from shotad.core import MeasureSettings
 from shotad.evaluation.action.code import CodeRules
 from shotad.evaluation.action.paper import PaperRules
-from shotad.evaluation.action.scoring import Action as Deed
-from shotad.evaluation.action.scoring import Match, Table, matches
+from shotad.evaluation.action.scoring import Action as Deed, Match, Table, matches
 from shotad.evaluation.action.told import Rules, Told
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shotad.core.errors import ScriptError
-from shotad.description.parsing import parse_stage1
+from shotad.core import ScriptError
+from shotad.description import parse_stage1
 from shotad.evaluation.action.told import VERB, Phrase, Told, first_lemma, lemma_at
 from shotad.evaluation.measure.texts import ParseService
-from shotad.script.english.verbs import gerunds, pasts, third
-from shotad.script.language.parsing import Parse, Token
+from shotad.script import Parse, Token, gerunds, pasts, third
 
 _STEPS = ("Main characters", "Actions", "Interactions")
 _UNTOLD = "Main characters"

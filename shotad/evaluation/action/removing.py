@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shotad.core.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES
-from shotad.script.english.verbs import BASES, third
-from shotad.script.language.parsing import Parse, Token
-from shotad.script.names.givennames import HER_NAMES, HIS_NAMES
-from shotad.script.names.words import (
+from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES
+from shotad.script import (
     ANY_NOUNS,
+    BASES,
     GENERIC_NOUNS,
     HE,
+    HER_NAMES,
     HER_NOUNS,
+    HIS_NAMES,
     HIS_NOUNS,
     PERSON_NOUNS,
     PLURAL_NOUNS,
     SHE,
     THEY,
+    Parse,
+    Token,
+    third,
 )
 
 UNKNOWN = "the person"

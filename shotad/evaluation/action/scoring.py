@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.evaluation.action.told import Told
-from shotad.script.language.embeddings import Vectors
+from shotad.script import Vectors
 
 Floats = npt.NDArray[np.float64]
 

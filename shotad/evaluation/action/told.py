@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from shotad.evaluation.measure.texts import ParseService
-from shotad.script.language.parsing import Parse, Token
+from shotad.script import Parse, Token
 
 VERB = "VERB"
 """Part of speech of full verbs; auxiliaries are AUX."""

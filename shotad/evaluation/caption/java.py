@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 
 _TURN = 64
 """Lines that are sent before answers are read: their answers fit in a pipe's buffer (64 KiB)."""

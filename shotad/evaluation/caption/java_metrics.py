@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.caption.java import Conversation, coco_file, hash_of, java_program, java_version
 from shotad.evaluation.caption.metrics import CaptionMetric, missing
 from shotad.evaluation.caption.ptb import VERSION

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.workfolder import key_of
+from shotad.core import key_of
 from shotad.evaluation.caption.cider import LONGEST, SIGMA, cider_scores
 from shotad.evaluation.caption.ngrams import Ints, Tokens, common, count_grams
 from shotad.evaluation.caption.ptb import VERSION

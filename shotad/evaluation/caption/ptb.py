@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shotad.evaluation.caption import characters as c
-from shotad.evaluation.caption import ptbwords as words
+from shotad.evaluation.caption import characters as c, ptbwords as words
 from shotad.evaluation.caption.characters import BLANK, image
 from shotad.evaluation.caption.ptbwords import BEFORE_NUMBERS
 

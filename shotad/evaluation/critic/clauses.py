@@ -10,9 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.script.names.mentions import Mention
-from shotad.script.names.tokens import Token, acts
-from shotad.script.names.words import AFTER_OBJECT, CLAUSE_WORDS, DETERMINERS, PREPOSITIONS, SUBJECT_PRONOUNS
+from shotad.script import (
+    AFTER_OBJECT,
+    CLAUSE_WORDS,
+    NAME_DETERMINERS,
+    NAME_PREPOSITIONS,
+    SUBJECT_PRONOUNS,
+    Mention,
+    NameToken,
+    acts,
+)
 
 Role = Literal["subject", "object", "oblique", "owner"]
 
@@ -33,7 +40,7 @@ class Place:
     start: int = 0
 
 
-def places(line: Sequence[Token], found: Sequence[Mention]) -> tuple[Place, ...]:
+def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Place, ...]:
     """The place of each mention of a line."""
     starts = _clauses(line, found)
     result: list[Place] = []
@@ -56,13 +63,13 @@ def places(line: Sequence[Token], found: Sequence[Mention]) -> tuple[Place, ...]
             place,
             fronted=_fronted(line, starts, place, subjects),
             start=starts[place.clause],
-            thing=place.clause not in subjects and line[starts[place.clause]].key in DETERMINERS,
+            thing=place.clause not in subjects and line[starts[place.clause]].key in NAME_DETERMINERS,
         )
         for place in result
     )
 
 
-def _clauses(line: Sequence[Token], found: Sequence[Mention]) -> list[int]:
+def _clauses(line: Sequence[NameToken], found: Sequence[Mention]) -> list[int]:
     """Places of the words that begin a clause."""
     starts = {0}
     begins = {mention.start for mention in found}
@@ -77,7 +84,7 @@ def _clauses(line: Sequence[Token], found: Sequence[Mention]) -> list[int]:
     return sorted(starts)
 
 
-def _new_subject(line: Sequence[Token], at: int, found: Sequence[Mention]) -> bool:
+def _new_subject(line: Sequence[NameToken], at: int, found: Sequence[Mention]) -> bool:
     """Whether somebody behind ``and`` does something of their own: ``Tony hits Mark and Margot screams``."""
     mention = next(mention for mention in found if mention.start == at)
     if mention.key in SUBJECT_PRONOUNS:
@@ -87,7 +94,7 @@ def _new_subject(line: Sequence[Token], at: int, found: Sequence[Mention]) -> bo
     return behind and acts(line, mention.end - 1)
 
 
-def _joined(line: Sequence[Token], before: Mention, mention: Mention, after: Sequence[Mention]) -> bool:
+def _joined(line: Sequence[NameToken], before: Mention, mention: Mention, after: Sequence[Mention]) -> bool:
     """Whether two stand in one row: ``Tony, Mark and Margot``; a comma makes one only if ``and`` follows."""
     between = line[before.end : mention.start]
     gap = line[mention.start].gap
@@ -104,7 +111,7 @@ def _joined(line: Sequence[Token], before: Mention, mention: Mention, after: Seq
     return len(between) == 1 and between[0].key in ("and", "or") and gap == " "
 
 
-def _role(line: Sequence[Token], mention: Mention, start: int, before: Mention | None) -> Role:
+def _role(line: Sequence[NameToken], mention: Mention, start: int, before: Mention | None) -> Role:
     if mention.kind == "pronoun":
         return _of_pronoun(line, mention)
     if mention.possessive:
@@ -113,14 +120,14 @@ def _role(line: Sequence[Token], mention: Mention, start: int, before: Mention |
     if before is not None and start <= before.start < mention.start and before.possessive:
         between = line[start : before.start]
     elif before is not None and start <= before.start and before.end <= mention.start:
-        return "oblique" if between and between[-1].key in PREPOSITIONS else "object"
-    if any(word.key in PREPOSITIONS - {"as"} for word in between):
+        return "oblique" if between and between[-1].key in NAME_PREPOSITIONS else "object"
+    if any(word.key in NAME_PREPOSITIONS - {"as"} for word in between):
         return "oblique"
     moved = any(acts(line, at) for at in range(start, max(start, mention.start - 1)))
     return "object" if moved or any(word.key.endswith("ing") for word in between) else "subject"
 
 
-def _of_pronoun(line: Sequence[Token], mention: Mention) -> Role:
+def _of_pronoun(line: Sequence[NameToken], mention: Mention) -> Role:
     word = mention.key
     if word in SUBJECT_PRONOUNS:
         return "subject"
@@ -135,12 +142,12 @@ def _of_pronoun(line: Sequence[Token], mention: Mention) -> Role:
     return "object"
 
 
-def _by(after: Token) -> bool:
+def _by(after: NameToken) -> bool:
     """Whether a word tells how and is not what is hers: ``looks at her warily``."""
     return after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
 
 
-def _fronted(line: Sequence[Token], starts: Sequence[int], place: Place, subjects: set[int]) -> bool:
+def _fronted(line: Sequence[NameToken], starts: Sequence[int], place: Place, subjects: set[int]) -> bool:
     if place.clause in subjects or place.role == "subject":
         return False
     start = starts[place.clause]

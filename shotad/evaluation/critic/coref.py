@@ -17,10 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shotad.core.compute import device_of, need
-from shotad.core.errors import EvaluationError
-from shotad.core.hub import NETWORK, reason
-from shotad.core.quiet import loading_quiet
+from shotad.core import NETWORK, EvaluationError, device_of, loading_quiet, need, reason
 from shotad.evaluation.critic.clusters import Cluster, Layout, meant, meant_exactly, parts, people
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.plain import named

@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from shotad.evaluation.critic.clauses import Place
-from shotad.script.names.givennames import listed_as
-from shotad.script.names.members import Member
-from shotad.script.names.mentions import Mention
-from shotad.script.names.words import REFLEXIVES
+from shotad.script import REFLEXIVES, Member, Mention, listed_as
 
 Who = tuple[str, int | str]
 """Somebody: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from shotad.evaluation.critic.clauses import Place
 from shotad.evaluation.critic.genders import Who, who_of
-from shotad.script.names.mentions import Mention
-from shotad.script.names.tokens import Token
-from shotad.script.names.words import DETERMINERS, FUNCTION_WORDS, UPON_OTHERS, WHO, listed
+from shotad.script import NAME_DETERMINERS, NAME_FUNCTION_WORDS, UPON_OTHERS, WHO, Mention, NameToken, listed
 
 _AROUND = listed("behind around about beside after over above before with under past through")
 """Before ``him``, where he may be the one who acts: ``closes the door behind him``."""
@@ -21,7 +19,7 @@ class Line:
     """The words of a line, the people in it and their places. ``meant`` grows as they are understood;
     ``subjects`` are those who act in each clause."""
 
-    words: Sequence[Token]
+    words: Sequence[NameToken]
     found: Sequence[Mention]
     where: Sequence[Place]
     meant: list[tuple[Who, ...]] = field(default_factory=list)
@@ -80,7 +78,7 @@ class Line:
         ):
             return None
         then = self.words[self.found[at - 1].end : self.found[at].start]
-        if then and then[0].key not in FUNCTION_WORDS and self.found[at - 1].kind != "pronoun":
+        if then and then[0].key not in NAME_FUNCTION_WORDS and self.found[at - 1].kind != "pronoun":
             return self.meant[at - 1]
         return None
 
@@ -103,7 +101,7 @@ class Line:
             return False
         thing = self.words[max(0, start - 5) : start - 1]
         near = self.words[start - 1].key in ("around", "about")
-        return near or any(token.key in DETERMINERS for token in thing)
+        return near or any(token.key in NAME_DETERMINERS for token in thing)
 
     def _behind(self, at: int) -> set[Who | None]:
         """Those who are named behind ``he`` in the same clause."""

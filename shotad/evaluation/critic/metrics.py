@@ -13,8 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Self
 
-from shotad.core.errors import EvaluationError
-from shotad.core.workfolder import key_of
+from shotad.core import EvaluationError, key_of
 from shotad.evaluation.critic.document import Document, People, Resolver
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item

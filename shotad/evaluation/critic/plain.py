@@ -20,10 +20,17 @@ from shotad.evaluation.critic.genders import Who, leads, learned, shared, suits,
 from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
-from shotad.script.names.members import Member, members
-from shotad.script.names.mentions import Mention, book_of, mentions
-from shotad.script.names.tokens import Token, respelt, tokens_of
-from shotad.script.names.words import REFLEXIVES
+from shotad.script import (
+    REFLEXIVES,
+    Member,
+    Mention,
+    NameToken,
+    book_of,
+    members,
+    mentions,
+    respelt,
+    tokens_of,
+)
 
 REACH = 4
 """Lines after which somebody is out of focus."""
@@ -231,7 +238,7 @@ class Reading:
     """What stands in the lines of a film: its cast, words, people, and their places in the lines."""
 
     cast: tuple[Member, ...]
-    lines: tuple[tuple[Token, ...], ...]
+    lines: tuple[tuple[NameToken, ...], ...]
     found: tuple[tuple[Mention, ...], ...]
     where: tuple[tuple[Place, ...], ...]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.evaluation.datasets.ads import Finding
 from shotad.evaluation.datasets.cells import plain_id, texts
 from shotad.evaluation.datasets.description import ActionFile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.evaluation.datasets.description import Description
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import Interval
+from shotad.core import DatasetError, Interval
 from shotad.evaluation.datasets.actions import Told, ToldActions, alike, require_texts, same_text
 from shotad.evaluation.datasets.ads import Ad, Finding
 from shotad.evaluation.datasets.cells import number, numbers, plain_id

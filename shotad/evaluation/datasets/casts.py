@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 
 Casts = dict[str, tuple[str, ...]]
 

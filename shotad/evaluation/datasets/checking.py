@@ -11,8 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import FilmError
-from shotad.core.progress import Progress, reported
+from shotad.core import FilmError, Progress, reported
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding, Video
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, tally
 from shotad.evaluation.datasets.videos import video_of, video_places
@@ -73,7 +72,7 @@ def look_into(footage: Footage, progress: Progress) -> list[Finding]:
 
 
 def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     rate = video.frames_per_second
     try:

@@ -13,9 +13,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field
 
-from shotad.core.errors import DatasetError
-from shotad.core.resources import dataset_names, dataset_path
-from shotad.core.settings import Settings, build_settings, read_yaml
+from shotad.core import DatasetError, Settings, build_settings, dataset_names, dataset_path, read_yaml
 
 __all__ = ["Columns", "Description", "dataset_names", "read_description"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.evaluation.datasets.actions import ToldActions, read_actions
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.annotation import Annotation, lost_error, read_annotation

@@ -9,8 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from shotad.core.errors import DatasetError, UsageError
-from shotad.core.types import Interval
+from shotad.core import DatasetError, Interval, UsageError
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.casts import read_casts
 from shotad.evaluation.datasets.cells import plain_id

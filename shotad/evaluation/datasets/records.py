@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.evaluation.datasets.ads import Finding
 from shotad.evaluation.datasets.cells import texts
 from shotad.evaluation.datasets.findings import MALFORMED, NOTE

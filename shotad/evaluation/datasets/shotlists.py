@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core.types import Interval, Shot
+from shotad.core import Interval, Shot
 from shotad.evaluation.datasets.ads import Finding
 from shotad.evaluation.datasets.annotation import FIRST_FRAME
 from shotad.evaluation.datasets.cells import pairs

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 
 _LONGEST_CELL = 1 << 26
 """Characters; the csv module's own limit of 131,072 is below what a film's shots or faces take."""

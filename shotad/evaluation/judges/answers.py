@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from shotad.description.answers import refuses
+from shotad.description import refuses
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[ \t]*+(?:json)?(?P<body>.*)```", re.DOTALL | re.IGNORECASE)

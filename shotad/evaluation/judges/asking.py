@@ -11,15 +11,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from shotad.core.config import SamplingSettings
-from shotad.core.engine import Engine, Foreseeable, Preparing, Reply, Request
-from shotad.core.errors import EvaluationError
-from shotad.core.progress import Progress
-from shotad.core.types import Message
-from shotad.core.workfolder import key_of
-from shotad.description.ask import identity_record, request_record, slot_seed
-from shotad.description.converse import Inquiry, Named, Turn, converse
-from shotad.description.templates import render
+from shotad.core import (
+    Engine,
+    EvaluationError,
+    Foreseeable,
+    Message,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    SamplingSettings,
+    key_of,
+)
+from shotad.description import (
+    Inquiry,
+    Named,
+    Turn,
+    converse,
+    identity_record,
+    render,
+    request_record,
+    slot_seed,
+)
 from shotad.engines import engine_class, make_engine
 from shotad.evaluation.judges.answers import Refused, Unreadable
 from shotad.evaluation.judges.names import JudgeName

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shotad.core.config import Config, SamplingSettings, Stage2Settings
-from shotad.core.config.measures import JudgeSettings
-from shotad.core.errors import EvaluationError
+from shotad.core import Config, EvaluationError, JudgeSettings, SamplingSettings, Stage2Settings
 from shotad.engines import ENGINES
 
 _PLACE = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.DOTALL)

@@ -14,8 +14,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shotad.core.types import Message
-from shotad.description.templates import render
+from shotad.core import Message
+from shotad.description import render
 from shotad.evaluation.judges.answers import one_of, record_in, sentence, sentences, whole_number
 from shotad.evaluation.judges.asking import Question
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self, TypeVar
 
-from shotad.description.templates import check_templates, prompt_hash
+from shotad.description import check_templates, prompt_hash
 from shotad.evaluation.judges import asking
 from shotad.evaluation.judges.asking import Answer, Judge
 from shotad.evaluation.judges.names import judge_of

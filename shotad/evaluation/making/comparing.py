@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
-from shotad.description.wording import head_of, words_of
+from shotad.core import DatasetError
+from shotad.description import head_of, words_of
 from shotad.evaluation.datasets.actions import read_actions
 from shotad.evaluation.datasets.description import ActionFile
 from shotad.evaluation.measure.rows import Json
@@ -69,7 +69,7 @@ class Comparison:
         }
 
 
-def compare(first: Actions, second: Actions) -> Comparison:
+def compare_actions(first: Actions, second: Actions) -> Comparison:
     """How near the ``first`` actions come to the ``second``."""
     ids = [name for name in first if first[name] and second.get(name)]
     mine = {name: first[name] or () for name in ids}

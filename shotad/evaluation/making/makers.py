@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from shotad.description.templates import check_templates, prompt_hash
+from shotad.description import check_templates, prompt_hash
 from shotad.evaluation.judges import asking
 from shotad.evaluation.judges.asking import Answer, Judge
 from shotad.evaluation.judges.verdicts import says_something

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad import __version__
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.core.wholefiles import readable_json, write_text
+from shotad.core import NoProgress, Progress, readable_json, reported, write_text
 from shotad.evaluation.datasets.findings import counted
 from shotad.evaluation.making.makers import Made, Maker
 from shotad.evaluation.making.sources import AdText

@@ -12,20 +12,12 @@ import json
 import re
 from collections.abc import Mapping
 
-from shotad.core.types import Message
-from shotad.description.templates import render
+from shotad.core import Message
+from shotad.description import render
 from shotad.evaluation.judges.answers import Unreadable, record_in, sentence, sentences
 from shotad.evaluation.judges.asking import Question
 from shotad.evaluation.judges.prompts import quoted, schema_of
-from shotad.script.english.smallwords import (
-    COORDINATING,
-    DETERMINERS,
-    NOMINATIVE,
-    PREPOSITIONS,
-    PRONOUNS,
-    RELATIVE,
-    listed,
-)
+from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "actions/system-names": (),

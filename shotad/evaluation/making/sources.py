@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.evaluation.datasets.findings import counted
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.records import Records, read_records

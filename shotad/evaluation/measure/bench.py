@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from shotad.core.config import Config
-from shotad.core.config.measures import MeasureSettings
-from shotad.core.progress import NoProgress, Progress
+from shotad.core import Config, MeasureSettings, NoProgress, Progress
 from shotad.evaluation.measure.store import Store
 
 T = TypeVar("T")

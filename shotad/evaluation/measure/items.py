@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 
 
 @dataclass(frozen=True, slots=True)

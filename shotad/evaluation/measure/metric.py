@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.rows import Figure, Json, Row

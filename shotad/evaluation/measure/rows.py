@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 
 Json = dict[str, Any]
 Floats = npt.NDArray[np.float64]

@@ -7,8 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from shotad.core.progress import reported
-from shotad.core.workfolder import key_of
+from shotad.core import key_of, reported
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import Metric

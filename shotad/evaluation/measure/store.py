@@ -14,9 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from shotad.core.errors import EvaluationError
-from shotad.core.weights import cache_folder
-from shotad.core.workfolder import key_of
+from shotad.core import EvaluationError, cache_folder, key_of
 
 _CHUNK = 500
 """Keys that are asked for at once; SQLite takes at least 999."""
@@ -45,6 +43,10 @@ class Store:
     def close(self) -> None:
         """Let go of the file."""
         self._base.close()
+
+    def __del__(self) -> None:
+        if "_base" in vars(self):  # else it was never opened
+            self.close()
 
     def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there, by key. A store that was told to forget finds only what this run put

@@ -7,14 +7,21 @@ from itertools import islice
 
 import numpy as np
 
-from shotad.core.progress import reported
-from shotad.core.workfolder import key_of
+from shotad.core import key_of, reported
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.measure.store import text_key
-from shotad.script.language.embeddings import Embedder, Vectors, check_installed, make_embedder
-from shotad.script.language.parsing import Parse, Parser, ParserModel, find_parser
-from shotad.script.language.whichmodel import embedding_model
+from shotad.script import (
+    Embedder,
+    Parse,
+    Parser,
+    ParserModel,
+    Vectors,
+    check_installed,
+    embedding_model,
+    find_parser,
+    make_embedder,
+)
 
 INSTRUCTIONS = {
     "none": "",

@@ -9,9 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from shotad.core.runsettings import Given, GivenCast
-from shotad.core.types import Interval
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Given, GivenCast, Interval, WorkFolder
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.lines import PredictedLine, Shots

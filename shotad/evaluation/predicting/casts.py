@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import CastError
-from shotad.core.runsettings import GivenCast
-from shotad.core.workfolder import key_of
+from shotad.core import CastError, GivenCast, key_of
 
 
 @dataclass(frozen=True, slots=True)

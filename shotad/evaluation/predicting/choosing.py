@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shotad.core.errors import UsageError
+from shotad.core import UsageError
 from shotad.evaluation.datasets.ads import Ad, Dataset
 
 _SHARD = re.compile(r"(\d+)/(\d+)")

@@ -7,24 +7,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.progress import Progress
-from shotad.core.records import description_of
-from shotad.core.types import Slot
-from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.recognise import check_cast
-from shotad.description.clip_builder import GrammarReaders, understand
-from shotad.description.prepare import Bench, prepare
-from shotad.description.usage import Used, used
-from shotad.description.writing import Engines, write
-from shotad.description.writing.track import write_track
+from shotad.core import Config, Progress, Slot, WorkFolder, description_of
+from shotad.description import (
+    Bench,
+    Engines,
+    GrammarReaders,
+    Used,
+    check_cast,
+    prepare,
+    understand,
+    used,
+    write,
+    write_track,
+)
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.asking import Asked
 from shotad.evaluation.predicting.lines import PredictedLine
-from shotad.film.prepared import Prepared
-from shotad.film.reader import Film
-from shotad.film.slots import word_budget
-from shotad.script.cue import Cue, CueStatus
+from shotad.film import Film, Prepared, word_budget
+from shotad.script import Cue, CueStatus
 
 Record = Mapping[str, Any]
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from shotad.core.records import seconds
-from shotad.core.types import Interval
+from shotad.core import Interval, seconds
 
 Shots = Literal["published", "one", "found", ""]
 """Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""

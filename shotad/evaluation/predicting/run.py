@@ -23,24 +23,36 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import (
+from shotad.core import (
     CastError,
+    Config,
     FilmError,
+    Given,
+    NoProgress,
+    Progress,
+    RecordLog,
     ScriptError,
     ShotadError,
     SubtitleError,
     UsageError,
+    WorkFolder,
     WorkFolderError,
+    key_of,
+    reported,
+    work_folder_of,
+    write_settings,
 )
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.core.recordlog import RecordLog
-from shotad.core.runsettings import Given, write_settings
-from shotad.core.workfolder import WorkFolder, key_of, work_folder_of
-from shotad.description import choice, repair, story, verify
-from shotad.description.clip_builder import GrammarReaders, check_readers, make_readers
-from shotad.description.prompts import check_prompts
-from shotad.description.writing import Engines
+from shotad.description import (
+    CHOICE_TEMPLATES,
+    REPAIR_TEMPLATES,
+    STORY_TEMPLATES,
+    VERIFY_TEMPLATES,
+    Engines,
+    GrammarReaders,
+    check_prompts,
+    check_readers,
+    make_readers,
+)
 from shotad.evaluation.datasets.ads import Ad, Dataset, Video
 from shotad.evaluation.datasets.videos import video_of, video_places
 from shotad.evaluation.predicting.asking import Asked
@@ -52,8 +64,7 @@ from shotad.evaluation.predicting.shots import GivenShots, published_shots
 from shotad.evaluation.predicting.summary import Predicted
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
 from shotad.evaluation.predicting.waiting import Later
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.film import Film, open_film
 
 
 class Ledger:
@@ -188,7 +199,7 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
 
     Raises ShotadError for what ends a run; what is done is kept.
     """
-    check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
+    check_prompts(REPAIR_TEMPLATES, STORY_TEMPLATES, VERIFY_TEMPLATES, CHOICE_TEMPLATES)
     job.engines.get_ready(job.config, job.progress)
     check_readers(job.config, job.progress)
     with WorkFolder(work_folder_of(job.out)) as place:

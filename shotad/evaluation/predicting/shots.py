@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.shotlists import touching
 from shotad.evaluation.predicting.lines import Shots

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.core.engine import Stage
-from shotad.description import usage
-from shotad.description.usage import StageUsed, Used
+from shotad.core import Stage
+from shotad.description import StageUsed, Used, usage_as_json, usage_lines
 from shotad.evaluation.predicting.lines import PredictedLine
 
 LISTED = 10
@@ -62,7 +61,7 @@ def _sum(one: StageUsed, other: StageUsed) -> StageUsed:
     return StageUsed(one.terms, one.calls + other.calls, one.tokens + other.tokens)
 
 
-def render(done: Predicted, out: str) -> str:
+def prediction_text(done: Predicted, out: str) -> str:
     """Plain lines for people."""
     statuses = done.statuses
     heard = statuses.get("placed", 0) + statuses.get("shortened", 0)
@@ -77,7 +76,7 @@ def render(done: Predicted, out: str) -> str:
     if len(failures) > LISTED:
         lines.append("  … the others stand in the file.")
     if done.stages:
-        lines += usage.render(done.used)
+        lines += usage_lines(done.used)
     return "\n".join([*lines, f"Predictions: {out}"])
 
 
@@ -88,7 +87,7 @@ _WORDS = {
 }
 
 
-def as_json(done: Predicted, out: str) -> dict[str, Any]:
+def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
     """The same for programs."""
     return {
         "out": out,
@@ -101,5 +100,5 @@ def as_json(done: Predicted, out: str) -> dict[str, Any]:
         "failures": [
             {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
         ],
-        "used": usage.as_json(done.used) if done.stages else None,
+        "used": usage_as_json(done.used) if done.stages else None,
     }

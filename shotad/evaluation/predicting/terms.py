@@ -7,13 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import ConfigError
-from shotad.core.resources import data_root
-from shotad.core.types import Interval
-from shotad.core.workfolder import key_of
-from shotad.description.ask import identity_record
-from shotad.description.writing import Engines
+from shotad.core import Config, ConfigError, Interval, data_root, key_of
+from shotad.description import Engines, identity_record
 from shotad.evaluation.datasets.ads import Ad
 
 _NO_MATTER: dict[str, Any] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.core.engine import Engine, Identity, Reply, Request
-from shotad.description.writing import Engines
-from shotad.engines.local.model import LocalModel
+from shotad.core import Engine, Identity, Reply, Request
+from shotad.description import Engines
+from shotad.engines import LocalModel
 
 AHEAD = 32
 """Clips of a turn: of some 400 ADs, beside whose work the loading of two models is little."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.datasets.actions import alike, same_text
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, counted, tally

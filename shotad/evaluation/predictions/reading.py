@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.datasets.ads import Finding
 from shotad.evaluation.datasets.cells import plain_id, texts
 from shotad.evaluation.datasets.findings import MALFORMED, NOTE

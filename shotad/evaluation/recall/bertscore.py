@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.script.language.tokenvectors import TokenVectors
+from shotad.script import TokenVectors
 
 Scores = npt.NDArray[np.float64]
 

@@ -16,13 +16,13 @@ from typing import Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
 from shotad.evaluation.recall.bertscore import PUBLISHED, published, rescaled
 from shotad.evaluation.recall.pairs import Pair, PairScores, pair_scores, source_of
-from shotad.script.language.tokenvectors import check_name
+from shotad.script import check_name
 
 Rule = Literal["all", "full"]
 

@@ -6,14 +6,11 @@ import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from shotad.core.config.measures import RecallSettings
-from shotad.core.errors import EvaluationError
-from shotad.core.progress import reported
-from shotad.core.workfolder import key_of
+from shotad.core import EvaluationError, RecallSettings, key_of, reported
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.store import text_key
 from shotad.evaluation.recall.bertscore import PUBLISHED, f_scores, published
-from shotad.script.language.tokenvectors import EncoderPlace, TokenEncoder, TokenVectors, locate
+from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, locate
 
 Pair = tuple[str, str]
 """A prediction and a reference."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.core.config.measures import ReportSettings
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError, ReportSettings
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result, only
 from shotad.evaluation.report.inputs import base_name

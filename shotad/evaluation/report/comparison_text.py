@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.wholefiles import readable_json, write_text
+from shotad.core import readable_json, write_text
 from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.comparing import LISTED_IDS, Changed, Comparison, MetricComparison
 from shotad.evaluation.report.intervals import basis_words

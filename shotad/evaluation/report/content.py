@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from shotad.core.errors import ShotadError
+from shotad.core import ShotadError
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.report.inputs import AND, LeftOut, ReportInput
 from shotad.evaluation.report.intervals import Span, basis_words

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.compute import need
+from shotad.core import need
 from shotad.evaluation.measure.rows import Floats, Result
 from shotad.evaluation.report.groups import Group
 from shotad.evaluation.report.wording import number, percent
-from shotad.film.overlay.palette import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
+from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.core.types import ShotScale
+from shotad.core import ShotScale
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Floats, Result, only
 from shotad.evaluation.report.inputs import ReportInput, base_name

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.measure.items import Corpus
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from shotad.core.config import Config
-from shotad.core.errors import EvaluationError
+from shotad.core import Config, EvaluationError
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.report.hashes import file_hash

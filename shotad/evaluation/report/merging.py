@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from shotad.core.errors import EvaluationError
+from shotad.core import EvaluationError
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Result, only
 from shotad.evaluation.report.inputs import AND, Joined, Predictions, ReportInput

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.evaluation.report.plots import Plot
 from shotad.evaluation.report.wording import count
-from shotad.film.overlay.pages import page_environment
+from shotad.film import page_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.config.measures import MeasureSettings
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
+from shotad.core import Config, EvaluationError, Interval, MeasureSettings
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Result, Row
 from shotad.evaluation.report.inputs import Joined, LeftOut, Predictions, ReportInput

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.evaluation.report.intervals import Span

@@ -6,8 +6,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.wholefiles import readable_json, write_bytes, write_text
+from shotad.core import WorkFolderError, readable_json, write_bytes, write_text
 from shotad.evaluation.report.content import content_of
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import Span, spans

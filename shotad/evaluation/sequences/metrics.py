@@ -25,9 +25,7 @@ from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
 from shotad.evaluation.measure.texts import VectorService, vectors_of
-from shotad.script.names.members import TITLES, members
-from shotad.script.names.mentions import Mention, book_of, mentions
-from shotad.script.names.tokens import Token, tokens_of
+from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
 
 _ARTICLES = frozenset(("the", "a", "an"))
 
@@ -65,7 +63,7 @@ def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Na
     return found
 
 
-def _label(line: Sequence[Token], mention: Mention) -> str:
+def _label(line: Sequence[NameToken], mention: Mention) -> str:
     words = [token.key for token in line[mention.start : mention.end]]
     bare = [word for word in words if word not in _ARTICLES]
     return " ".join([word for word in bare if word not in TITLES] or bare or words)

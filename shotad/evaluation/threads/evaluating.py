@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shotad import __version__
-from shotad.core.config import Config
-from shotad.core.errors import UsageError
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Config, NoProgress, Progress, UsageError, WorkFolder
 from shotad.evaluation.threads.labels import ThreadLabels
 from shotad.evaluation.threads.results import ClipRow, Figures, Json, Match, Setup, SetupResult, setup_result
 from shotad.evaluation.threads.run import ThreadBench, score_clips
-from shotad.grammar.base import RADIUS, TEMPERATURE, FeatureMaker
+from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +205,7 @@ def evaluate_threads(
     progress: Progress | None = None,
 ) -> ThreadEvaluation:
     """Score all clips and write ``threads.json`` into ``folder``; see `score_clips` for what is kept."""
-    from shotad.grammar.threads import threads_of
+    from shotad.grammar import threads_of
 
     bench = ThreadBench(
         maker,
@@ -230,7 +227,7 @@ def evaluate_threads(
 
 def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
     """The maker that the settings ask for. Raises UsageError where they ask for no features."""
-    from shotad.grammar.features import make_feature_maker
+    from shotad.grammar import make_feature_maker
 
     maker = make_feature_maker(config.threads, config.compute, progress)
     if maker is None:

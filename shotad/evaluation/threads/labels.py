@@ -24,8 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import Interval
+from shotad.core import DatasetError, Interval
 
 OVERLAP = 0.002
 """Seconds by which shots may overlap: times that were rounded to milliseconds."""

@@ -16,21 +16,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.config import ThreadSettings
-from shotad.core.errors import FilmError, UsageError
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.core.recordlog import RecordLog
-from shotad.core.types import Seconds
-from shotad.core.workfolder import WorkFolder, key_of
+from shotad.core import (
+    FilmError,
+    NoProgress,
+    Progress,
+    RecordLog,
+    Seconds,
+    ThreadSettings,
+    UsageError,
+    WorkFolder,
+    key_of,
+    reported,
+)
 from shotad.evaluation.threads.labels import LabelledClip
 from shotad.evaluation.threads.metrics import Floats
 from shotad.evaluation.threads.results import ClipScores, Setup
-from shotad.film.moments import ShotMoments, moments_of
-from shotad.grammar.base import RADIUS, TEMPERATURE, FeatureMaker, Features
+from shotad.film import ShotMoments, moments_of
+from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
 if TYPE_CHECKING:
-    from shotad.film.reader import Film, Picture
-    from shotad.grammar.threads import Place, ShotFeatures
+    from shotad.film import Film, Picture
+    from shotad.grammar import Place, ShotFeatures
 
 SCORES = 1
 """Goes up when the way of scoring changes, so that kept scores are made again."""
@@ -105,7 +111,7 @@ def _score_clip(
 
 def _opened(clip: LabelledClip, reader: str) -> Film:
     """The film of a clip. Raises FilmError for what is not there or cannot be read."""
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     if not clip.path.exists():
         what = f"The film {clip.clip} of {clip.name} is not there: {clip.path}."
@@ -133,7 +139,7 @@ def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadBench)
 
 def _made(clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: ThreadBench) -> dict[Setup, Floats]:
     """Scores of one clip for each set-up, from its frames."""
-    from shotad.grammar.threads import ShotFeatures, places
+    from shotad.grammar import ShotFeatures, places
 
     n = len(clip.shots)
     if n < 2:
@@ -151,7 +157,7 @@ def _made(clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: Thread
 
 def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: ThreadBench) -> Floats:
     """Scores float64 ``[n (n - 1) / 2]``, by rows, of shots with these features."""
-    from shotad.grammar.threads import Matching, shot_scores, whole_scores
+    from shotad.grammar import Matching, shot_scores, whole_scores
 
     settings = bench.settings
     if setup.match == "whole":

@@ -17,11 +17,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image as Pillow
-from PIL import ImageDraw, ImageFont
+from PIL import Image as Pillow, ImageDraw, ImageFont
 
-from shotad.core.clip_cast import Mark
-from shotad.core.types import Box, Image, Sighting
+from shotad.core import Box, Image, Mark, Sighting
 from shotad.film.overlay.outlines import Outline, Oval, Plane, Stroke, Window, cover, ellipse, rectangle
 from shotad.film.overlay.palette import BLACK, PAPER, Colour, ink_on
 

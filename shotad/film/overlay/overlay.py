@@ -12,12 +12,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from PIL import Image as Pillow
-from PIL import ImageDraw, ImageFont
+from PIL import Image as Pillow, ImageDraw, ImageFont
 
-from shotad.core.clip_cast import NOBODY, Mark, Presence
-from shotad.core.config import FrameSettings, OverlaySettings
-from shotad.core.types import Box, Clip, Image, Sighting
+from shotad.core import NOBODY, Box, Clip, FrameSettings, Image, Mark, OverlaySettings, Presence, Sighting
 from shotad.film.overlay.marks import Shape, paint_people
 from shotad.film.overlay.outlines import Window
 

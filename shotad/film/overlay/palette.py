@@ -6,7 +6,7 @@ Contrast is WCAG 2.2's ratio of relative luminances.
 
 from __future__ import annotations
 
-from shotad.core.threadnames import thread_number
+from shotad.core import thread_number
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""

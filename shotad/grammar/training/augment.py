@@ -13,12 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image as Pictures
-from PIL import ImageFilter
+from PIL import Image as Pictures, ImageFilter
 from pydantic import Field
 
-from shotad.core.settings import Settings
-from shotad.core.types import Image
+from shotad.core import Image, Settings
 
 
 class AugmentSettings(Settings):

@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.compute import need_torch
-from shotad.core.errors import ConfigError, WeightsError
-from shotad.core.hub import is_model_folder
-from shotad.core.progress import Progress
+from shotad.core import ConfigError, Progress, WeightsError, is_model_folder, need_torch
 from shotad.grammar.dino_models import MODELS
 from shotad.grammar.dinov2 import folder_hash, load_model
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
-from shotad.core.errors import DatasetError, FilmError
-from shotad.core.types import Image, ShotScale
+from shotad.core import DatasetError, FilmError, Image, ShotScale
 
 if TYPE_CHECKING:
-    from shotad.core.info import FilmInfo
+    from shotad.core import FilmInfo
 
 Split = Literal["train", "val", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -126,7 +125,7 @@ def open_picture(item: ScaleItem, chance: random.Random | None = None) -> Image:
 
 
 def _clip_frame(item: ScaleItem, path: Path, share: float) -> Image:
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     try:
         with open_film(path) as film:
@@ -146,8 +145,7 @@ def picture_length(info: FilmInfo) -> float:
 
 def _still(item: ScaleItem, path: Path) -> Image:
     import numpy as np
-    from PIL import Image as Pictures
-    from PIL import ImageOps
+    from PIL import Image as Pictures, ImageOps
 
     try:
         with Pictures.open(path) as picture:

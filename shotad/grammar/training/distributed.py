@@ -7,9 +7,7 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.compute import device_of, dtype_of, need, need_torch
-from shotad.core.config import ComputeSettings
-from shotad.core.errors import ConfigError
+from shotad.core import ComputeSettings, ConfigError, device_of, dtype_of, need, need_torch
 
 if TYPE_CHECKING:
     import torch

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.compute import need_torch
-from shotad.core.errors import ShotadError
-from shotad.core.types import Image
+from shotad.core import Image, ShotadError, need_torch
 from shotad.grammar.pixels import fitted
 from shotad.grammar.training.augment import AugmentSettings, augmented
 from shotad.grammar.training.data import ScaleItem, open_picture

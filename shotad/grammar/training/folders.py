@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import ShotScale
+from shotad.core import DatasetError, ShotScale
 from shotad.grammar.training.data import (
     CLIP_SUFFIXES,
     PICTURE_SUFFIXES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.grammar.training import folders, movieshots
 from shotad.grammar.training.data import RATIOS, SPLITS, ScaleData
 

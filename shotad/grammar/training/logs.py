@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 
 FILE = "metrics.csv"
 

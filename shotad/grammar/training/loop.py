@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from shotad.core.compute import need_torch
-from shotad.core.errors import ShotadError
-from shotad.core.progress import Progress, Task, reported
+from shotad.core import Progress, ShotadError, Task, need_torch, reported
 from shotad.grammar.scale_net import ScaleNet, save_net
 from shotad.grammar.training.data import ScaleData, ScaleItem
 from shotad.grammar.training.distributed import Crew

@@ -38,8 +38,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import ShotScale
+from shotad.core import DatasetError, ShotScale
 from shotad.grammar.training.data import (
     CLIP_SUFFIXES,
     PICTURE_SUFFIXES,

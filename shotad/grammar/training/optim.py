@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.compute import need_torch
-from shotad.core.types import ShotScale
+from shotad.core import ShotScale, need_torch
 from shotad.grammar.scale_net import ScaleNet
 from shotad.grammar.training.settings import OptimSettings
 

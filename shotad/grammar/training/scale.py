@@ -17,10 +17,15 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from shotad import __version__
-from shotad.core.errors import UsageError, WorkFolderError
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.types import ShotScale
-from shotad.core.wholefiles import readable_json, write_text
+from shotad.core import (
+    NoProgress,
+    Progress,
+    ShotScale,
+    UsageError,
+    WorkFolderError,
+    readable_json,
+    write_text,
+)
 from shotad.grammar.scale_net import load_net, load_released, released_weights, save_net
 from shotad.grammar.training.backbone import start_net
 from shotad.grammar.training.data import SPLITS, ScaleData
@@ -196,7 +201,7 @@ def _tested(parts: Parts, progress: Progress) -> Outcome:
 
 
 def _draw(path: Path, test: Scores) -> None:
-    from shotad.film.overlay.matrix import matrix_png
+    from shotad.film import matrix_png
 
     names = [scale.value for scale in ShotScale]
     shares = test.confusion / test.confusion.sum(axis=1, keepdims=True).clip(min=1)

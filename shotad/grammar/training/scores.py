@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import ShotScale
+from shotad.core import ShotScale
 
 Counts = npt.NDArray[np.int64]
 

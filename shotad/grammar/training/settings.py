@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from shotad.core.config import ComputeSettings
-from shotad.core.settings import Settings
+from shotad.core import ComputeSettings, Settings
 from shotad.grammar.training.augment import AugmentSettings
 
 

@@ -11,9 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.compute import need_torch
-from shotad.core.errors import ConfigError, WorkFolderError
-from shotad.core.wholefiles import replacing
+from shotad.core import ConfigError, WorkFolderError, need_torch, replacing
 from shotad.grammar.scale_net import ScaleNet
 
 if TYPE_CHECKING:

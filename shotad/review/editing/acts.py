@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from shotad.core.errors import ReviewError
+from shotad.core import ReviewError
 from shotad.review.editing.acts_time import add, join, move, shift, split
 from shotad.review.editing.scene import (
     Scene,
@@ -25,20 +25,20 @@ from shotad.review.editing.scene import (
     with_words,
 )
 from shotad.review.kinds import SOURCE, Change, Json
-from shotad.script.cue import (
+from shotad.script import (
+    EMPTIED,
+    REMOVED,
     Cue,
     CueStatus,
     Edit,
     EditField,
     LineState,
+    accept as accepted_by,
     clean_text,
+    given_back,
     mark_edit,
+    unaccept as unaccepted,
 )
-from shotad.script.cue import accept as accepted_by
-from shotad.script.cue import unaccept as unaccepted
-from shotad.script.cuefile import EMPTIED
-from shotad.script.edits import given_back
-from shotad.script.track import REMOVED
 
 __all__ = ["ACTS", "DROPPED", "Act", "Scene", "is_added", "room_of"]
 

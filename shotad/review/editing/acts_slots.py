@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shotad.core.config import SlotSettings
-from shotad.core.errors import ReviewError
-from shotad.core.types import Interval, Slot
-from shotad.description.writing.track import empty_line
-from shotad.film.handslots import SlotChange, new_slot
+from shotad.core import Interval, ReviewError, Slot, SlotSettings
+from shotad.description import empty_line
+from shotad.film import SlotChange, new_slot
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import Change, Json
-from shotad.script.track import Track
+from shotad.script import Track
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from shotad.core.errors import ReviewError
+from shotad.core import ReviewError
 from shotad.review.editing.scene import (
     Scene,
     Span,
@@ -27,8 +27,9 @@ from shotad.review.editing.scene import (
     with_words,
 )
 from shotad.review.kinds import SOURCE, Change, Json
-from shotad.script.cue import (
+from shotad.script import (
     EARLIEST,
+    REMOVED,
     Cue,
     CueStatus,
     Edit,
@@ -37,9 +38,9 @@ from shotad.script.cue import (
     hand_id,
     mark_edit,
     milliseconds,
+    rate_of,
+    spoken_words,
 )
-from shotad.script.pace import rate_of, spoken_words
-from shotad.script.track import REMOVED
 
 _SPACE = re.compile(r"\s+")
 _FARTHEST = 2000

@@ -17,12 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.records import whole_record
+from shotad.core import WorkFolderError, whole_record
 from shotad.review.kinds import Asked
-from shotad.script.cue import Cue, short_hash
-from shotad.script.cuefile import cue_json, read_cue
-from shotad.script.fields import Fields
+from shotad.script import Cue, Fields, cue_json, read_cue, short_hash
 
 FILE = "review.jsonl"
 

@@ -14,28 +14,26 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import ReviewError, ScriptError, ShotadError, WorkFolderError
-from shotad.core.info import FilmInfo
-from shotad.core.workfolder import WorkFolder
-from shotad.film.handslots import SlotChange, change_slots
-from shotad.film.prepared import Prepared, recorded
+from shotad.core import Config, FilmInfo, ReviewError, ScriptError, ShotadError, WorkFolder, WorkFolderError
+from shotad.film import Prepared, SlotChange, change_slots, recorded
 from shotad.review.editing.news import News, differences
 from shotad.review.editing.saving import TrackFile, signatures
 from shotad.review.editing.steps import changed_track, slots_in
 from shotad.review.kinds import Change, Hub
 from shotad.review.later import WhenQuiet
-from shotad.script.scriptfiles import (
+from shotad.script import (
+    TRACK,
     WRITTEN,
+    Format,
+    Track,
     are_written,
     edited_scripts,
     script_places,
     script_texts,
+    track_lock,
+    with_scripts,
     write_texts,
 )
-from shotad.script.text import Format
-from shotad.script.track import Track
-from shotad.script.tracking import TRACK, track_lock, with_scripts
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 

@@ -6,8 +6,7 @@ from collections.abc import Container, Mapping
 
 from shotad.review.editing.history import stamp_of
 from shotad.review.kinds import Change
-from shotad.script.cue import REDO, Cue
-from shotad.script.track import Track
+from shotad.script import REDO, Cue, Track
 
 Before = Mapping[str, Cue | None]
 """Lines that have changed, as they were; None: they were not there."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from shotad.core.errors import ScriptError
-from shotad.core.wholefiles import write_bytes
-from shotad.script.cue import Cue
-from shotad.script.track import Track, cue_block, cue_span, from_json, to_json
+from shotad.core import ScriptError, write_bytes
+from shotad.script import Cue, Track, cue_block, cue_span, from_json, to_json
 
 Signature = tuple[int, int, int] | None
 """By what a file is known to be the same: when it was changed, its size, its place on the disk."""

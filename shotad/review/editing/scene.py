@@ -9,13 +9,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
 
-from shotad.core.errors import ReviewError
-from shotad.core.types import Interval, Slot
+from shotad.core import Interval, ReviewError, Slot
 from shotad.review.kinds import Json
-from shotad.script.cue import EARLIEST, LONGEST, Cue, CueStatus, EditField, milliseconds, unaccept
-from shotad.script.edits import respoken
-from shotad.script.pace import spoken_words
-from shotad.script.track import Track
+from shotad.script import (
+    EARLIEST,
+    LONGEST,
+    Cue,
+    CueStatus,
+    EditField,
+    Track,
+    milliseconds,
+    respoken,
+    spoken_words,
+    unaccept,
+)
 
 Span = tuple[int, int]
 """Half-open time in whole milliseconds, the resolution in which tracks are written."""

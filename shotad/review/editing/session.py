@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.errors import OutOfDate, ReviewError, WorkFolderError
-from shotad.core.info import FilmInfo
-from shotad.core.runsettings import RunSettings
-from shotad.film.prepared import Prepared
+from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
+from shotad.film import Prepared
 from shotad.review.editing.acts import ACTS
 from shotad.review.editing.acts_slots import SlotScene, add_slot, remove_slot
 from shotad.review.editing.acts_time import JOINED
@@ -24,8 +22,7 @@ from shotad.review.editing.news import differences
 from shotad.review.editing.scene import Scene
 from shotad.review.editing.steps import step_of, walked
 from shotad.review.kinds import Asked, Change, Done, Hub, Json
-from shotad.script.cue import Cue
-from shotad.script.track import Track
+from shotad.script import Cue, Track
 
 __all__ = ["Session", "stamp_of"]
 

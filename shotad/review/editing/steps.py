@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.core.errors import OutOfDate
-from shotad.core.records import slot_rows, slots_of
-from shotad.core.types import Slot
-from shotad.film.handslots import SlotChange
+from shotad.core import OutOfDate, Slot, slot_rows, slots_of
+from shotad.film import SlotChange
 from shotad.review.editing.acts_slots import SlotsChanged
 from shotad.review.editing.history import LineStep, Step, Way
 from shotad.review.kinds import Change, Json
-from shotad.script.track import Track
+from shotad.script import Track
 
 _UNDONE = {"undo": "undone", "redo": "done again"}
 

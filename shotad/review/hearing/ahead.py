@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from shotad.core.errors import ShotadError
+from shotad.core import ShotadError
 from shotad.review.hearing.speaking import Speaking
-from shotad.sound.fitting.nearby import Neighbourhood, Placed
-from shotad.sound.studio import Keeping
+from shotad.sound import Keeping, Neighbourhood, Placed
 
 
 class SpeakingAhead:

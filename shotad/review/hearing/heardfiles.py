@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core.wholefiles import sweep, write_bytes
-from shotad.film.audio import Samples
+from shotad.core import sweep, write_bytes
+from shotad.film import Samples
 
 FILES = 200
 BYTES = 200 * 2**20

@@ -15,30 +15,27 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError, ReviewError, ShotadError
-from shotad.core.records import parse_json
-from shotad.core.types import Interval
-from shotad.core.workfolder import key_of
-from shotad.film.audio import Samples
-from shotad.film.opening import open_film
-from shotad.film.prepared import Prepared
-from shotad.film.reader import Film
+from shotad.core import Config, FilmError, Interval, ReviewError, ShotadError, key_of, parse_json
+from shotad.film import Film, Prepared, Samples, open_film
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.heardfiles import HeardFiles
 from shotad.review.hearing.listening import Listening
 from shotad.review.hearing.placing import KINDS, Kind, Placing
 from shotad.review.hearing.speaking import Speaking
 from shotad.review.kinds import Json
-from shotad.script.cue import Cue
-from shotad.script.track import Track
-from shotad.script.tracking import TRACK
-from shotad.sound.kinds import Take
-from shotad.sound.mixing.excerpt import Excerpt, foreseen_make_up, limit_of
-from shotad.sound.mixing.prepare import lay
-from shotad.sound.mixing.programme import Programme, no_programme, programme_of
-from shotad.sound.mixing.takes import loudness_of
-from shotad.sound.voices.base import plain_language
+from shotad.script import TRACK, Cue, Track
+from shotad.sound import (
+    Excerpt,
+    Programme,
+    Take,
+    foreseen_make_up,
+    lay,
+    limit_of,
+    loudness_of,
+    no_programme,
+    plain_language,
+    programme_of,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,14 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.records import parse_json
-from shotad.core.types import Interval
-from shotad.core.wholefiles import readable_json, write_text
-from shotad.core.workfolder import key_of
-from shotad.sound.loudness import Course, Loudness
-from shotad.sound.mixing.excerpt import nearby, sampled, whole
-from shotad.sound.mixing.prepare import Heard
-from shotad.sound.mixing.programme import Programme
+from shotad.core import Interval, key_of, parse_json, readable_json, write_text
+from shotad.sound import Course, Heard, Loudness, Programme, nearby, sampled, whole
 
 FORMAT = 1
 KEPT = 4

@@ -7,19 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.core.config import Config
-from shotad.core.errors import VoiceError
-from shotad.core.types import Interval, SpeechKind
-from shotad.film.prepared import Prepared
+from shotad.core import Config, Interval, SpeechKind, VoiceError
+from shotad.film import Prepared
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.speaking import InTurn, Speaking
-from shotad.script.cue import Cue
-from shotad.script.track import Track
-from shotad.sound.ducking import SLOPES
-from shotad.sound.fitting.nearby import MOST, fit_near, neighbourhood
-from shotad.sound.kinds import Spoken, Unspoken
-from shotad.sound.rendering.voicing import WORDLESS, has_words
-from shotad.sound.studio import Keeping
+from shotad.script import Cue, Track
+from shotad.sound import MOST, SLOPES, WORDLESS, Keeping, Spoken, Unspoken, fit_near, has_words, neighbourhood
 
 Kind = Literal["mix", "voice", "programme"]
 KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")

@@ -8,18 +8,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import CastError, ReviewError, VoiceError
-from shotad.core.quiet import native_quiet
-from shotad.core.runsettings import SETTINGS, read_settings
-from shotad.core.settings import build_settings
+from shotad.core import (
+    SETTINGS,
+    CastError,
+    ReviewError,
+    VoiceError,
+    VoiceSettings,
+    build_settings,
+    native_quiet,
+    read_settings,
+)
 from shotad.review.kinds import Json
-from shotad.sound.kinds import Take
-from shotad.sound.pronunciation import NOTHING, Lexicon
-from shotad.sound.rendering.voicing import VOICES, pronunciations
-from shotad.sound.studio import Keeping
-from shotad.sound.voices import AUTO, make_voice, voices
-from shotad.sound.voices.base import Speaker, VoiceInfo
+from shotad.sound import (
+    AUTO,
+    NOTHING,
+    VOICES,
+    Keeping,
+    Lexicon,
+    Speaker,
+    Take,
+    VoiceInfo,
+    make_voice,
+    pronunciations,
+    voices,
+)
 
 SLOWEST, FASTEST = 0.5, 2.0
 """Paces that can be set."""

@@ -12,9 +12,18 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shotad.film.audio import Samples, choose_track, sound_blocks
-from shotad.film.colour import Turn, light_of, matrix_of, turn_of
-from shotad.film.reader import Film, Frame, Size
+from shotad.film import (
+    Film,
+    Frame,
+    Samples,
+    Size,
+    Turn,
+    choose_track,
+    light_of,
+    matrix_of,
+    sound_blocks,
+    turn_of,
+)
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -19,15 +19,18 @@ from typing import Protocol
 
 import numpy as np
 
-from shotad.core.config import Config, OverlaySettings
-from shotad.core.errors import FilmError, ReviewError
-from shotad.core.info import FilmInfo
-from shotad.core.types import Clip, Image, Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.film.framing import STILLS
-from shotad.film.framing import Frames as Reading
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import (
+    Clip,
+    Config,
+    FilmError,
+    FilmInfo,
+    Image,
+    Interval,
+    OverlaySettings,
+    ReviewError,
+    WorkFolder,
+)
+from shotad.film import STILLS, Film, Frames as Reading, open_film
 from shotad.review.kinds import FrameNote, Picture
 from shotad.review.pictures.outlines import Outlines
 from shotad.review.pictures.seen import Looks, Seen
@@ -201,7 +204,7 @@ class Frames:
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
-        from shotad.film.overlay.overlay import fit, paint, vlm_size
+        from shotad.film import fit, paint, vlm_size
 
         height, width = image.shape[:2]
         size = seen.size or vlm_size(width, height, self._session.config.frames)

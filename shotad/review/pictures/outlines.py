@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from shotad.core.clip_cast import NOBODY, Character, Mark, Presence
-from shotad.core.records import parse_json
-from shotad.core.types import Sighting
-from shotad.description.casting.records import CHARACTERS, FACES
-from shotad.film.overlay.marks import COLOURS
+from shotad.core import NOBODY, Character, Mark, Presence, Sighting, parse_json
+from shotad.description import CHARACTERS, FACES
+from shotad.film import COLOURS
 from shotad.review.kinds import FrameNote
-from shotad.sight.facetracks import FaceTrack, from_row
+from shotad.sight import FaceTrack, from_row
 
 SAME = 1e-5
 """Seconds by which records round."""

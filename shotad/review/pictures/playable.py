@@ -16,11 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError
-from shotad.core.info import FilmInfo
-from shotad.film.audio import choose_track
-from shotad.film.container import find_media, is_cover
+from shotad.core import Config, FilmError, FilmInfo
+from shotad.film import choose_track, find_media, is_cover
 
 if TYPE_CHECKING:
     from av.container import InputContainer

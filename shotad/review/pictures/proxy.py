@@ -13,10 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.info import FilmInfo
-from shotad.core.workfolder import key_of
-from shotad.film.opening import open_film
+from shotad.core import Config, FilmInfo, key_of
+from shotad.film import open_film
 from shotad.review.kinds import Hub, Json
 from shotad.review.pictures.encoding import BITS, LINES, QUALITY
 from shotad.review.pictures.playable import Playable, browser_kind

@@ -25,11 +25,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import ShotadError, WorkFolderError
-from shotad.core.wholefiles import readable_json, replacing, sweep_beside, write_text
-from shotad.film.audio import choose_track
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import ShotadError, WorkFolderError, readable_json, replacing, sweep_beside, write_text
+from shotad.film import Film, choose_track, open_film
 from shotad.review.pictures.encoding import Report, encode
 from shotad.review.pictures.playable import browser_kind
 from shotad.review.pictures.remuxing import Uncopyable, copies_picture, copies_sound, remux

@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shotad.film.audio import choose_track
-from shotad.film.container import exact, is_cover
-from shotad.film.reader import Film
+from shotad.film import Film, choose_track, exact, is_cover
 from shotad.review.pictures.encoding import CLOCK, EncodedSound, Report, Teller
 from shotad.review.pictures.playable import plays_picture
 

@@ -17,15 +17,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from shotad.core.errors import FilmError, ReviewError, WorkFolderError
-from shotad.core.records import read_record
-from shotad.core.types import Image, Shot
-from shotad.core.wholefiles import write_bytes, write_text
-from shotad.core.workfolder import key_of
-from shotad.film.framing import STILLS
-from shotad.film.opening import open_film
-from shotad.film.prepared import Prepared
-from shotad.film.reader import Film, Size
+from shotad.core import (
+    FilmError,
+    Image,
+    ReviewError,
+    Shot,
+    WorkFolderError,
+    key_of,
+    read_record,
+    write_bytes,
+    write_text,
+)
+from shotad.film import STILLS, Film, Prepared, Size, open_film
 from shotad.review.kinds import Picture
 from shotad.review.pictures.frames import Told
 

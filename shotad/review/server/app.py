@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from shotad.core.errors import ShotadError, WorkFolderError
+from shotad.core import ShotadError, WorkFolderError
 from shotad.review.server import routes_acts, routes_media, routes_page, routes_work
 from shotad.review.server.security import Guard, Refused, answer_error
 

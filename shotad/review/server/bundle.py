@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.errors import ReviewError, ShotadError
+from shotad.core import ReviewError, ShotadError
 from shotad.review.kinds import Done, Json
 from shotad.review.server.events import Tabs
 from shotad.review.server.security import Hosts, Keys

@@ -22,7 +22,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from shotad.core.errors import ReviewError
+from shotad.core import ReviewError
 from shotad.review.server.events import until_gone
 
 Span = tuple[int, int]

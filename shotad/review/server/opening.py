@@ -8,19 +8,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config import Config
-from shotad.core.config.sound import VoiceSettings
-from shotad.core.errors import ConfigError, FilmError
-from shotad.core.info import FilmInfo
-from shotad.core.runsettings import RunSettings
-from shotad.core.settings import build_settings
-from shotad.core.workfolder import WorkFolder
-from shotad.film.opening import open_film
+from shotad.core import (
+    Config,
+    ConfigError,
+    FilmError,
+    FilmInfo,
+    RunSettings,
+    VoiceSettings,
+    WorkFolder,
+    build_settings,
+)
+from shotad.film import open_film
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Asked, Done, Hub
 from shotad.review.server.remembered import remember, remembered
-from shotad.script.track import FilmId, load_track
-from shotad.script.tracking import TRACK
+from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
     from shotad.review.server.bundle import Pictures, Review
@@ -187,7 +189,7 @@ def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
 def _with_voice(config: Config, folder: Path) -> Config:
     """The settings with the voice that was chosen on the page. One that is not there any more is told of
     where it is to speak: it must not keep the page from opening."""
-    from shotad.sound.voices import AUTO
+    from shotad.sound import AUTO
 
     voice = remembered(folder).get("voice")
     if not isinstance(voice, dict):

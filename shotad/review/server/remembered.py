@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shotad.core.records import parse_json
-from shotad.core.wholefiles import readable_json, write_text
+from shotad.core import parse_json, readable_json, write_text
 
 REMEMBERED = "review.json"
 

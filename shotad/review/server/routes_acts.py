@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shotad.core.errors import OutOfDate, ReviewError, ShotadError, WorkFolderError
+from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
 from shotad.review.kinds import Done, Json
 from shotad.review.server.remembered import remember
 from shotad.review.server.routes import get, post, value

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shotad.core.errors import ReviewError
+from shotad.core import ReviewError
 from shotad.review.server.events import EventStream
 from shotad.review.server.media import FileAnswer, inside
 from shotad.review.server.routes import get

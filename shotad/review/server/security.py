@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from shotad.core.errors import ShotadError
+from shotad.core import ShotadError
 
 _LOG = logging.getLogger(__name__)
 

@@ -22,17 +22,22 @@ from urllib.parse import quote
 import uvicorn
 from filelock import FileLock, Timeout
 
-from shotad.core.errors import InUse, ReviewError, UsageError, WorkFolderError
-from shotad.core.progress import Progress
-from shotad.core.records import parse_json
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import WorkFolder
+from shotad.core import (
+    InUse,
+    Progress,
+    ReviewError,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    parse_json,
+    write_text,
+)
 from shotad.review.server.events import Tabs
 from shotad.review.server.opening import open_session, review_of
 from shotad.review.server.security import Keys, hosts_for
 
 if TYPE_CHECKING:
-    from shotad.core.runsettings import RunSettings
+    from shotad.core import RunSettings
     from shotad.review.server.bundle import Review
 
 LOCK, ADDRESS = ".review.lock", ".review.address"

@@ -10,20 +10,25 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from shotad.core.config import Config
-from shotad.core.types import Interval, Slot
-from shotad.film.prepared import Prepared
-from shotad.film.slots import word_budget
+from shotad.core import Config, Interval, Slot
+from shotad.film import Prepared, word_budget
 from shotad.review.editing.acts_slots import SlotsChanged
 from shotad.review.editing.acts_time import why_apart
 from shotad.review.editing.scene import Scene, is_added, room_of
 from shotad.review.editing.session import Session, stamp_of
 from shotad.review.kinds import Done
 from shotad.review.showing.findings import Findings, finding_view
-from shotad.script.cue import Cue, LineState, count_words, milliseconds
-from shotad.script.pace import Budget, budget_in, spoken_words
-from shotad.script.rules import Finding
-from shotad.script.track import Track
+from shotad.script import (
+    Budget,
+    Cue,
+    Finding,
+    LineState,
+    Track,
+    budget_in,
+    count_words,
+    milliseconds,
+    spoken_words,
+)
 
 
 @dataclass(frozen=True, slots=True)

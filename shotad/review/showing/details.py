@@ -11,13 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.core.observations import Facts
-from shotad.description.sheet.inwords import in_words
-from shotad.description.writing.track import ADDED
+from shotad.core import Facts
+from shotad.description import ADDED, in_words
 from shotad.review.editing.session import Session
 from shotad.review.showing.engineview import engine_title
 from shotad.review.showing.recordindex import Record, RecordIndex
-from shotad.script.cue import REDO, Cue, CueStatus, EditField, Provenance
+from shotad.script import REDO, Cue, CueStatus, EditField, Provenance
 
 Note = dict[str, str]
 

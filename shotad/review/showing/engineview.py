@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import ShotadError
+from shotad.core import Config, ShotadError
 from shotad.engines import ENGINES, stage_engines
 
 TITLES = {
@@ -53,8 +52,8 @@ def _view(settings: str) -> dict[str, Any]:
             models = (config.stage1.model or "", config.stage2.model or "")
             titles = engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1])
             return _told(*titles, [], notes=names.stage2 != "narrator")
-        from shotad.description.writing import Engines  # Stage I and II: not loaded for a page alone
-        from shotad.engines.openai.notice import notice
+        from shotad.description import Engines  # Stage I and II: not loaded for a page alone
+        from shotad.engines import notice
 
         engines = Engines.of(config)
     except ShotadError as error:

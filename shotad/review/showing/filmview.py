@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core.errors import WorkFolderError
-from shotad.core.printable import printable
-from shotad.core.records import read_record
-from shotad.core.threadnames import thread_number
-from shotad.core.types import ShotScale
+from shotad.core import ShotScale, WorkFolderError, printable, read_record, thread_number
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Json
 from shotad.review.showing.board import (
@@ -28,8 +24,8 @@ from shotad.review.showing.board import (
 )
 from shotad.review.showing.engineview import engines_view
 from shotad.review.showing.findings import Findings
-from shotad.script.text import ALL_FORMATS
-from shotad.sound.rendering.outputs import FILMS, MEANINGS, SOUNDS, Kind
+from shotad.script import ALL_FORMATS
+from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 FORMAT_TITLES: Mapping[str, str] = {
     "vtt": "WebVTT: descriptions for players and web pages",

@@ -17,22 +17,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.errors import ReviewError, ShotadError
-from shotad.core.types import Interval
-from shotad.description.linting.cache import Again
-from shotad.description.linting.check import Checker, lint
-from shotad.description.linting.load import rendered_findings, track_material
+from shotad.core import Config, Interval, ReviewError, ShotadError
+from shotad.description import Again, Checker, lint, rendered_findings, track_material
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Hub
 from shotad.review.later import WhenQuiet
 from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
-from shotad.script.lint.accepted import accept, read_accepted, stamp_of, stamps
-from shotad.script.lint.lines import TrackLine, lines_of_track
-from shotad.script.lint.report import Report
-from shotad.script.lint.rules import hint_of, order_of, title_of
-from shotad.script.rules import Finding, Level
-from shotad.script.track import Track
+from shotad.script import (
+    Finding,
+    Level,
+    Report,
+    Track,
+    TrackLine,
+    accept_findings,
+    hint_of,
+    lines_of_track,
+    order_of,
+    read_accepted,
+    stamp_of,
+    stamps,
+    title_of,
+)
 
 _SOURCES = (
     "slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json", "render.json",
@@ -194,7 +199,7 @@ class Findings:
             chosen = [one for one in self.of(line_id) if one.rule == rule]
             if checked is None or not chosen:
                 raise ReviewError(f"{rule} finds nothing in {line_id}.", "Look again: it may have changed.")
-            accept(self._session.folder, chosen, [checked.line])
+            accept_findings(self._session.folder, chosen, [checked.line])
             self._accepted = read_accepted(self._session.folder)
             left = tuple(one for one in checked.findings if one.rule != rule)
             self._lines[line_id] = replace(checked, findings=left)

@@ -8,12 +8,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.observations import TextFact
-from shotad.core.types import Interval, Utterance
-from shotad.description.linting.check import DIALOGUE_WINDOW, Checker, each_line, in_time, lint
-from shotad.script.lint.interval_index import IntervalIndex
-from shotad.script.lint.lines import Material, TrackLine
-from shotad.script.rules import Finding
+from shotad.core import Interval, TextFact, Utterance
+from shotad.description import DIALOGUE_WINDOW, Checker, each_line, in_time, lint
+from shotad.script import Finding, IntervalIndex, Material, TrackLine
 
 LOOK_ALL = frozenset(("T5", "L6", "L7", "L8", "L11", "A1", "A2", "A3"))
 """Rules that look at all lines, or at the sound of a render."""

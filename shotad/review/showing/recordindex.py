@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core.records import whole_record
+from shotad.core import whole_record
 
 Record = Mapping[str, Any]
 

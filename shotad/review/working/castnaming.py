@@ -10,15 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.clip_cast import Character
-from shotad.core.errors import CastError, ReviewError
-from shotad.core.members import Member
-from shotad.description.naming import spoken
+from shotad.core import CastError, Character, Member, ReviewError
+from shotad.description import spoken
 from shotad.review.editing.acts import ACTS
 from shotad.review.kinds import Change, Json
-from shotad.script.cue import Cue, LineState
-from shotad.script.people import mentions
-from shotad.sight.cast.files.choosing import taken_name
+from shotad.script import Cue, LineState, cast_mentions
+from shotad.sight import taken_name
 
 if TYPE_CHECKING:
     from shotad.review.editing.session import Session
@@ -51,7 +48,7 @@ def names(text: str, member: Member, others: Sequence[Member], film: str, at: fl
     own = member.character(film, at)
     if own is None or not own.named:
         return False
-    return any(mention.id == own.id for mention in mentions(text, [own, *_silent(others, film, at)]))
+    return any(mention.id == own.id for mention in cast_mentions(text, [own, *_silent(others, film, at)]))
 
 
 def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:

@@ -6,9 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.core.errors import CastError
-from shotad.core.runsettings import GivenCast, RunSettings, read_settings, with_cast, write_settings
-from shotad.core.workfolder import WorkFolder, key_of
+from shotad.core import (
+    CastError,
+    GivenCast,
+    RunSettings,
+    WorkFolder,
+    key_of,
+    read_settings,
+    with_cast,
+    write_settings,
+)
 
 if TYPE_CHECKING:
     from shotad.review.editing.session import Session

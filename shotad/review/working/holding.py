@@ -7,14 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config import Config
-from shotad.core.errors import InUse, ReviewError
-from shotad.core.runsettings import RunSettings
-from shotad.core.workfolder import WorkFolder
-from shotad.film.prepared import film_of
+from shotad.core import Config, InUse, ReviewError, RunSettings, WorkFolder
+from shotad.film import film_of
 
 if TYPE_CHECKING:
-    from shotad.film.reader import Film
+    from shotad.film import Film
     from shotad.review.editing.session import Session
 
 
@@ -38,7 +35,7 @@ def held(folder: Path) -> Iterator[WorkFolder]:
 @contextmanager
 def opened(session: Session, run: RunSettings, config: Config) -> Iterator[Film]:
     """The film, as the run read it. Raises FilmError."""
-    from shotad.film.opening import open_film
+    from shotad.film import open_film
 
     known = session.film.path
     place = known if known is not None and known.exists() else film_of(session.folder, run, session.film.name)

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from shotad.core.errors import ReviewError, ShotadError
-from shotad.core.progress import Progress, Task
+from shotad.core import Progress, ReviewError, ShotadError, Task
 from shotad.review.kinds import Hub, Json
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]

@@ -6,19 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.info import FilmInfo
-from shotad.core.members import Member
-from shotad.core.types import Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.discovering import PIXELS
-from shotad.description.casting.merge_people import join_of
-from shotad.description.casting.records import CHARACTERS, DISCOVERED
-from shotad.description.redo.rewriter import rows_of
-from shotad.sight.cast.found.castfolder import Facts, Holdings
-from shotad.sight.cast.found.people import Person, people_in
-from shotad.sight.facemodels import make_face_models
-from shotad.sight.facetracks import FaceTrack, from_row
+from shotad.core import Config, FilmInfo, Interval, Member, WorkFolder
+from shotad.description import CHARACTERS, DISCOVERED, PIXELS, join_of, rows_of
+from shotad.sight import FaceTrack, Facts, FoundPerson, Holdings, from_row, make_face_models, people_in
 
 _LOOK = 0.34
 """Seconds for which somebody counts as seen around a single look."""
@@ -65,7 +55,7 @@ def _end(track: FaceTrack) -> float:
     return track.last + _LOOK
 
 
-def _whose(person: Person, holdings: Holdings, film: str) -> str:
+def _whose(person: FoundPerson, holdings: Holdings, film: str) -> str:
     """Who has the pictures that were cut from this person; empty where nobody has."""
     votes = Counter(
         holder

@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from shotad.core.errors import ReviewError, ShotadError
-from shotad.core.members import Member
-from shotad.core.progress import Progress
-from shotad.core.types import Interval
-from shotad.core.workfolder import key_of
+from shotad.core import Interval, Member, Progress, ReviewError, ShotadError, key_of
 from shotad.review.kinds import Json, Picture
 from shotad.review.working.castnaming import bring_in, called, check_free, count, new_values
 from shotad.review.working.castplace import (
@@ -28,13 +24,16 @@ from shotad.review.working.castplace import (
 )
 from shotad.review.working.holding import held, opened
 from shotad.review.working.onscreen import Spans, on_screen
-from shotad.sight.cast.files.castfile import CastFile
-from shotad.sight.cast.files.loading import load_cast
-from shotad.sight.cast.files.merging import keep_for_undo, merge
-from shotad.sight.cast.found.castfolder import Facts
-from shotad.sight.cast.found.castfolder import held as cast_held
-from shotad.sight.cast.found.overview import renew_overview
-from shotad.sight.cast.photos import load_photo
+from shotad.sight import (
+    CastFile,
+    Facts,
+    held as cast_held,
+    keep_for_undo,
+    load_cast,
+    load_photo,
+    merge,
+    renew_overview,
+)
 
 if TYPE_CHECKING:
     from shotad.review.editing.session import Session
@@ -132,9 +131,8 @@ class People:
 
     def discover(self, progress: Progress) -> Json:
         """Look for the people of the film by their faces, as ``shotad cast discover`` does."""
-        from shotad.description.casting.discovering import discover
-        from shotad.description.prepare import Bench
-        from shotad.sight.facemodels import get_face_models
+        from shotad.description import Bench, discover
+        from shotad.sight import get_face_models
 
         session, run = self._session, run_with_cast(self._session)
         place = cast_place(session) or session.folder / OWN

@@ -10,21 +10,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config import Config
-from shotad.core.errors import ReviewError, ShotadError
-from shotad.core.progress import Progress
-from shotad.core.runsettings import for_rendering
+from shotad.core import Config, Progress, ReviewError, ShotadError, for_rendering
 from shotad.review.working.castplace import run_with_cast
 from shotad.review.working.holding import file_row, held, opened
-from shotad.script.exporting import script_file, write_format
-from shotad.script.findings import finding_row
-from shotad.script.text import FORMATS, script_format
+from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
 
 if TYPE_CHECKING:
-    from shotad.description.redo import Redone, Result
-    from shotad.description.writing import Engines
+    from shotad.description import Engines, Redone, Result
     from shotad.review.editing.session import Session
-    from shotad.sound.rendering.rendered import Rendered
+    from shotad.sound import Rendered
 
 SAME = (
     "the engines gave the line again that was there. An engine without chance gives the same answer to the "
@@ -40,7 +34,7 @@ Row = dict[str, Any]
 
 @lru_cache(maxsize=1)
 def _engines(settings: str) -> Engines:
-    from shotad.description.writing import Engines
+    from shotad.description import Engines
 
     return Engines.of(Config.model_validate_json(settings))
 
@@ -65,7 +59,7 @@ def redo_line(
     ``over_edits``: also lines that a person wrote or accepted; their text stays among the candidates. Raises
     EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
     """
-    from shotad.description.redo import redo
+    from shotad.description import redo
 
     if not ids:
         raise ReviewError("No line was named.", "Choose a line first.")
@@ -98,7 +92,7 @@ def redo_line(
 
 def _tell_terms(engines: Engines, progress: Progress) -> None:
     """Say what leaves this machine, as every run does."""
-    from shotad.engines.openai.notice import notice
+    from shotad.engines import notice
 
     for line in notice(engines.looks, engines.writes):
         progress.note(line)
@@ -175,9 +169,8 @@ def render_film(
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.sound.rendering.run.run_render` raises.
     """
-    from shotad.description.shortener import shortener
-    from shotad.sound.rendering.outputs import parse_wanted, wanted_files
-    from shotad.sound.rendering.run import run_render
+    from shotad.description import shortener
+    from shotad.sound import parse_wanted, run_render, wanted_files
 
     run = run_with_cast(session)
     flags: Row = {

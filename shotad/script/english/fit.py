@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shotad.core.config.languages import is_english
+from shotad.core import is_english
 from shotad.script.english import clauses
 from shotad.script.english.smallwords import OWNED, PREPOSITIONS, listed
 from shotad.script.pace import spoken_words

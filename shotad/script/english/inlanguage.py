@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shotad.core.config.languages import is_english
+from shotad.core import is_english
 from shotad.script.english.fit import Fitted, fit_words
 from shotad.script.pace import rate_of, spoken_words
 

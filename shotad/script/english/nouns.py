@@ -56,7 +56,7 @@ MASSES = listed(
     """
 )
 """Nouns that need no article: ``bread, smoke and fire``, ``Rain falls``."""
-NO_ARTICLE = MASSES | INDEFINITE | {"much", "more"}
+NO_ARTICLE: frozenset[str] = MASSES | INDEFINITE | {"much", "more"}
 """What begins a sentence without an article and is no name."""
 PLURALS = listed(
     "men women children people police feet teeth mice geese fish sheep others both crowds soldiers"

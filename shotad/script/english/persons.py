@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from shotad.core.namewords import NAME_TITLES, STARTERS, WORD_NAMES
+from shotad.core import NAME_TITLES, STARTERS, WORD_NAMES
 from shotad.script.english.names import NO_NAMES
 from shotad.script.english.nouns import ADJECTIVES, NO_ARTICLE, NOUNS_TOO, PLURALS
 from shotad.script.english.smallwords import ADVERBS, DETERMINERS, FUNCTION_WORDS, SAYING_WHEN, listed

@@ -97,7 +97,7 @@ UNFINISHED = (
     ARTICLES | (POSSESSIVES - ACCUSATIVE) | COORDINATING | listed("as at for from into of onto to while with")
 )
 """A line whose last word is one of these breaks off."""
-FUNCTION_WORDS = (
+FUNCTION_WORDS: frozenset[str] = (
     ARTICLES
     | POSSESSIVES
     | POINTING

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from shotad.script.english.smallwords import listed
 
-BASES = listed(
+BASES: frozenset[str] = listed(
     """
     accelerate accept activate adjust admire adopt advance aim alert allow ambush answer appear applaud
     approach arch argue arrange arrest arrive ask attach attack attempt avert avoid awaken back backpedal

@@ -15,13 +15,19 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.compute import device_of, dtype_of, need
-from shotad.core.config import ComputeSettings
-from shotad.core.engine import Identity
-from shotad.core.errors import WeightsError
-from shotad.core.hub import broken, reason, weight_files
-from shotad.core.progress import Progress
-from shotad.core.quiet import loading_quiet
+from shotad.core import (
+    ComputeSettings,
+    Identity,
+    Progress,
+    WeightsError,
+    broken,
+    device_of,
+    dtype_of,
+    loading_quiet,
+    need,
+    reason,
+    weight_files,
+)
 from shotad.script.language.lastword import check_both_ways, ending
 from shotad.script.language.whichmodel import DEFAULT, embedding_folder, embedding_model
 

@@ -14,9 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from shotad.core.compute import need
-from shotad.core.errors import WeightsError
-from shotad.core.hub import reason
+from shotad.core import WeightsError, need, reason
 
 _PURPOSE = "Comparing sentences by meaning"
 _BOTH_WAYS = (5, 2)

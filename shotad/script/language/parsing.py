@@ -15,11 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core.compute import need
-from shotad.core.errors import WeightsError
-from shotad.core.hub import reason
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.weights import at_hand, manifest, weights_folder
+from shotad.core import NoProgress, Progress, WeightsError, at_hand, manifest, need, reason, weights_folder
 
 EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""

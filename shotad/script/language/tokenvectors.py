@@ -15,22 +15,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.compute import device_of, need
-from shotad.core.config import ComputeSettings
-from shotad.core.engine import Identity
-from shotad.core.errors import WeightsError
-from shotad.core.hub import (
+from shotad.core import (
     WANTED_WITH_WORDS,
+    ComputeSettings,
+    Identity,
+    NoProgress,
+    Progress,
+    WeightsError,
     broken,
+    device_of,
     fingerprint,
     is_model_folder,
+    loading_quiet,
+    manifest,
     model_folder,
+    need,
     reason,
     weight_files,
+    weights,
+    weights_folder,
 )
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.quiet import loading_quiet
-from shotad.core.weights import manifest, weights, weights_folder
 
 EXTRA = "language"
 """The extra of the package that this room needs."""

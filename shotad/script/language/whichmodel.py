@@ -9,10 +9,15 @@ import hashlib
 import re
 from pathlib import Path
 
-from shotad.core.errors import WeightsError
-from shotad.core.hub import WANTED_WITH_WORDS, model_folder
-from shotad.core.progress import Progress
-from shotad.core.weights import manifest, weights, weights_folder
+from shotad.core import (
+    WANTED_WITH_WORDS,
+    Progress,
+    WeightsError,
+    manifest,
+    model_folder,
+    weights,
+    weights_folder,
+)
 
 DEFAULT = "minilm"
 """all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import ConfigError
-from shotad.core.wholefiles import write_text
+from shotad.core import ConfigError, write_text
 from shotad.script.cue import short_hash
 from shotad.script.lint.lines import TrackLine
 from shotad.script.rules import Finding
@@ -24,7 +23,7 @@ _WISH = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AcceptWish:
     """What is not to be told: a rule or a family of rules (``T``), in one line or (empty) in all."""
 
     rule: str
@@ -42,12 +41,12 @@ def covers(wish: str, rule: str) -> bool:
     return rule.casefold() == asked or (family and rule[:1].casefold() == asked)
 
 
-def parse_wish(text: str) -> Wish:
+def parse_wish(text: str) -> AcceptWish:
     """``L4`` or ``L4:s00083120``. Raises ConfigError."""
     match = _WISH.fullmatch(text.strip())
     if match is None:
         raise ConfigError(f"{text!r} names no rule.", "Write L4, or L4:s00083120 for one line.")
-    return Wish(match["rule"], match["line"] or "")
+    return AcceptWish(match["rule"], match["line"] or "")
 
 
 def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
@@ -66,7 +65,7 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
     )
 
 
-def accept(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]) -> int:
+def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]) -> int:
     """Write down that these findings are accepted; how many are new."""
     texts = stamps(lines)
     known = read_accepted(folder)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from shotad.core.observations import TextFact
-from shotad.core.types import Interval, Utterance
+from shotad.core import Interval, TextFact, Utterance
 from shotad.script.english.smallwords import FUNCTION_WORDS
 from shotad.script.lint.lines import TrackLine
 from shotad.script.rules import Finding, Level

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 
 Item = TypeVar("Item")
 

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shotad.core.members import Cast
-from shotad.core.observations import TextFact
-from shotad.core.types import Interval, Utterance
+from shotad.core import Cast, Interval, TextFact, Utterance
 from shotad.script.cue import Cue, ScriptCue, Voiced
 from shotad.script.edits import is_by_hand
 from shotad.script.track import Track

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shotad.core.namewords import STARTERS
-from shotad.core.types import Interval
+from shotad.core import STARTERS, Interval
 from shotad.script.english.nouns import NO_ARTICLE
 from shotad.script.english.persons import people_named
 from shotad.script.english.smallwords import FUNCTION_WORDS, listed
@@ -16,7 +15,7 @@ from shotad.script.lint.lines import TrackLine
 from shotad.script.names.givennames import listed_as
 from shotad.script.names.members import Member
 from shotad.script.names.mentions import Mention, book_of, mentions
-from shotad.script.names.tokens import Token, tokens_of
+from shotad.script.names.tokens import NameToken, tokens_of
 from shotad.script.rules import Finding, Level
 
 _EVERYBODY: tuple[Member, ...] = ()
@@ -55,7 +54,7 @@ def check_pronouns(lines: Sequence[TrackLine], reach: Reach = Reach()) -> tuple[
 
 
 def _unclear(
-    text: str, words: Sequence[Token], there: Sequence[Mention], known: frozenset[str]
+    text: str, words: Sequence[NameToken], there: Sequence[Mention], known: frozenset[str]
 ) -> Iterator[Finding]:
     """The first use of each pronoun that has nobody."""
     named = known | _who([mention for mention in there if mention.kind != "pronoun"], words)
@@ -71,7 +70,7 @@ def _unclear(
             yield Finding("L6", Level.WARNING, what, span=(start, end))
 
 
-def _who(there: Sequence[Mention], words: Sequence[Token]) -> frozenset[str]:
+def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]:
     """The pronouns by which those mentioned may be spoken of: ``he``, ``she``, ``they``."""
     may: set[str] = set()
     for mention in there:
@@ -86,7 +85,7 @@ def _who(there: Sequence[Mention], words: Sequence[Token]) -> frozenset[str]:
     return frozenset(may)
 
 
-def _others(text: str, words: Sequence[Token]) -> frozenset[str]:
+def _others(text: str, words: Sequence[NameToken]) -> frozenset[str]:
     """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
     if any(token.key in _ANIMALS for token in words):
         return _ANY
@@ -96,14 +95,14 @@ def _others(text: str, words: Sequence[Token]) -> frozenset[str]:
     return frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
 
 
-def _is_named(words: Sequence[Token], at: int) -> bool:
+def _is_named(words: Sequence[NameToken], at: int) -> bool:
     """Whether a word that may have its capital letter from the sentence it begins acts as people do."""
     one = words[at]
     acts = one.possessive or (words[at + 1].key in THIRD and not words[at + 1].gap.strip())
     return one.text[0].isupper() and acts and one.key not in _NO_NAMES
 
 
-def _is_plural(token: Token) -> bool:
+def _is_plural(token: NameToken) -> bool:
     """Whether a word may name several things: ``cards``, ``two``. Verbs in -s are let pass for them."""
     return token.key in _NUMBERS or bool(_PLURAL.search(token.key))
 

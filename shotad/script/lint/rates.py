@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shotad.core.config.languages import is_english
+from shotad.core import is_english
 from shotad.script.cue import count_words
 from shotad.script.lint.lines import TrackLine
 from shotad.script.rules import Finding, Level, Limits

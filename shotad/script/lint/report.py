@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.script.lint.lines import TrackLine
 from shotad.script.lint.rules import hint_of, order_of, title_of
 from shotad.script.rules import Finding, Level
-from shotad.script.timecode import timecode
+from shotad.script.timecodes import timecode
 
 
 @dataclass(frozen=True, slots=True)

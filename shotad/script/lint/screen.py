@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from shotad.core.observations import TextFact
-from shotad.core.types import Interval, Utterance
+from shotad.core import Interval, TextFact, Utterance
 from shotad.script.english.smallwords import FUNCTION_WORDS
 from shotad.script.lint.lines import Material, TrackLine
 from shotad.script.rules import Finding, Level, quotations

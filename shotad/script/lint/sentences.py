@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from shotad.core.config import LintSettings
-from shotad.core.config.languages import is_english
+from shotad.core import LintSettings, is_english
 from shotad.script.english.smallwords import listed
 from shotad.script.english.verbs import BASES, pasts
 from shotad.script.language.parsing import Parse, Parser, ParserModel, find_parser, is_at_hand

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.errors import ConfigError
+from shotad.core import ConfigError
 from shotad.script.words import WordList, packaged, parse_words, with_more
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-\w+)*", re.IGNORECASE)

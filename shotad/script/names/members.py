@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from shotad.core.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
-from shotad.script.names.words import GENERIC_NOUNS, HER_FORMS, HIS_FORMS, PERSON_NOUNS, listed
+from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
+from shotad.script.english.smallwords import listed
+from shotad.script.names.words import GENERIC_NOUNS, HER_FORMS, HIS_FORMS, PERSON_NOUNS
 
 Keys = tuple[str, ...]
 """Words as they are compared, see `key`."""
 
 WORD = re.compile(r"\w+(?:['’.]\w+)*['’]?", re.UNICODE)
 """A word with its possessive; a hyphen parts words."""
-TITLES = (NAME_TITLES - {"doc"}) | frozenset(
+TITLES: frozenset[str] = (NAME_TITLES - {"doc"}) | frozenset(
     ("petty", "staff", "prime", "lead", "cousin", "milady", "principal", "director", "specialist")
 )
 ALONE = listed(

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shotad.core.namewords import HER_TITLES, HIS_TITLES, PARTICLES, STARTERS, WORD_NAMES
+from shotad.core import HER_TITLES, HIS_TITLES, PARTICLES, STARTERS, WORD_NAMES
 from shotad.script.names.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
 from shotad.script.names.members import TITLES, Form, Keys, Member
-from shotad.script.names.tokens import Token, acts
+from shotad.script.names.tokens import NameToken, acts
 from shotad.script.names.words import (
     AUXILIARIES,
-    DETERMINERS,
-    FUNCTION_WORDS,
     GENERIC_NOUNS,
     HE,
     HER_NOUNS,
     HIS_NOUNS,
+    NAME_DETERMINERS,
+    NAME_FUNCTION_WORDS,
     PEOPLE_NOUNS,
     PLURAL_NOUNS,
     SHE,
@@ -29,7 +29,7 @@ from shotad.script.names.words import (
 Kind = Literal["cast", "name", "noun", "group", "pronoun"]
 _LONGEST = 6
 _NO_NAMES = TITLES | STARTERS
-_VERBAL = FUNCTION_WORDS | AUXILIARIES
+_VERBAL = NAME_FUNCTION_WORDS | AUXILIARIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Book:
     inside: frozenset[str] = frozenset()
 
 
-def book_of(cast: Sequence[Member], lines: Sequence[Sequence[Token]]) -> Book:
+def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> Book:
     """The names of a cast, to be read in these lines."""
     forms: dict[Keys, list[tuple[int, Form]]] = {}
     for place, one in enumerate(cast):
@@ -88,7 +88,7 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[Token]]) -> Book:
     return Book({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors, inside)
 
 
-def mentions(line: Sequence[Token], cast: Sequence[Member], book: Book) -> tuple[Mention, ...]:
+def mentions(line: Sequence[NameToken], cast: Sequence[Member], book: Book) -> tuple[Mention, ...]:
     """Everybody in a line, in order; spans do not overlap."""
     found: list[Mention] = []
     at = 0
@@ -105,7 +105,7 @@ def mentions(line: Sequence[Token], cast: Sequence[Member], book: Book) -> tuple
     return tuple(found)
 
 
-def _pronoun(line: Sequence[Token], at: int) -> Mention | None:
+def _pronoun(line: Sequence[NameToken], at: int) -> Mention | None:
     word = line[at].text.lower().replace("’", "'")
     word = SHORTENED.get(word, word)
     for pronoun, forms in (("he", HE), ("she", SHE), ("they", THEY)):
@@ -115,7 +115,7 @@ def _pronoun(line: Sequence[Token], at: int) -> Mention | None:
 
 
 def _named(
-    line: Sequence[Token], at: int, cast: Sequence[Member], book: Book, before: Sequence[Mention]
+    line: Sequence[NameToken], at: int, cast: Sequence[Member], book: Book, before: Sequence[Mention]
 ) -> Mention | None:
     """Somebody of the cast whose name begins here; the longest."""
     if line[at].key not in book.words and line[at].key not in TITLES:
@@ -149,13 +149,13 @@ def _forms(keys: Keys, book: Book) -> Iterator[tuple[int, Form]]:
         yield from (owner for owner in book.forms.get(core, ()) if not owner[1].role)
 
 
-def _joins(line: Sequence[Token], at: int) -> bool:
+def _joins(line: Sequence[NameToken], at: int) -> bool:
     """Whether a word may go on with the name before it: ``Anne-Marie``, ``Dr. Brown``, ``John H. Watson``."""
     return not line[at].opens and line[at].gap in (" ", "-", ". ") and not line[at - 1].possessive
 
 
 def _written(
-    line: Sequence[Token], at: int, end: int, form: Form, before: Sequence[Mention], book: Book
+    line: Sequence[NameToken], at: int, end: int, form: Form, before: Sequence[Mention], book: Book
 ) -> bool:
     """Whether these words are written like this name."""
     words = line[at:end]
@@ -167,7 +167,7 @@ def _written(
     return form.role and form.common and _told(line, at, end, before)
 
 
-def _surely(line: Sequence[Token], at: int, form: Form, book: Book) -> bool:
+def _surely(line: Sequence[NameToken], at: int, form: Form, book: Book) -> bool:
     """Whether a word that begins a sentence is a name and not a word that has its capital from there."""
     token = line[at]
     word = token.key in book.spoken or (token.key in WORD_NAMES and token.key not in book.inside)
@@ -179,7 +179,7 @@ def _surely(line: Sequence[Token], at: int, form: Form, book: Book) -> bool:
     return after.key == "and" and at + 2 < len(line) and line[at + 2].capital
 
 
-def _told(line: Sequence[Token], at: int, end: int, before: Sequence[Mention]) -> bool:
+def _told(line: Sequence[NameToken], at: int, end: int, before: Sequence[Mention]) -> bool:
     """Whether words in small letters mean somebody whom one knows: ``the judge``, ``the man and boy``."""
     if at == 0 or line[at].gap != " " or line[at].opens:
         return False
@@ -194,7 +194,7 @@ def _told(line: Sequence[Token], at: int, end: int, before: Sequence[Mention]) -
     return joined or not _compound(line, end)
 
 
-def _compound(line: Sequence[Token], end: int) -> bool:
+def _compound(line: Sequence[NameToken], end: int) -> bool:
     """Whether the word before ``end`` only tells what kind of thing follows: ``the guard tower``."""
     if end >= len(line) or line[end].gap not in (" ", "-") or line[end].opens or line[end - 1].possessive:
         return False
@@ -205,7 +205,7 @@ def _compound(line: Sequence[Token], end: int) -> bool:
     return not verb and not after.capital
 
 
-def _another(line: Sequence[Token], at: int, end: int, book: Book) -> bool:
+def _another(line: Sequence[NameToken], at: int, end: int, book: Book) -> bool:
     """Whether a word beside makes another name of it: ``Mary Smith`` where the cast has Celia Smith."""
     after = line[end] if end < len(line) else None
     if (
@@ -239,7 +239,7 @@ def _by_title(keys: Keys) -> str:
     return ""
 
 
-def _other(line: Sequence[Token], at: int, book: Book) -> Mention | None:
+def _other(line: Sequence[NameToken], at: int, book: Book) -> Mention | None:
     """Somebody's name who is not in the cast."""
     token = line[at]
     if not token.capital or token.text[0].isdigit() or token.key in STARTERS or token.text == "I":
@@ -258,7 +258,7 @@ def _other(line: Sequence[Token], at: int, book: Book) -> Mention | None:
     return Mention("name", at, end, core[-1], pronoun, possessive=line[end - 1].possessive)
 
 
-def _noun(line: Sequence[Token], at: int) -> Mention | None:
+def _noun(line: Sequence[NameToken], at: int) -> Mention | None:
     """``a young man``, ``the others``, ``his wife``."""
     word = line[at].key
     if word not in PEOPLE_NOUNS or (line[at].capital and not line[at].opens):
@@ -267,11 +267,11 @@ def _noun(line: Sequence[Token], at: int) -> Mention | None:
         (
             i
             for i in range(at - 1, max(at - 5, -1), -1)
-            if line[i].key in DETERMINERS or line[i].possessive or line[i + 1].gap != " "
+            if line[i].key in NAME_DETERMINERS or line[i].possessive or line[i + 1].gap != " "
         ),
         -1,
     )
-    determined = start >= 0 and (line[start].key in DETERMINERS or line[start].possessive)
+    determined = start >= 0 and (line[start].key in NAME_DETERMINERS or line[start].possessive)
     start = (start + line[start].possessive) if determined else at
     if word in PLURAL_NOUNS:
         return Mention("group", start, at + 1, word, "they", possessive=line[at].text.endswith(("'", "’")))

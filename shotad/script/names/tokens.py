@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.namewords import STARTERS
+from shotad.core import STARTERS
 from shotad.script.nameruns import plain
 from shotad.script.names.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
 from shotad.script.names.members import TITLES, WORD, Member, key
-from shotad.script.names.words import AUXILIARIES, FUNCTION_WORDS, PEOPLE_NOUNS
+from shotad.script.names.words import AUXILIARIES, NAME_FUNCTION_WORDS, PEOPLE_NOUNS
 
 _SHORT = {
     "andrew": "drew", "anthony": "tony", "antonio": "tony", "catherine": "kate kathy katie cathy",
@@ -99,7 +99,7 @@ _NEVER = TITLES | STARTERS | PEOPLE_NOUNS
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class NameToken:
     """A word. ``gap`` is what stands between it and the word before; ``opens`` says that it begins a
     sentence; ``at`` is where it begins in the line, in characters."""
 
@@ -125,9 +125,9 @@ class Token:
         return self.text.endswith(("'s", "’s", "s'", "s’"))
 
 
-def tokens_of(text: str) -> tuple[Token, ...]:
+def tokens_of(text: str) -> tuple[NameToken, ...]:
     """The words of a line, without what stands in quotation marks."""
-    found: list[Token] = []
+    found: list[NameToken] = []
     bare = plain(text)
     end = 0
     for match in WORD.finditer(bare):
@@ -135,13 +135,13 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         stop = re.search(r"[.!?…]", gap) is not None
         abbreviated = bool(found) and gap == ". " and (found[-1].key in TITLES or len(found[-1].text) == 1)
         found.append(
-            Token(match[0], key(match[0]), gap, not found or (stop and not abbreviated), match.start())
+            NameToken(match[0], key(match[0]), gap, not found or (stop and not abbreviated), match.start())
         )
         end = match.end()
     return tuple(token for token in found if token.key)
 
 
-def acts(line: Sequence[Token], at: int) -> bool:
+def acts(line: Sequence[NameToken], at: int) -> bool:
     """Whether a verb of one person follows a word: ``Rose steps back``, and not ``Rose petals fall``."""
     after = line[at + 1] if at + 1 < len(line) else None
     if after is None or after.opens or after.capital or re.search(r"[,;:()]", after.gap):
@@ -158,14 +158,14 @@ def acts(line: Sequence[Token], at: int) -> bool:
         or then.gap != " "
         or then.opens
         or then.capital
-        or then.key in FUNCTION_WORDS
+        or then.key in NAME_FUNCTION_WORDS
         or then.key.endswith(("ly", "ing"))
     )
 
 
 def respelt(
-    cast: Sequence[Member], lines: Sequence[tuple[Token, ...]]
-) -> tuple[list[tuple[Token, ...]], dict[str, str]]:
+    cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]
+) -> tuple[list[tuple[NameToken, ...]], dict[str, str]]:
     """The lines with names as the cast has them, where they are spelt otherwise (see `soundalike`), and which
     words were taken for which.
 
@@ -190,7 +190,7 @@ def respelt(
     ], found
 
 
-def _nameable(line: Sequence[Token]) -> Iterator[str]:
+def _nameable(line: Sequence[NameToken]) -> Iterator[str]:
     """Words that may be names: in capitals within a sentence, or where somebody acts or owns at its start."""
     for at, token in enumerate(line):
         if token.capital and (

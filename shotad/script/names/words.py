@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from shotad.core.namewords import HER_TITLES, HIS_TITLES
-
-
-def listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
+from shotad.core import HER_TITLES, HIS_TITLES
+from shotad.script.english.smallwords import listed
 
 HIS_NOUNS = listed(
     """
@@ -64,7 +60,9 @@ PLURAL_NOUNS = listed(
 
 PEOPLE_NOUNS = PERSON_NOUNS | PLURAL_NOUNS
 
-DETERMINERS = listed("a an the another this that his her their its one every each some any no both two three")
+NAME_DETERMINERS = listed(
+    "a an the another this that his her their its one every each some any no both two three"
+)
 DEFINITE = listed("the this that")
 
 HE = listed("he him his himself")
@@ -79,7 +77,7 @@ SHORTENED = {
 }
 """``he's → he``."""
 
-PREPOSITIONS = listed(
+NAME_PREPOSITIONS = listed(
     """
     about above across after against along alongside amid among around at atop before behind below beneath
     beside besides between beyond by despite down during except for from in inside into like near next of
@@ -87,7 +85,7 @@ PREPOSITIONS = listed(
     underneath until up upon via with within without
     """
 )
-FUNCTION_WORDS = PREPOSITIONS | listed(
+NAME_FUNCTION_WORDS = NAME_PREPOSITIONS | listed(
     """
     a an the his her their its him them it he she they this that these those and or but as while when where
     who whom which then not also back away again together forward forwards backward backwards upright aside
@@ -108,7 +106,7 @@ UPON_OTHERS = listed(
 )
 """Whose hand one does this to is rarely one's own: ``grabs his fist``."""
 
-AFTER_OBJECT = FUNCTION_WORDS - listed("back open still just almost nearly now alone her his their its")
+AFTER_OBJECT = NAME_FUNCTION_WORDS - listed("back open still just almost nearly now alone her his their its")
 """After these ``her`` was the object: ``watches her as``, ``pulls her up``."""
 
 HIS_FORMS = HIS_NOUNS | HIS_TITLES

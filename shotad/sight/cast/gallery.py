@@ -15,8 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config import CastSettings
-from shotad.core.members import Cast, Member
+from shotad.core import Cast, CastSettings, Member
 from shotad.sight.cast.photos import PhotoReading, photo_key, read_photo
 from shotad.sight.facemodels import FaceModels
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from shotad.core.config import CastSettings
+from shotad.core import CastSettings
 from shotad.sight.cast.gallery import Embeddings, Gallery, mean_of
 from shotad.sight.facetracks import FaceTrack
 

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from PIL import Image as Pictures
-from PIL import ImageOps, UnidentifiedImageError
+from PIL import Image as Pictures, ImageOps, UnidentifiedImageError
 
-from shotad.core.errors import CastError
-from shotad.core.types import Image
+from shotad.core import CastError, Image
 from shotad.sight.facemodels import FaceModels
 from shotad.sight.faces import Embedding, Face
 

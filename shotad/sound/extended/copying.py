@@ -8,13 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config.sound import ExtendedSettings
-from shotad.core.errors import SoundError
-from shotad.core.progress import NoProgress, Progress, Task, reported
-from shotad.core.wholefiles import replacing
-from shotad.film.container import Media, is_cover, legible, packets_of
-from shotad.film.probe import probe
-from shotad.film.reader import Film
+from shotad.core import ExtendedSettings, NoProgress, Progress, SoundError, Task, replacing, reported
+from shotad.film import Film, Media, is_cover, legible, packets_of, probe
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.picturecopy import PictureCopy, PictureKept
 from shotad.sound.extended.soundcopy import SoundCopy, tracks_of

@@ -8,12 +8,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.errors import SoundError
-from shotad.film.colour import matrix_of
-from shotad.film.container import exact, only, packets_of
-from shotad.film.decoder import Decoder
-from shotad.film.probe import Probed
-from shotad.film.reader import TOLERANCE, Film
+from shotad.core import SoundError
+from shotad.film import TOLERANCE, Decoder, Film, Probed, exact, matrix_of, only, packets_of
 from shotad.sound.extended.timemap import TimeMap
 
 if TYPE_CHECKING:

@@ -6,12 +6,9 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.config.sound import ExtendedSettings, FitSettings
-from shotad.core.errors import VoiceError
-from shotad.core.types import Interval, Shot
-from shotad.film.gaps import subtract
-from shotad.script.english.fit import split_sentences
-from shotad.script.pace import spoken_words
+from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
+from shotad.film import subtract
+from shotad.script import split_sentences, spoken_words
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.worth import Worth, names_of, worth
 from shotad.sound.fitting.lines import BETWEEN, earliest

@@ -19,8 +19,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shotad.core.errors import SoundError
-from shotad.core.info import FilmInfo
+from shotad.core import FilmInfo, SoundError
 from shotad.sound.extended.kinds import Extension
 from shotad.sound.extended.timemap import TimeMap
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core.info import AudioTrack
-from shotad.film.audio import Layout, Samples, SoundBlock, choose_track, sound_blocks
-from shotad.film.reader import Film
+from shotad.core import AudioTrack
+from shotad.film import Film, Layout, Samples, SoundBlock, choose_track, sound_blocks
 from shotad.sound.extended.kinds import Pause
 
 if TYPE_CHECKING:

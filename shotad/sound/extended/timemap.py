@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from shotad.core.types import GainPoint, Interval, Shot, Utterance
+from shotad.core import GainPoint, Interval, Shot, Utterance
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.kinds import Fitting, Spoken
 

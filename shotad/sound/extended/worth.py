@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shotad.core.types import Shot
-from shotad.script.cue import count_words
+from shotad.core import Shot
+from shotad.script import count_words
 
 READ_OUT = 3.0
 """Points of a line that reads out text: whoever cannot see has no other way to it."""

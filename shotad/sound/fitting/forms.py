@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from shotad.core.config import FitSettings
-from shotad.script.english.fit import split_sentences, variants
-from shotad.script.english.inlanguage import fit_spoken
-from shotad.script.pace import rate_of, spoken_words
-from shotad.script.tempo import BREATH, usual_words
+from shotad.core import FitSettings
+from shotad.script import BREATH, fit_spoken, rate_of, split_sentences, spoken_words, usual_words, variants
 from shotad.sound.kinds import Line, Take
 
 HOPE = 0.95

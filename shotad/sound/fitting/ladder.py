@@ -22,10 +22,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from shotad.core.config import FitSettings
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.script.pace import spoken_words
-from shotad.script.shortening import Answer, Shorten, Wish
+from shotad.core import FitSettings, NoProgress, Progress, reported
+from shotad.script import Answer, Shorten, Wish, spoken_words
 from shotad.sound.fitting.forms import Form, shorter_forms, spoken, whole_form, written
 from shotad.sound.fitting.lines import BETWEEN, NO_ROOM, earliest, latest
 from shotad.sound.fitting.placing import (

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shotad.core.config import FitSettings
-from shotad.core.types import Interval
-from shotad.film.gaps import subtract
-from shotad.script.cue import EARLIEST, LEAD, Cue
-from shotad.script.edits import is_by_hand
-from shotad.script.track import Track
+from shotad.core import FitSettings, Interval
+from shotad.film import subtract
+from shotad.script import EARLIEST, LEAD, Cue, Track, is_by_hand
 from shotad.sound.kinds import Line
 
 BETWEEN = 0.3

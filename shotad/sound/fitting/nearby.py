@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shotad.core.config import FitSettings
-from shotad.core.types import Interval
-from shotad.script.pace import spoken_words
-from shotad.script.track import Track
+from shotad.core import FitSettings, Interval
+from shotad.script import Track, spoken_words
 from shotad.sound.fitting.forms import weight
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import BETWEEN, earliest, latest, lines_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shotad.core.types import Interval
-from shotad.script.cue import Cue, Voiced, line_stamp
-from shotad.script.track import Track
+from shotad.core import Interval
+from shotad.script import Cue, Track, Voiced, line_stamp
 from shotad.sound.kinds import Fitting, Spoken, Unspoken
 
 UNTRIED = "not spoken: it was not among the lines that were fitted"

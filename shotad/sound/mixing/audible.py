@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.core.types import Interval
-from shotad.film.audio import Samples, SoundBlock
+from shotad.core import Interval
+from shotad.film import Samples, SoundBlock
 from shotad.sound.loudness import along, level, power
 
 PIECE = 0.05

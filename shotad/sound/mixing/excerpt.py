@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shotad.core.config.sound import MixSettings
-from shotad.core.types import Interval
-from shotad.film.audio import Samples, SoundBlock
+from shotad.core import Interval, MixSettings
+from shotad.film import Samples, SoundBlock
 from shotad.sound.ducking import envelope
 from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
 from shotad.sound.mixing.layouts import channel_names, to_stereo

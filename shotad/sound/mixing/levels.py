@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config.sound import MixSettings
-from shotad.core.types import GainPoint, Interval
+from shotad.core import GainPoint, Interval, MixSettings
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 from shotad.sound.mixing.profiles import ASSUMED, QUIET, Profile

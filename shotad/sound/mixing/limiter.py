@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from shotad.film.audio import SoundBlock
+from shotad.film import SoundBlock
 from shotad.sound.truepeak import AFTER, BEFORE, peaks_above
 
 ATTACK = 1000.0

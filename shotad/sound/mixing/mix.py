@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shotad.core.types import GainPoint
-from shotad.film.audio import Samples, SoundBlock
+from shotad.core import GainPoint
+from shotad.film import Samples, SoundBlock
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import Course, Loudness
 from shotad.sound.mixing.layouts import Gains

@@ -6,11 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core.config.sound import MixSettings
-from shotad.core.progress import NoProgress, Progress, reported
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock
-from shotad.film.reader import Film
+from shotad.core import Interval, MixSettings, NoProgress, Progress, reported
+from shotad.film import Film, SoundBlock
 from shotad.sound.ducking import envelope
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.loudness import Course, Loudness, Meter

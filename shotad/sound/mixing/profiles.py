@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shotad.core.config.sound import LoudnessProfile
+from shotad.core import LoudnessProfile
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shotad.film.audio import Layout, SoundBlock, choose_track, sound_blocks
-from shotad.film.reader import Film
-from shotad.film.soundseek import SoundSeeker
+from shotad.film import Film, Layout, SoundBlock, SoundSeeker, choose_track, sound_blocks
 from shotad.sound.mixing.layouts import channel_names, layout_name
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.sound.loudness import Loudness
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.film.audio import SoundBlock
+from shotad.film import SoundBlock
 from shotad.sound.kinds import Samples, Spoken, Take
 from shotad.sound.loudness import measure
 

@@ -8,11 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.core.info import FilmInfo
-from shotad.core.printable import printable
-from shotad.core.progress import Progress, reported
-from shotad.film.container import Media, exact, is_cover, packets_of
+from shotad.core import ContainerSettings, FilmInfo, Progress, printable, reported
+from shotad.film import Media, exact, is_cover, packets_of
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import MOV, Container
 from shotad.sound.mux.descriptors import mark_programme

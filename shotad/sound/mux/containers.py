@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core.errors import SoundError
+from shotad.core import SoundError
 
 PCM = frozenset(
     f"pcm_{bits}{end}" for bits in ("s16", "s24", "s32", "f32", "f64") for end in ("le", "be")

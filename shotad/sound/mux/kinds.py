@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock
+from shotad.core import Interval
+from shotad.film import SoundBlock
 
 
 @dataclass(frozen=True, slots=True, eq=False)

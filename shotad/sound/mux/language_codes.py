@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from shotad.core.config.languages import language_of, languages
-from shotad.core.errors import UsageError
+from shotad.core import UsageError, language_of, languages
 from shotad.sound.mux.containers import Container
 
 

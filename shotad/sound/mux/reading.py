@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.film.container import find_media, legible, packets_of
+from shotad.film import find_media, legible, packets_of
 from shotad.sound.decoded import DecodedMeter
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.payload import Payload

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from shotad.film.container import legible
+from shotad.film import legible
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.language_codes import track_language
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from shotad.core.errors import SoundError
-from shotad.core.info import FilmInfo
-from shotad.film.container import is_cover, legible
+from shotad.core import FilmInfo, SoundError
+from shotad.film import is_cover, legible
 from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, first_endings, holders
 from shotad.sound.mux.tags import track_tags
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.errors import SoundError
-from shotad.core.info import FilmInfo
-from shotad.film.audio import SoundBlock
+from shotad.core import FilmInfo, SoundError
+from shotad.film import SoundBlock
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.kinds import AdSound
 

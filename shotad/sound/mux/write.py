@@ -14,12 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config.sound import ContainerSettings
-from shotad.core.errors import SoundError
-from shotad.core.info import FilmInfo
-from shotad.core.progress import NoProgress, Progress
-from shotad.film.container import Media, legible
-from shotad.film.reader import Film
+from shotad.core import ContainerSettings, FilmInfo, NoProgress, Progress, SoundError
+from shotad.film import Film, Media, legible
 from shotad.sound.mux.assembly import Assembly, Recipe
 from shotad.sound.mux.containers import CONTAINERS, MKV, Container, container_for, first_endings
 from shotad.sound.mux.kinds import AdSound, AdText, Written

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from shotad.core.errors import VoiceError
+from shotad.core import VoiceError
 
 _FIRST_MARK = 0xE000
 _LAST_MARK = 0xF8FF

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from shotad.sound.voices.base import plain_language
+from shotad.sound.voice_engines.base import plain_language
 
 _LONGEST = 15
 """Digits; what is longer is no quantity."""

@@ -11,7 +11,7 @@ import re
 from shotad.sound.pronunciation.numerals import cardinal, digits, ordinal, plural, year
 from shotad.sound.pronunciation.patterns import any_of, key_of
 from shotad.sound.pronunciation.words import Pair, Words
-from shotad.sound.voices.base import Reading, plain_language
+from shotad.sound.voice_engines.base import Reading, plain_language
 
 _YEAR = re.compile(r"(?<![\w.,:/#-])(1[1-9]\d\d|20\d\d)(?![\w,:/%]\d|\w|[.,]\d)")
 _DECADE = re.compile(r"(?<![\w.])((?:1[1-9]|20)\d0)['’]?s\b")

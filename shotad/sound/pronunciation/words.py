@@ -7,10 +7,8 @@ from functools import cache
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from shotad.core.errors import ConfigError
-from shotad.core.resources import saying_text
-from shotad.core.settings import read_yaml
-from shotad.sound.voices.base import plain_language
+from shotad.core import ConfigError, read_yaml, saying_text
+from shotad.sound.voice_engines.base import plain_language
 
 Pair = tuple[str, str]
 """One and many: ``(metre, metres)``."""

@@ -14,7 +14,7 @@ from shotad.sound.pronunciation.numerals import cardinal, ordinal, roman
 from shotad.sound.pronunciation.patterns import ENDS_SENTENCE, NAME, any_of, key_of
 from shotad.sound.pronunciation.quantities import quantities_said
 from shotad.sound.pronunciation.words import Words, words_of
-from shotad.sound.voices.base import Reading
+from shotad.sound.voice_engines.base import Reading
 
 _LINE_END = re.compile(r"(\w[\"”’']?)?(?:(?<!\s)\s*)?\n\s*")
 _DASH = re.compile(

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core.workfolder import key_of
-from shotad.script.findings import finding_of, finding_row
-from shotad.script.track import to_json
+from shotad.core import key_of
+from shotad.script import finding_of, finding_row, to_json
 from shotad.sound.rendering.making import Product, tags_of, written_lines
 from shotad.sound.rendering.materials import Materials
 from shotad.sound.rendering.outputs import Kind, Wanted

@@ -12,14 +12,9 @@ from types import TracebackType
 from typing import Self
 
 from shotad import __version__
-from shotad.core.printable import printable
-from shotad.core.progress import Progress, Task, reported
-from shotad.core.types import Interval
-from shotad.film.audio import SoundBlock
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
-from shotad.script.rules import Finding
-from shotad.script.track import Track
+from shotad.core import Interval, Progress, Task, printable, reported
+from shotad.film import Film, SoundBlock, open_film
+from shotad.script import Finding, Track
 from shotad.sound.checking import Expected, check_film
 from shotad.sound.decoded import ROOM, DecodedMeter, measure_file
 from shotad.sound.extended.copying import write_copy

@@ -7,20 +7,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import OtherFilm
-from shotad.core.runsettings import SETTINGS
-from shotad.core.types import Interval, SpeechKind
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import WorkFolder
-from shotad.film.prepared import Prepared, recorded
-from shotad.film.reader import Film
-from shotad.script.cue import Cue
-from shotad.script.scriptfiles import Brought, script_places
-from shotad.script.track import Track, load_track, to_json
-from shotad.script.tracking import TRACK, save_track, track_lock, with_edited_scripts
-from shotad.script.translations import is_translation, save_translation, times_of, with_scripts
-from shotad.script.translations import script_places as script_places_of
+from shotad.core import SETTINGS, Config, Interval, OtherFilm, SpeechKind, WorkFolder, write_text
+from shotad.film import Film, Prepared, recorded
+from shotad.script import (
+    TRACK,
+    Brought,
+    Cue,
+    Track,
+    is_translation,
+    load_track,
+    save_track,
+    save_translation,
+    script_places,
+    times_of,
+    to_json,
+    track_lock,
+    translation_places as script_places_of,
+    with_edited_scripts,
+    with_translation_scripts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
         return with_edited_scripts(track, folder), read
     if is_translation(file, track):
         read |= _contents(script_places_of(track, folder.path))
-        return with_scripts(track, folder, *times_of(folder)), read
+        return with_translation_scripts(track, folder, *times_of(folder)), read
     return Brought(track, {}), read
 
 

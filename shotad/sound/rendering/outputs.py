@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from shotad.core.errors import UsageError
-from shotad.core.workfolder import stem_of
+from shotad.core import UsageError, stem_of
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""

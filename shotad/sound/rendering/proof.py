@@ -8,9 +8,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from shotad.core.config import Config
-from shotad.script.rules import Finding, Level
-from shotad.script.timecode import timecode
+from shotad.core import Config
+from shotad.script import Finding, Level, timecode
 from shotad.sound.mixing.profiles import PEAK_SLACK, PROFILES
 from shotad.sound.mixing.report import FileSound, LineLevel, MixReport
 from shotad.sound.rendering.rendered import Sound

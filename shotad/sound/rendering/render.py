@@ -15,18 +15,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError, SoundError, WorkFolderError
-from shotad.core.profiling import in_room
-from shotad.core.progress import NoProgress, Progress
-from shotad.core.wholefiles import write_text
-from shotad.core.workfolder import WorkFolder, stem_of
-from shotad.film.audio import choose_track
-from shotad.film.reader import Film
-from shotad.script.dapt import write_dapt
-from shotad.script.dapt_sound import Recording
-from shotad.script.shortening import Shorten
-from shotad.script.translations import outdated_note
+from shotad.core import (
+    Config,
+    FilmError,
+    NoProgress,
+    Progress,
+    SoundError,
+    WorkFolder,
+    WorkFolderError,
+    in_room,
+    stem_of,
+    write_text,
+)
+from shotad.film import Film, choose_track
+from shotad.script import Recording, Shorten, outdated_note, write_dapt
 from shotad.sound.extended.kinds import Extension
 from shotad.sound.extended.players import pauses_file, pauses_json, pauses_vtt
 from shotad.sound.rendering.ledger import Ledger
@@ -37,8 +39,8 @@ from shotad.sound.rendering.proof import heard
 from shotad.sound.rendering.rendered import Failure, Rendered
 from shotad.sound.rendering.validate import check_containers, check_wanted
 from shotad.sound.rendering.voicing import Voicing, cast_is_gone, speak
-from shotad.sound.voices import make_voice
-from shotad.sound.voices.base import Speaker, plain_language
+from shotad.sound.voice_engines import make_voice
+from shotad.sound.voice_engines.base import Speaker, plain_language
 
 
 def write_side_files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> tuple[Path, ...]:

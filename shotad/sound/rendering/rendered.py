@@ -8,11 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.script.cue import Cue
-from shotad.script.findings import finding_of, finding_row
-from shotad.script.rules import Finding, Level
-from shotad.script.timecode import timecode
-from shotad.script.track import Track
+from shotad.script import Cue, Finding, Level, Track, finding_of, finding_row, timecode
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.rendering.outputs import MEANINGS, Wanted
 

@@ -6,18 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.progress import Progress
-from shotad.core.workfolder import WorkFolder
-from shotad.film.reader import Film
-from shotad.script.shortening import Shorten
-from shotad.script.track import load_track
-from shotad.script.tracking import TRACK
+from shotad.core import Config, Progress, WorkFolder
+from shotad.film import Film
+from shotad.script import TRACK, Shorten, load_track
 from shotad.sound.rendering.outputs import Wanted
 from shotad.sound.rendering.render import render
 from shotad.sound.rendering.rendered import Rendered
-from shotad.sound.voices import make_voice, notice
-from shotad.sound.voices.base import Speaker
+from shotad.sound.voice_engines import make_voice, notice
+from shotad.sound.voice_engines.base import Speaker
 
 
 def run_render(

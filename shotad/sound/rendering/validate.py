@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.core.errors import FilmError, SoundError, UsageError, WorkFolderError
-from shotad.core.wholefiles import sweep_beside
-from shotad.film.opening import open_film
-from shotad.film.reader import Film
+from shotad.core import Config, FilmError, SoundError, UsageError, WorkFolderError, sweep_beside
+from shotad.film import Film, open_film
 from shotad.sound.files import kind_of
 from shotad.sound.mixing.programme import programme_of
 from shotad.sound.mux.kinds import AdSound, AdText

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core.profiling import in_room
-from shotad.core.progress import Progress
-from shotad.core.runsettings import SETTINGS, read_settings
-from shotad.script.shortening import Shorten
-from shotad.script.track import Track
-from shotad.sight.cast.files.loading import load_cast
+from shotad.core import SETTINGS, Progress, in_room, read_settings
+from shotad.script import Shorten, Track
+from shotad.sight import load_cast
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.planning import plan_pauses
 from shotad.sound.fitting.ladder import fit
@@ -20,7 +17,7 @@ from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
 from shotad.sound.rendering.materials import Materials
 from shotad.sound.studio import Keeping
-from shotad.sound.voices.base import Speaker
+from shotad.sound.voice_engines.base import Speaker
 
 WORDLESS = "there is no word in it"
 """Why a line of marks alone is not spoken."""

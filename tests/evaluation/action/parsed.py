@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shotad.core.engine import Identity
-from shotad.script.language.embeddings import Vectors
-from shotad.script.language.parsing import Parse, Token
+from shotad.core import Identity
+from shotad.script import Parse, Token, Vectors
 
 SPACY_MODEL = "en_core_web_sm"
 """The small model of the manifest, fetched where it is not installed."""

@@ -8,20 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.action.by_rule import actions_by_rule
 from shotad.evaluation.action.metrics import Action
 from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.action.parsed import SPACY_MODEL, WordVectors
 
 pytestmark = pytest.mark.slow

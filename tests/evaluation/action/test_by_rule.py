@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
+from shotad.core import Config
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.action.by_rule import actions_by_rule
 from shotad.evaluation.action.removing import without_characters
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import parser_of
 from tests.evaluation.action.parsed import SPACY_MODEL
 

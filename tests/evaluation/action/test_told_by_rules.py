@@ -6,14 +6,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from shotad.core.config import Config
+from shotad.core import Config
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.action.code import PIECE_ENDS, CodeRules, phrases_of, split
 from shotad.evaluation.action.paper import PaperRules, base_of, told_of
 from shotad.evaluation.action.told import Phrase, Told, first_lemma, lemma_at
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import ParseService, parser_of
-from shotad.script.language.parsing import Parse, Token
+from shotad.script import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 
 RUNS = parse_of(

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config.measures import ReportSettings
-from shotad.core.errors import EvaluationError
-from shotad.evaluation.agreement.agreement import agreement
-from shotad.evaluation.agreement.scores import HumanScores
-from shotad.evaluation.report.reading import Report, read_report
-from shotad.evaluation.report.writing import write_report
+from shotad.core import EvaluationError, ReportSettings
+from shotad.evaluation import Report, agreement, read_report, write_report
+from shotad.evaluation.agreements.scores import HumanScores
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 pytest.importorskip("scipy.stats")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config.measures import ReportSettings
-from shotad.evaluation.agreement.agreement import correlations, kendall, pearson, spearman
+from shotad.core import ReportSettings
+from shotad.evaluation.agreements.agreement import correlations, kendall, pearson, spearman
 
 stats = pytest.importorskip("scipy.stats")
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import EvaluationError
-from shotad.evaluation.agreement.scores import HumanScores, read_scores
+from shotad.core import EvaluationError
+from shotad.evaluation import read_scores
+from shotad.evaluation.agreements.scores import HumanScores
 
 
 def read(tmp_path: Path, text: str, name: str = "scores.csv", encoding: str = "utf-8") -> HumanScores:

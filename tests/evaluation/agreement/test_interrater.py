@@ -5,17 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import load_config
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
-from shotad.evaluation.agreement.interrater import inter_rater, pairs, tiou
-from shotad.evaluation.agreement.interrater_text import interrater_record, interrater_text
-from shotad.evaluation.agreement.versions import Spoken, Version, at_rate, from_scripts, from_table
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.store import Store
+from shotad.core import EvaluationError, Interval, load_config
+from shotad.evaluation import (
+    Bench,
+    Store,
+    Version,
+    at_rate,
+    from_scripts,
+    from_table,
+    inter_rater,
+    interrater_record,
+    interrater_text,
+)
+from shotad.evaluation.agreements.interrater import pairs, tiou
+from shotad.evaluation.agreements.versions import Spoken
 
 pytest.importorskip("scipy.optimize")
 

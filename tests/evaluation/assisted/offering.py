@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shotad.core.config import load_config
-from shotad.core.types import Interval
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Interval, load_config
+from shotad.evaluation import Bench, Corpus, Store
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
-from shotad.evaluation.measure.store import Store
 
 
 def bench(*settings: str) -> Bench:

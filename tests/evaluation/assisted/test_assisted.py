@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import EvaluationError
-from shotad.evaluation.assisted.protocol import Assisted, Offers, Role, assist, best_of, expert_scores
-from shotad.evaluation.assisted.table import as_json, render
+from shotad.core import EvaluationError
+from shotad.evaluation import Corpus, as_json, assist, render
+from shotad.evaluation.assisted.protocol import Assisted, Offers, Role, best_of, expert_scores
 from shotad.evaluation.measure import metric
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Row
 from tests.cli.program import Shotad
 from tests.evaluation.assisted.offering import Told, bench, corpus, item

@@ -7,19 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.caption.cider import cider_scores
 from shotad.evaluation.caption.metrics import FEW, bleu_sums, longest_common, rouge_l
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predictions, need_cmdad, need_coco
 from tests.evaluation.measuring import corpus_of
 

@@ -14,17 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
+from shotad.core import Config, EvaluationError, Interval
+from shotad.evaluation import Bench, Corpus, Store
 from shotad.evaluation.caption.java import Conversation
 from shotad.evaluation.caption.java_metrics import METEOR_COLUMNS
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import meteor
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.caption.cocotools import (
     SHARED,
     coco_scores,

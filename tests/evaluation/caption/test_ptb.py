@@ -9,8 +9,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from shotad.evaluation.caption import ptb
 from shotad.evaluation.caption.characters import image

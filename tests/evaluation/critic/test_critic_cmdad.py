@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
 FEW = 12

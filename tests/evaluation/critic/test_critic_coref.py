@@ -15,18 +15,15 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
+from shotad.core import Config, EvaluationError, Interval
+from shotad.evaluation import Bench, Corpus, Store
 from shotad.evaluation.critic.clusters import layout, meant, meant_exactly, parts
 from shotad.evaluation.critic.document import Document
 from shotad.evaluation.critic.metrics import make_resolver
 from shotad.evaluation.critic.plain import named
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 
 CAST = ("Tony Wendice", "Margot Wendice", "Doc")
 LINES = ("Tony waits.", "He nods.", "Margo smiles at the doc.")

@@ -6,21 +6,17 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import Config
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
+from shotad.core import Config, EvaluationError, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.metrics import NO_CAST, Critic
 from shotad.evaluation.critic.plain import PlainResolver
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Json, Result
+from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
 HUMAN = ("Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves.")

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import DatasetError, EvaluationError
-from shotad.core.progress import NoProgress
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.checking import check_dataset
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.core import DatasetError, EvaluationError, NoProgress
+from shotad.evaluation import Dataset, check_dataset, load_dataset
 from shotad.evaluation.datasets.shotlists import touching
 from shotad.evaluation.predictions.joining import join
 from shotad.evaluation.predictions.reading import read_predictions

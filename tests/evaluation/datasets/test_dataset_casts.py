@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.evaluation.datasets.casts import casts_of, read_casts
 
 

@@ -7,9 +7,9 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from shotad.core.progress import NoProgress
-from shotad.evaluation.datasets.checking import Check, check_dataset
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.core import NoProgress
+from shotad.evaluation import check_dataset, load_dataset
+from shotad.evaluation.datasets.checking import Check
 from tests.evaluation.datasets import datasetfiles as files
 from tests.media import FilmSpec, make_film
 
@@ -24,7 +24,7 @@ def said(check: Check, words: str) -> list[str]:
 
 def own(root: Path) -> str:
     """CMD-AD's description without the counts of the whole."""
-    from shotad.core.resources import dataset_path
+    from shotad.core import dataset_path
 
     text = dataset_path("cmd-ad").read_text(encoding="utf-8").split("published:")[0]
     file = root / "mine.yaml"

@@ -7,14 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.errors import ShotadError
-from shotad.core.progress import NoProgress
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.checking import Check, check_dataset
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.core import NoProgress, ShotadError
+from shotad.evaluation import Dataset, check_dataset, load_dataset
+from shotad.evaluation.datasets.checking import Check
 from shotad.evaluation.predictions.joining import Joined, join
 from shotad.evaluation.predictions.reading import read_predictions
 from tests.evaluation.datasets import datasetfiles as files

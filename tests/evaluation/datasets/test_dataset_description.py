@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shotad.core.config import load_config
-from shotad.core.errors import ConfigError, DatasetError
+from shotad.core import ConfigError, DatasetError, load_config
 from shotad.core.resources import config_path
 from shotad.evaluation.datasets.description import dataset_names, read_description
 

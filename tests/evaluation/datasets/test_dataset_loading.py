@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import Interval
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.core import DatasetError, Interval
+from shotad.evaluation import Dataset, load_dataset
 from tests.evaluation.datasets import datasetfiles as files
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import DatasetError, UsageError
-from shotad.core.types import Interval
+from shotad.core import DatasetError, Interval, UsageError
 from shotad.evaluation.datasets.opening import load_references, open_dataset
 from tests.evaluation.datasets import datasetfiles as files
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Interval
+from shotad.core import Interval
 from shotad.evaluation.datasets.shotlists import touching
 
 GAP = 0.02

@@ -7,10 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import DatasetError
+from shotad.core import DatasetError
 from shotad.evaluation.datasets.cells import listed, number, numbers, pairs, texts
 from shotad.evaluation.datasets.tables import decoded, read_table
 

@@ -15,19 +15,17 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.caption import java_metrics
 from shotad.evaluation.caption.java_metrics import Spice
 from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import METRICS, Metric, make_metric
-from shotad.evaluation.measure.rows import Result, Row
+from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall import metrics as recall
-from shotad.script.language.parsing import ParserModel
+from shotad.script import ParserModel
 from tests.evaluation import naive
 from tests.evaluation.every.standins import Matcher, Overlap, Verbs, Words, spice
 from tests.evaluation.judges.judging import WORDS

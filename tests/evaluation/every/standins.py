@@ -16,11 +16,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.engine import Identity
+from shotad.core import Identity
 from shotad.evaluation.caption.java_metrics import Spice
-from shotad.script.language.embeddings import Vectors
-from shotad.script.language.parsing import Parse, Token
-from shotad.script.language.tokenvectors import EncoderPlace
+from shotad.script import EncoderPlace, Parse, Token, Vectors
 
 
 @dataclass

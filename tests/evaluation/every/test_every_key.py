@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Interval
+from shotad.evaluation import Corpus, Store
 from shotad.evaluation.measure.metric import Metric
 from shotad.evaluation.measure.rows import Json, Row
 from shotad.evaluation.measure.scoring import row_keys, score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.every.allmetrics import (
     ALONG,
     MIXED,

@@ -10,15 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Config, Interval
+from shotad.evaluation import Corpus, ReportInput, Result, merge, read_report, write_report
 from shotad.evaluation.measure.metric import METRICS
-from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.report.inputs import Predictions, ReportInput
-from shotad.evaluation.report.merging import merge
-from shotad.evaluation.report.reading import read_report
-from shotad.evaluation.report.writing import write_report
+from shotad.evaluation.report.inputs import Predictions
 from shotad.evaluation.running import measure
 from tests.evaluation.every.allmetrics import (
     ALONG,

@@ -9,13 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Config
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.caption.cocotools import need_coco, need_java
 from tests.evaluation.every.allmetrics import ALONG, VARIED, human, in_turn, joined_actions, predicted
 

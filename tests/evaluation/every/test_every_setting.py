@@ -9,15 +9,13 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from shotad.core.config import Config
-from shotad.core.config.measures import CriticSettings, MeasureSettings
-from shotad.core.engine import Identity
+from shotad.core import Config, Identity, MeasureSettings
+from shotad.core.config.measures import CriticSettings
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.metric import ENGINE_METRICS
 from shotad.evaluation.measure.rows import Json, Row
 from shotad.evaluation.measure.scoring import row_keys
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.every.allmetrics import NAMES, MakeBench, metric_of, mixed, scored
 from tests.evaluation.judges.judging import WordJudge
 

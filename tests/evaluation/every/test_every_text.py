@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Interval
+from shotad.evaluation import Corpus
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import ENGINE_METRICS
 from shotad.evaluation.predictions.reading import read_predictions
 from tests.evaluation.every.allmetrics import (

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import Config
-from shotad.evaluation.measure.bench import Bench
+from shotad.core import Config
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation import naive
 from tests.evaluation.every.allmetrics import VARIED, predicted, recall_of
 
@@ -36,8 +35,8 @@ def test_the_action_score_pair_by_pair(rules: str, bench: Bench) -> None:
     import spacy
     from sentence_transformers import SentenceTransformer
 
-    from shotad.core.weights import weights_folder
-    from shotad.script.language.parsing import find_parser
+    from shotad.core import weights_folder
+    from shotad.script import find_parser
 
     place = find_parser("en_core_web_sm").place
     nlp = cache(spacy.load(place, exclude=["senter", "ner"]))
@@ -60,7 +59,7 @@ def test_recall_pair_by_pair(rule: str, bench: Bench) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from shotad.core.weights import weights_folder
+    from shotad.core import weights_folder
 
     folder = str(weights_folder("minilm"))
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)

@@ -7,13 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from shotad.core.config import Config, load_config
-from shotad.core.engine import Abilities, Identity, Reply, Request
-from shotad.core.errors import EngineError
-from shotad.core.types import Interval
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
-from shotad.evaluation.measure.store import Store
+from shotad.core import Abilities, Config, EngineError, Identity, Interval, Reply, Request, load_config
+from shotad.evaluation import Bench, Corpus, Store
+from shotad.evaluation.measure.items import Item
 
 HERE = "tests.evaluation.judges.judging"
 WORDS = f"{HERE}:WordJudge"

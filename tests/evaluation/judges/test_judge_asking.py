@@ -11,11 +11,10 @@ from typing import ClassVar
 
 import pytest
 
-from shotad.core.engine import Abilities, Reply, Request
-from shotad.core.errors import EngineError
+from shotad.core import Abilities, EngineError, Reply, Request
+from shotad.evaluation import Store
 from shotad.evaluation.judges.asking import Judge, Question
 from shotad.evaluation.judges.prompts import action_question, ad_question
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.judges.judging import HERE, ScriptedEngine, bench_of, said_by
 
 GOOD = json.dumps({"score": 4})

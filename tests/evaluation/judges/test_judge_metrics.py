@@ -9,16 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from shotad.core.errors import EngineError
+from shotad.core import EngineError
+from shotad.evaluation import Corpus, Result, Store
 from shotad.evaluation.judges.verdicts import judge_failures
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.judges.judging import HERE, WORDS, WordJudge, bench_of, corpus_of, item, said_by
 
 LINES = (

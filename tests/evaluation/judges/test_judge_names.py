@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core.config import SamplingSettings, load_config
-from shotad.core.config.measures import JudgeSettings
-from shotad.core.errors import EngineError, EvaluationError
+from shotad.core import EngineError, EvaluationError, JudgeSettings, SamplingSettings, load_config
 from shotad.evaluation.judges.names import JudgeName, judge_names, judge_of
 from shotad.evaluation.judges.verdicts import JudgedMetric
 from shotad.evaluation.measure.metric import ENGINE_METRICS, make_metric

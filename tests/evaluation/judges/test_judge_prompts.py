@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core.resources import data_root, prompt_text
-from shotad.description.templates import check_templates
+from shotad.core import data_root, prompt_text
+from shotad.description import check_templates
 from shotad.evaluation.judges import asking, prompts
 from shotad.evaluation.judges.answers import Unreadable
 from shotad.evaluation.judges.asking import Question

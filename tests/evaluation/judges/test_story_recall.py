@@ -6,13 +6,12 @@ import json
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.engine import Request
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Request
+from shotad.evaluation import Corpus, Result
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
 from tests.evaluation.judges.judging import (
     HERE,

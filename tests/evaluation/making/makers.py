@@ -6,8 +6,7 @@ import json
 import re
 from typing import ClassVar
 
-from shotad.core.engine import Abilities, Identity, Reply, Request
-from shotad.core.errors import EngineError
+from shotad.core import Abilities, EngineError, Identity, Reply, Request
 from tests.evaluation.judges.judging import ScriptedEngine
 
 MAKER = "tests.evaluation.making.makers:Rote"

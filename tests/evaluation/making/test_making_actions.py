@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.errors import DatasetError, EngineError, EvaluationError
+from shotad.core import DatasetError, EngineError, EvaluationError, load_config
+from shotad.evaluation import Bench, Store, ads_of, make_actions, make_maker, write_actions
 from shotad.evaluation.datasets.actions import read_actions
 from shotad.evaluation.datasets.description import ActionFile
 from shotad.evaluation.judges.answers import Unreadable
-from shotad.evaluation.making.makers import ByEngine, ByRules, make_maker
-from shotad.evaluation.making.making import MadeActions, make_actions, write_actions
+from shotad.evaluation.making.makers import ByEngine, ByRules
+from shotad.evaluation.making.making import MadeActions
 from shotad.evaluation.making.questions import names_question, split_question
-from shotad.evaluation.making.sources import AdText, ads_of
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.store import Store
+from shotad.evaluation.making.sources import AdText
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import EvaluationError
-from shotad.evaluation.measure.rows import Figure, Result, Row, only
+from shotad.core import EvaluationError
+from shotad.evaluation import Result
+from shotad.evaluation.measure.rows import Figure, Row, only
 
 SUMS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 5)), min_size=2, max_size=12)
 

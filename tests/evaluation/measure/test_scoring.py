@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.evaluation.measure.bench import Bench
+from shotad.core import Config
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.measuring import Lengths, corpus_of
 
 PAIRS = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import EvaluationError
-from shotad.evaluation.measure.store import Store, text_key
+from shotad.core import EvaluationError
+from shotad.evaluation import Store
+from shotad.evaluation.measure.store import text_key
 
 
 def test_what_was_put_is_found_by_space_and_key(tmp_path: Path) -> None:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.errors import WeightsError
+from shotad.core import Config, WeightsError
+from shotad.evaluation import Bench, Store
 from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import INSTRUCTIONS, parser_of, vectors_of
-from shotad.script.language.parsing import Parse, ParserModel, Token
+from shotad.script import Parse, ParserModel, Token
 from tests.evaluation.action.parsed import WordVectors
 
 

@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core.config import Config, load_config
-from shotad.description.writing import Engines
+from shotad.core import Config, load_config
+from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.predicting.choosing import Shard, Wanted, choose
-from shotad.evaluation.predicting.run import Job, predict
+from shotad.evaluation import Dataset, Job, Shard, Wanted, choose, load_dataset, predict
 from shotad.evaluation.predicting.summary import Predicted
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN

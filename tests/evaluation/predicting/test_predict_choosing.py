@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import UsageError
-from shotad.core.types import Interval
-from shotad.evaluation.datasets.ads import Ad, Dataset
-from shotad.evaluation.predicting.choosing import ClipTask, Shard, Wanted, choose
+from shotad.core import Interval, UsageError
+from shotad.evaluation import Dataset, Shard, Wanted, choose
+from shotad.evaluation.datasets.ads import Ad
+from shotad.evaluation.predicting.choosing import ClipTask
 
 
 def dataset(sizes: list[int]) -> Dataset:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.types import Interval
+from shotad.core import Interval, WorkFolderError
 from shotad.evaluation.predicting.lines import PredictedLine, line_of
 from shotad.evaluation.predicting.run import Ledger
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.errors import ConfigError
-from shotad.evaluation.predicting.choosing import Wanted
+from shotad.core import ConfigError
+from shotad.evaluation import Wanted
 from shotad.grammar import dinov2
 from tests.evaluation.predicting.minidataset import Runs, make_cmd
 from tests.tiny import make_backbone

@@ -10,12 +10,10 @@ from typing import Any
 import av
 import pytest
 
-from shotad.core.engine import Request
-from shotad.core.errors import EngineError, ShotadError
+from shotad.core import EngineError, Request, ShotadError
 from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.evaluation import Wanted, read_bank_of_films
 from shotad.evaluation.predicting import run
-from shotad.evaluation.predicting.casts import read_bank_of_films
-from shotad.evaluation.predicting.choosing import Wanted
 from shotad.evaluation.predicting.clip import Described
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_mad, make_tv
 from tests.media import FilmSpec, make_film

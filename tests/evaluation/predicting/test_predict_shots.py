@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.types import Interval, Role, Shot
-from shotad.core.workfolder import WorkFolder
-from shotad.evaluation.datasets.ads import Ad, Dataset
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.core import Config, Interval, Role, Shot, WorkFolder, load_config
+from shotad.evaluation import Dataset, load_dataset
+from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.asking import Asked
 from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.shots import published_shots
-from shotad.film.context import context_shots
-from shotad.film.slots import fixed_slots
-from shotad.script.given import given_shots, slot_cues
+from shotad.film import context_shots, fixed_slots
+from shotad.script import given_shots, slot_cues
 from tests.evaluation.predicting.minidataset import make_cmd
 
 

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.core.errors import ConfigError
-from shotad.core.types import Interval
-from shotad.description.writing import Engines
+from shotad.core import ConfigError, Interval, load_config
+from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
+from shotad.evaluation import ahead_of
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
-from shotad.evaluation.predicting.waiting import ahead_of
 
 
 def terms(*settings: str, engines: Engines | None = None) -> str:

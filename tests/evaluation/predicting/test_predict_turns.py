@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import load_config
-from shotad.description.writing import Engines
-from shotad.evaluation.predicting.choosing import Wanted, choose
-from shotad.evaluation.predicting.run import Job, predict
+from shotad.core import load_config
+from shotad.description import Engines
+from shotad.evaluation import Job, Wanted, choose, predict
 from tests.evaluation.predicting.minidataset import Runs, make_cmd
 from tests.shotad_process import PLAIN
 

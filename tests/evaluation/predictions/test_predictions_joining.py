@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.errors import EvaluationError
-from shotad.core.types import Interval
-from shotad.evaluation.datasets.ads import Ad, Dataset
+from shotad.core import EvaluationError, Interval
+from shotad.evaluation import Dataset
+from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predictions.joining import NO_PREDICTION, Joined, corpus_of, join, with_descriptions
 from shotad.evaluation.predictions.records import Prediction, PredictionRow, Predictions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import DatasetError, EvaluationError
+from shotad.core import DatasetError, EvaluationError
 from shotad.evaluation.predictions.reading import NO_TEXT, read_predictions
 from shotad.evaluation.predictions.records import Prediction
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.config import ComputeSettings
+from shotad.core import ComputeSettings
 from shotad.evaluation.recall.bertscore import PUBLISHED, f_scores, published, rescaled
-from shotad.script.language.tokenvectors import TokenEncoder, TokenVectors, locate
+from shotad.script import TokenEncoder, TokenVectors, locate
 
 PREDICTIONS = [
     "Ann opens a door.",

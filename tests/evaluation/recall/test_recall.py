@@ -9,22 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core.config import Config
-from shotad.core.engine import Identity
-from shotad.core.errors import EvaluationError, WeightsError
-from shotad.core.types import Interval
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Config, EvaluationError, Identity, Interval, WeightsError
+from shotad.evaluation import Bench, Corpus, Result, Store
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.metrics import Recall
 from shotad.evaluation.recall.pairs import PairScores, pair_scores, source_of
-from shotad.script.language.tokenvectors import EncoderPlace
+from shotad.script import EncoderPlace
 from tests.evaluation.measuring import corpus_of
 
 

@@ -9,12 +9,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.types import Interval
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Config, Interval
+from shotad.evaluation import Bench, Corpus, Store
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.metrics import Recall, neighbours_of
 from tests.cmdad import DATA
 from tests.evaluation.recall.test_recall import Given, bench_of

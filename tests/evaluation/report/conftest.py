@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.config.measures import MeasureSettings, ReportSettings
-from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.report.inputs import Joined, LeftOut, ReportInput
-from shotad.evaluation.report.writing import write_report
+from shotad.core import Config, MeasureSettings, ReportSettings
+from shotad.evaluation import Corpus, ReportInput, write_report
+from shotad.evaluation.report.inputs import Joined, LeftOut
 from tests.evaluation.report.fakes import made_item, made_result, made_run
 
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.core.config import Config
-from shotad.core.config.measures import MeasureSettings, ReportSettings
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus, Item
-from shotad.evaluation.measure.rows import Figure, Result, Row
-from shotad.evaluation.report.inputs import Predictions, ReportInput
+from shotad.core import Config, Interval, MeasureSettings, ReportSettings
+from shotad.evaluation import Corpus, ReportInput, Result
+from shotad.evaluation.measure.items import Item
+from shotad.evaluation.measure.rows import Figure, Row
+from shotad.evaluation.report.inputs import Predictions
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
 

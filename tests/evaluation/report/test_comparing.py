@@ -9,15 +9,21 @@ from typing import Any
 
 import pytest
 
-from shotad.core.config.measures import ReportSettings
-from shotad.core.errors import EvaluationError
-from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.report.comparing import Comparison, compare
-from shotad.evaluation.report.comparison_text import comparison_markdown, comparison_text, write_comparison
-from shotad.evaluation.report.inputs import Joined, Predictions, ReportInput
-from shotad.evaluation.report.merging import merge
-from shotad.evaluation.report.reading import Report, read_report
-from shotad.evaluation.report.writing import write_report
+from shotad.core import EvaluationError, ReportSettings
+from shotad.evaluation import (
+    Corpus,
+    Report,
+    ReportInput,
+    compare,
+    comparison_text,
+    merge,
+    read_report,
+    write_comparison,
+    write_report,
+)
+from shotad.evaluation.report.comparing import Comparison
+from shotad.evaluation.report.comparison_text import comparison_markdown
+from shotad.evaluation.report.inputs import Joined, Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 from tests.evaluation.report.outline import outline
 

@@ -12,18 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core.config import Config
-from shotad.core.config.measures import EmbeddingSettings, MeasureSettings
-from shotad.core.errors import EvaluationError, ShotadError, WorkFolderError
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError, WorkFolderError
+from shotad.core.config.measures import EmbeddingSettings
+from shotad.evaluation import (
+    Corpus,
+    ReportInput,
+    check_folder,
+    compare,
+    read_report,
+    terminal_text,
+    write_report,
+)
 from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.report import content
-from shotad.evaluation.report.comparing import compare
 from shotad.evaluation.report.hashes import actions_hash, casts_hash
-from shotad.evaluation.report.inputs import ReportInput
-from shotad.evaluation.report.reading import read_report
-from shotad.evaluation.report.terminal import terminal_text
-from shotad.evaluation.report.writing import check_folder, intervals_of, write_report
+from shotad.evaluation.report.writing import intervals_of
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.evaluation.measure.rows import Figure, Result, Row
+from shotad.evaluation import Result
+from shotad.evaluation.measure.rows import Figure, Row
 from shotad.evaluation.report.comparing import Paired, paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans, within
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Interval
+from shotad.evaluation import Corpus
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.report.groups import (
     DURATIONS,

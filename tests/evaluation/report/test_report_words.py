@@ -7,15 +7,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.core.config import Config
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Config
+from shotad.evaluation import Corpus, read_report, terminal_text, write_report
 from shotad.evaluation.measure.rows import Figure
 from shotad.evaluation.report.content import identity_words
-from shotad.evaluation.report.reading import read_report
 from shotad.evaluation.report.table import footnotes
-from shotad.evaluation.report.terminal import terminal_text
 from shotad.evaluation.report.wording import COLUMNS
-from shotad.evaluation.report.writing import write_report
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
 from tests.evaluation.report.outline import outline

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.types import Interval
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.core import Interval
+from shotad.evaluation import Corpus
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.sequences.metrics import before_of, human, predicted, repeated, words_of
 from tests.evaluation.measuring import corpus_of
 

@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from shotad.core.config import Config
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
+from shotad.core import Config
+from shotad.evaluation import Bench, Corpus, Result, Store
 from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from tests.evaluation.measuring import corpus_of
 
 NAMES = ("repetition", "repetition-meaning", "names-kept")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core.errors import DatasetError
-from shotad.core.types import Interval
-from shotad.evaluation.threads.labels import ThreadLabels, read_thread_labels
+from shotad.core import DatasetError, Interval
+from shotad.evaluation import read_thread_labels
+from shotad.evaluation.threads.labels import ThreadLabels
 
 GOOD: dict[str, Any] = {
     "clip": "films/a.mp4",

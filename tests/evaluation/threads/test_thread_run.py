@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.config import Config, load_config
-from shotad.core.types import Image, Interval
-from shotad.core.workfolder import WorkFolder
-from shotad.evaluation.threads.evaluating import ThreadEvaluation, evaluate_threads
-from shotad.evaluation.threads.labels import LabelledClip, read_thread_labels
-from shotad.evaluation.threads.results import TABLE, ClipScores, Setup
+from shotad.core import Config, Image, Interval, WorkFolder, load_config
+from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
+from shotad.evaluation.threads.evaluating import ThreadEvaluation
+from shotad.evaluation.threads.labels import LabelledClip
+from shotad.evaluation.threads.results import ClipScores
 from shotad.evaluation.threads.run import ThreadBench, score_clips
-from shotad.grammar.base import Features
+from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, read_number
 
 SIDE, MID, ALL, WHOLE = TABLE

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core.types import Interval
-from shotad.evaluation.threads.labels import read_thread_labels
+from shotad.core import Interval
+from shotad.evaluation import read_thread_labels
 from tests.media import FilmSpec, make_film
 
 TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"

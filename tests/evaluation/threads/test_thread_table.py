@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core.types import Interval
+from shotad.core import Interval
+from shotad.evaluation import TABLE, Setup
 from shotad.evaluation.threads.evaluating import LISTED, PAPER, shown, table
 from shotad.evaluation.threads.labels import LabelledClip
-from shotad.evaluation.threads.results import TABLE, ClipScores, Setup, SetupResult, matrix_of, setup_result
-from shotad.grammar.threads import threads_of
+from shotad.evaluation.threads.results import ClipScores, SetupResult, matrix_of, setup_result
+from shotad.grammar import threads_of
 
 
 def clip(name: str, clusters: tuple[tuple[int, ...], ...] = ((0, 1),), shots: int = 3) -> LabelledClip:

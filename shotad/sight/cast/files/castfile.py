@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import CastError
-from shotad.core.members import Cast, Member
-from shotad.core.wholefiles import write_text
+from shotad.core import Cast, CastError, Member, write_text
 from shotad.sight.cast.files.checks import check_apart, check_photos, warnings
 from shotad.sight.cast.files.entries import Entry, entry_of, with_ids
 from shotad.sight.cast.files.layout import MARK, Layout, Piece, divided, people_of

@@ -18,9 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core.errors import CastError
-from shotad.core.members import Cast, Member
-from shotad.core.records import parse_json
+from shotad.core import Cast, CastError, Member, parse_json
 from shotad.sight.cast.files.checks import warnings
 from shotad.sight.cast.files.entries import tidy
 from shotad.sight.cast.files.ids import distinct_ids, id_of, is_id

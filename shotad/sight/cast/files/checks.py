@@ -6,10 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
-from shotad.core.namewords import NAME_TITLES
-from shotad.script.nameruns import key_of
+from shotad.core import NAME_TITLES, CastError, Member
+from shotad.script import key_of
 from shotad.sight.cast.files.entries import Entry
 
 Wrong = Callable[[int, str, str], CastError]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
+from shotad.core import CastError, Member
 
 
 def chosen(members: Sequence[Member], text: str) -> Member:

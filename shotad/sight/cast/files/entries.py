@@ -12,9 +12,8 @@ from typing import Any
 
 import yaml
 
-from shotad.core.members import Member, Reveal, same_film
-from shotad.core.printable import seen
-from shotad.script.timecode import parse_time, timecode
+from shotad.core import Member, Reveal, same_film, seen
+from shotad.script import parse_time, timecode
 from shotad.sight.cast.files.ids import distinct_ids, is_id
 from shotad.sight.cast.files.yamltext import Source
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.core.errors import CastError
-from shotad.core.members import Cast
+from shotad.core import Cast, CastError
 from shotad.sight.cast.files.castfile import cast_path, read_cast
 from shotad.sight.cast.files.charbank import read_bank
 from shotad.sight.cast.files.checks import warnings

@@ -8,10 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
-from shotad.core.records import read_record
-from shotad.core.wholefiles import readable_json, write_text
+from shotad.core import CastError, Member, read_record, readable_json, write_text
 from shotad.sight.cast.files.castfile import CastFile
 from shotad.sight.cast.files.choosing import names_of
 

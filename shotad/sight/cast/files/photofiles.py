@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from shotad.core.errors import CastError
-from shotad.core.members import Member
+from shotad.core import CastError, Member
 from shotad.sight.cast.files.ids import distinct_ids
 
 FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from shotad.core.members import Member, Reveal
+from shotad.core import Member, Reveal
 from shotad.sight.cast.files.entries import KEYS, OTHERS, tidy, time_text
 from shotad.sight.cast.files.layout import MARK, people_of
 from shotad.sight.cast.files.yamltext import (

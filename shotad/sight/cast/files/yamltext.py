@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from shotad.core.errors import CastError
+from shotad.core import CastError
 
 NEWLINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 """What PyYAML counts as the end of a line."""

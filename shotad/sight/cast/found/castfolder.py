@@ -18,12 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from shotad.core.errors import CastError, WorkFolderError
-from shotad.core.members import Member
-from shotad.core.records import read_record
-from shotad.core.types import Box
-from shotad.core.wholefiles import write_bytes
-from shotad.core.workfolder import WorkFolder
+from shotad.core import Box, CastError, Member, WorkFolder, WorkFolderError, read_record, write_bytes
 
 FACTS = "discovered.json"
 USED = ".used-in"

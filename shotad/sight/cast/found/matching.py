@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shotad.sight.cast.found.castfolder import Holdings, is_blank
-from shotad.sight.cast.found.people import Person
+from shotad.sight.cast.found.people import FoundPerson
 
 Likeness = Mapping[str, float]
 """How much somebody looks like each member, by id."""
@@ -49,10 +49,10 @@ class _Claims:
 
 
 def match_people(
-    people: Sequence[Person],
+    people: Sequence[FoundPerson],
     film: str,
     holdings: Holdings,
-    likeness: Callable[[Person], Likeness],
+    likeness: Callable[[FoundPerson], Likeness],
     borders: Borders,
 ) -> list[Match]:
     """For each of ``people``, the most seen first, whose they are.
@@ -64,7 +64,7 @@ def match_people(
     owners = _owners(claims)
     named = {member.id for member in holdings.members if not is_blank(member)}
     matches: list[Match] = []
-    taken: dict[str, list[Person]] = {}
+    taken: dict[str, list[FoundPerson]] = {}
     for number, person in enumerate(people):
         alike = likeness(person)
         found = _matched(claims[number], owners.get(number), named, alike, borders)
@@ -77,7 +77,7 @@ def match_people(
     return matches
 
 
-def _claims(person: Person, film: str, holdings: Holdings) -> _Claims:
+def _claims(person: FoundPerson, film: str, holdings: Holdings) -> _Claims:
     moved, kept, lost = [], [], 0
     for picture in holdings.facts.of_film(film):
         if not person.is_seen_at(picture.second, picture.box):

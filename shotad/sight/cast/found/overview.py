@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from shotad.core.members import Member
-from shotad.core.wholefiles import write_text
-from shotad.film.overlay.pages import page_environment
-from shotad.script.timecode import timecode
+from shotad.core import Member, write_text
+from shotad.film import page_environment
+from shotad.script import timecode
 from shotad.sight.cast.files.castfile import CastFile
 from shotad.sight.cast.found.castfolder import Facts, Found
 

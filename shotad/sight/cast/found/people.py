@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.types import Box
+from shotad.core import Box
 from shotad.sight.cast.gallery import mean_of
 from shotad.sight.faces import Embedding
 from shotad.sight.facetracks import FaceTrack
@@ -219,7 +219,7 @@ _LEAST_HEIGHT = 24.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Person:
+class FoundPerson:
     """Somebody seen in a film: their ``tracks``, oldest first, and ``centre``, what they look like on average
     (``float32[d]`` of length 1)."""
 
@@ -261,13 +261,13 @@ class Person:
             for face in track.faces
         )
 
-    def meets(self, other: Person) -> bool:
+    def meets(self, other: FoundPerson) -> bool:
         """Whether both are on the screen at one moment."""
         mine = {face.seconds for track in self.tracks for face in track.faces}
         return any(face.seconds in mine for track in other.tracks for face in track.faces)
 
 
-def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: float) -> list[Person]:
+def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: float) -> list[FoundPerson]:
     """Who is who: the people among the faces of a film, the most seen first.
 
     ``height`` is that of the pictures, in pixels; ``join`` and ``margin`` as in
@@ -281,10 +281,10 @@ def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: flo
     return sorted(people, key=lambda person: person.order)
 
 
-def person_of(tracks: Iterable[FaceTrack]) -> Person:
+def person_of(tracks: Iterable[FaceTrack]) -> FoundPerson:
     """Somebody to whom all of these tracks belong."""
     ordered = tuple(sorted(tracks, key=lambda t: (t.first, t.faces[0].box.left, t.faces[0].box.top)))
-    return Person(ordered, mean_of(np.stack([mean_of(track.embeddings) for track in ordered])))
+    return FoundPerson(ordered, mean_of(np.stack([mean_of(track.embeddings) for track in ordered])))
 
 
 def _appearance(track: FaceTrack, height: int) -> Appearance:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pictures
 
-from shotad.core.types import Box, Image
+from shotad.core import Box, Image
 from shotad.sight.facemodels import FaceModels
 from shotad.sight.faces import Embedding, Face
 from shotad.sight.facetracks import FaceTrack

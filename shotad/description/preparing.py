@@ -1,0 +1,291 @@
+"""The first act: from a film to its shots, its speech, and the slots in which AD can be spoken.
+
+Each step is kept in the work folder and made again only when something that changes it has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shotad.core import (
+    Config,
+    Given,
+    Interval,
+    Progress,
+    ScriptError,
+    Shot,
+    SubtitleError,
+    Utterance,
+    WorkFolder,
+    interval_rows,
+    key_of,
+    reported,
+    seconds,
+    shot_rows,
+    shots_of,
+    slot_rows,
+    slots_of,
+    utterance_rows,
+    utterances_of,
+    weights_file,
+)
+from shotad.film import (
+    HARD_MINIMUM,
+    Film,
+    Frames,
+    FrameStore,
+    HandSlots,
+    Kept,
+    OnShots,
+    Prepared,
+    Speech,
+    find_speech,
+    fixed_slots,
+    free_time,
+    hand_row,
+    keep_to,
+    plan_slots,
+    read_hand_slots,
+    survey,
+    zones_around,
+)
+from shotad.script import given_shots, slot_cues
+from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything that a step of the first act works with."""
+
+    film: Film
+    folder: WorkFolder
+    config: Config
+    given: Given
+    frames: Frames
+    progress: Progress
+
+    @staticmethod
+    def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> Bench:
+        """A bench for a run; given slots are looked at frame by frame, planned ones on the grid."""
+        frames = Frames(
+            film, folder, config, exact=given.slots is not None, shots_given=given.shots is not None
+        )
+        return Bench(film, folder, config, given, frames, progress)
+
+    @property
+    def film_key(self) -> list[Any]:
+        return [self.film.info.fingerprint, self.config.film.reader, str(self.film.info.frame_rate)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What slots are planned on, and the keys of the steps that it comes from."""
+
+    gaps: tuple[Interval, ...]
+    shots: tuple[Shot, ...]
+    end: float
+    credits: Interval | None
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is known of a film before its picture is looked at; ``free`` is up to the container's end."""
+
+    speech: tuple[Utterance, ...]
+    free: tuple[Interval, ...]
+    hand: HandSlots
+
+
+def prepare(bench: Bench, watch: Callable[[Heard], OnShots | None] | None = None) -> Prepared:
+    """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
+    one pass over the picture; then the slots between the speech.
+
+    ``watch`` is asked, once the speech is known and where the pass is not spared, who is to be told of
+    the shots while they are found.
+    """
+    spoken = speech_step(bench)
+    speech = utterances_of(spoken["speech"])
+    free = free_time(speech, bench.film.info.duration, bench.config.speech)
+    hand = read_hand_slots(bench.folder.path)
+    store = bench.frames.keep(_zones(bench, free, hand.added))
+    heard = Heard(speech, tuple(free), hand)
+    found = shots_step(bench, store, lambda: watch(heard) if watch else None)
+    shots, end = shots_of(found["shots"]), float(found["end"])
+    gaps = free_time(speech, end, bench.config.speech)
+    rolled = credits_step(bench, end)
+    credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
+    keys = tuple(step["key"] for step in (found, spoken, rolled))
+    planned = slots_step(bench, Ground(gaps, shots, end, credits_, keys), hand)
+    return Prepared(
+        info=bench.film.info,
+        end=end,
+        shots=shots,
+        speech=speech,
+        gaps=gaps,
+        slots=slots_of(planned["slots"]),
+        failed=tuple((row["id"], row["reason"]) for row in planned.get("failed", ())),
+        warnings=tuple(text for text in (found.get("damage"), *planned.get("warnings", ())) if text),
+        hand=hand,
+    )
+
+
+def speech_step(bench: Bench) -> dict[str, Any]:
+    """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
+    settings, given = bench.config.speech, bench.given.subtitles
+    key = key_of(
+        "speech/2", bench.film_key, settings, bench.config.film.audio_track, _content(given, SubtitleError)
+    )
+    return bench.folder.step("speech", key, lambda: _speech_record(bench))
+
+
+def shots_step(
+    bench: Bench, store: FrameStore | None = None, watch: Callable[[], OnShots | None] | None = None
+) -> dict[str, Any]:
+    """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
+
+    ``store`` is filled on the way with frames that will be looked at; ``watch``, asked where the pass is
+    really made, says who is told of the shots while they are found.
+    """
+    given = bench.given.shots
+    key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
+    return bench.folder.step("shots", key, lambda: _shots_record(bench, store, watch))
+
+
+def credits_step(bench: Bench, end: float) -> dict[str, Any]:
+    """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
+    wanted = bench.config.slots.find_credits and bench.given.slots is None
+    key = key_of("credits/1", bench.film_key, Config.former["text"], bench.frames.key, end, wanted)
+    return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
+
+
+def slots_step(bench: Bench, ground: Ground, hand: HandSlots | None = None) -> dict[str, Any]:
+    """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
+
+    Kept in ``slots.json``.
+    """
+    given, settings, hand = bench.given.slots, bench.config.slots, hand or HandSlots()
+    own = (hand_row(hand),) if hand else ()
+    key = key_of("slots/1", ground.keys, settings, _content(given, ScriptError), *own)
+    film = Interval(0.0, ground.end)
+
+    def make() -> dict[str, Any]:
+        if given is not None:
+            fixed = fixed_slots(slot_cues(given), film, settings)
+            failed = [{"id": slot.id, "reason": slot.reason} for slot in fixed.failed]
+            kept = keep_to(fixed.slots, hand, settings)
+            told = [*fixed.warnings, *_told_of(hand, kept)]
+            return {"failed": failed, "warnings": told, "slots": slot_rows(kept.slots)}
+        slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
+        kept = keep_to(slots, hand, settings)
+        return {
+            "failed": [],
+            "warnings": list(_told_of(hand, kept)),
+            "gaps": interval_rows(ground.gaps),
+            "slots": slot_rows(kept.slots),
+        }
+
+    return bench.folder.step("slots", key, make)
+
+
+def _told_of(hand: HandSlots, kept: Kept) -> Iterator[str]:
+    """What a user should know of slots by hand."""
+    counts = [(len(hand.added), "added"), (len(hand.removed), "removed")]
+    done = [f"{number} slot{'' if number == 1 else 's'} {what}" for number, what in counts if number]
+    if done:
+        yield f"Kept to what a person did to the slots: {', '.join(done)}."
+    for slot in kept.yielded:
+        yield f"The slot {slot.id} {slot.interval} is left out: a person added one that shares its time."
+
+
+def _speech_record(bench: Bench) -> dict[str, Any]:
+    found, detail = _heard(bench)
+    rows = utterance_rows(found.utterances)
+    return {"source": found.source, "detail": detail or found.detail, "speech": rows}
+
+
+def _heard(bench: Bench) -> tuple[Speech, str]:
+    from shotad.film import embedded_track, read_subtitles, sound_blocks
+
+    settings, info, film = bench.config.speech, bench.film.info, bench.film
+    subtitles, detail = None, ""
+    if bench.given.subtitles is not None:
+        subtitles, detail = read_subtitles(bench.given.subtitles), f"subtitles {bench.given.subtitles.name}"
+    elif settings.source in ("auto", "subtitles") and info.path is not None:
+        track = embedded_track(info.path)
+        if track is not None:
+            subtitles, detail = track.utterances, track.reason
+    blocks = None
+    if subtitles is None and settings.source != "none" and info.audio:
+        weights_file("silero-vad", bench.progress)
+        blocks = sound_blocks(film, bench.config.film.audio_track)
+    found = find_speech(
+        blocks, settings, subtitles=subtitles, duration=info.duration, progress=bench.progress
+    )
+    return found, detail
+
+
+def _credits(bench: Bench, end: float) -> list[float] | None:
+    for name in TEXT_WEIGHTS:
+        weights_file(name, bench.progress)
+    with reported(bench.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
+        found = find_credits(bench.frames.pictures, end, TextReader(), task.advance)
+    return None if found is None else interval_rows([found])[0]
+
+
+def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
+    """The parts of the film in which frames will be looked at, as far as the speech tells; ``added`` are
+    slots by hand, which may lie in gaps too short for planned ones."""
+    context, given, duration = bench.config.context, bench.given, bench.film.info.duration
+    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
+    gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]
+    gaps += added
+    inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
+    reach = context.internal_range + 2 * context.external_range
+    moments = credit_moments(duration) if bench.config.slots.find_credits else []
+    return zones_around(inside, reach, end=duration, credits_from=moments[0] if moments else duration)
+
+
+def _shots_record(
+    bench: Bench, store: FrameStore | None, watch: Callable[[], OnShots | None] | None
+) -> dict[str, Any]:
+    film = bench.film
+    if bench.given.shots is not None:
+        rows = given_shots(bench.given.shots, film.info.duration)
+        return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+    on_shots = watch() if watch else None
+    task = bench.progress.task("Finding shots", film.info.duration or None, "s")
+    try:
+        found = survey(
+            film,
+            bench.config.shots,
+            store=store,
+            on_shots=on_shots,
+            advance=task.advance,
+            decoder=bench.config.film.decoder,
+            tell=bench.progress.note,
+        )
+    finally:
+        task.done()
+    return {
+        "film": film.info.name,
+        "frames": found.frame_count,
+        "source_start": str(film.info.start),
+        "end": seconds(found.end),
+        "damage": film.damage,
+        "shots": shot_rows(found.shots, found.cuts),
+    }
+
+
+def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:
+    """Hash of a given file, so that a changed file is a changed key."""
+    if path is None:
+        return None
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as trouble:
+        raise error(f"{path} cannot be read: {trouble.strerror}.", "Check the name.") from None

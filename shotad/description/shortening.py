@@ -1,0 +1,309 @@
+"""A writer for shorter lines, where one was wished for and the run has an engine that reads words.
+
+Asking Stage II's engine for a shorter line, where a spoken one does not fit and no whole phrase can go.
+
+Whoever fits the spoken lines asks, through what `make_shortener` returns. Every answer is kept in a log, so
+that the same line is not asked about twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Message,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    ScriptError,
+    WorkFolder,
+    is_english,
+    key_of,
+    weights_file,
+)
+from shotad.description.ask import identity_record, prompt_record, request_record, slot_seed, try_record
+from shotad.description.blocks import material, question
+from shotad.description.checks import REPEATED, Complaint, complaints_about, original, unreadable
+from shotad.description.conversation import Inquiry, Turn, converse
+from shotad.description.parsing import parse_stage2
+from shotad.description.prompts import answer_keys, answer_schema, check_prompts
+from shotad.description.repair import stage2_again
+from shotad.description.templates import render
+from shotad.description.writing import Engines
+from shotad.engines import make_engine, stage_engines
+from shotad.script import (
+    DETERMINERS,
+    NOMINATIVE,
+    PREPOSITIONS,
+    Answer,
+    Wish,
+    bare,
+    budget_in,
+    capitals_are_names,
+    is_lead,
+    listed,
+    main_verb,
+    names_in,
+    own_signs,
+    quotations,
+)
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "shorter/system": ("medium",),
+    "shorter/line": ("line", "budget", "template"),
+}
+"""The templates of this module and their variables, for the check before a run."""
+
+
+class Log(Protocol):
+    """Where records are kept, as `shotad.core.recordlog.RecordLog` keeps them."""
+
+    def get(self, key: str) -> Mapping[str, Any] | None:
+        """The record with this key, or None."""
+        ...
+
+    def add(self, key: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keeps a record and returns it as it reads back."""
+        ...
+
+
+def make_shortener(engine: Engine, config: Config, log: Log | None = None) -> Shortener | None:
+    """Who writes shorter lines; None for an engine that reads no messages (the embedded narrator).
+
+    The engine must be ready (`Preparing.get_ready`). ``log`` keeps what was asked and answered.
+    """
+    return Shortener(engine, config, log) if engine.abilities.converses else None
+
+
+class Shortener:
+    """Answers wishes for shorter lines (a `shotad.script.shortening.Shorten`)."""
+
+    def __init__(self, engine: Engine, config: Config, log: Log | None = None) -> None:
+        self._engine, self._config, self._log = engine, config, log
+        self.made: list[Mapping[str, Any]] = []
+        """The records of what the engine was asked, for the bill."""
+        self.trouble = ""
+        """Why the engine stopped answering, where it did; nothing more is asked of it then."""
+
+    def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
+        """An answer to each wish, in order; None where the engine has none."""
+        asked = [self._question(wish) for wish in wishes]
+        found = {one.key: known for one in asked if (known := self._known(one.key)) is not None}
+        missing = {one.key: one for one in asked if one.key not in found}
+        found |= self._answered(missing)
+        return [_answer(one.wish, found.get(one.key)) for one in asked]
+
+    def _known(self, key: str) -> Mapping[str, Any] | None:
+        record = self._log.get(key) if self._log is not None else None
+        return record if record is not None and record["error"] is None else None
+
+    def _answered(self, missing: Mapping[str, _Question]) -> dict[str, Mapping[str, Any]]:
+        found: dict[str, Mapping[str, Any]] = {}
+        if not missing or self.trouble:
+            return found
+        inquiries = ((key, _inquiry(one, self._engine)) for key, one in missing.items())
+        try:
+            for key, record in converse(inquiries, {"writes": self._engine}):
+                found[key] = self._log.add(key, record) if self._log is not None else record
+                self.made.append(found[key])
+        except EngineError as error:
+            self.trouble = str(error)
+        return found
+
+    def _question(self, wish: Wish) -> _Question:
+        messages = _messages(wish, self._config)
+        what = f"{wish.id}/shorter/{wish.words}/{wish.before.text if wish.before else ''}"
+        request = Request(
+            slot_id=wish.id,
+            messages=messages,
+            budget=wish.words,
+            sampling=self._config.stage2.sampling,
+            seed=slot_seed(self._config.seed, what),
+            schema=answer_schema(1),
+        )
+        key = key_of("shorter/1", request_record(request, self._engine.identity))
+        return _Question(wish, request, key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    wish: Wish
+    request: Request
+    key: str
+
+
+def _messages(wish: Wish, config: Config) -> tuple[Message, ...]:
+    """The question; after an answer that was no use, the conversation goes on with what was wrong with it."""
+    form = json.dumps(dict.fromkeys(answer_keys(1), "..."), ensure_ascii=False)
+    user = render(
+        "shorter/line",
+        line=material(json.dumps(wish.text, ensure_ascii=False)),
+        budget=str(budget_in(wish.language, wish.words)),
+        template=form,
+    )
+    first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
+             question(user))  # fmt: skip
+    if wish.before is None:
+        return first
+    wrong = [Complaint("budget", _too_long(wish))] if not wish.before.complaints else []
+    wrong += [Complaint("again", text) for text in wish.before.complaints]
+    said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)
+    return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
+
+
+def _too_long(wish: Wish) -> str:
+    return f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
+
+
+def _inquiry(asked: _Question, engine: Engine) -> Inquiry:
+    (reply,) = yield (Turn("writes", asked.request),)
+    return _record(asked, engine, reply)
+
+
+def _record(asked: _Question, engine: Engine, reply: Reply) -> dict[str, Any]:
+    line, error = "", reply.error
+    complaints: tuple[Complaint, ...] = ()
+    if error is None:
+        try:
+            read = parse_stage2(reply.text, 1, cut=reply.finish == "length")
+            line = own_signs(read[0], asked.wish.language)
+            if not original([line], reply.text, asked.request.messages, asked.wish.text):
+                line, complaints = "", (REPEATED,)
+        except ScriptError as trouble:
+            complaints = (unreadable(trouble, reply.finish),)
+    return {
+        "slot": asked.wish.id,
+        "line": asked.wish.text,
+        "budget": asked.wish.words,
+        "maker": identity_record(engine.identity),
+        "seed": asked.request.seed,
+        "prompt": prompt_record(asked.request.messages),
+        "raw": reply.text,
+        "finish": reply.finish,
+        "usage": try_record(reply)["usage"],
+        "tries": [try_record(reply, [complaint.text for complaint in complaints])],
+        "error": error,
+        "shorter": line,
+    }
+
+
+def _answer(wish: Wish, record: Mapping[str, Any] | None) -> Answer | None:
+    """What a record answers, judged by the rules as they are now; None where it holds no line."""
+    if record is None or record["error"] is not None or not record["shorter"]:
+        return None
+    line = str(record["shorter"])
+    return Answer(line, tuple(complaint.text for complaint in _complaints(line, wish)))
+
+
+def _complaints(line: str, wish: Wish) -> Iterator[Complaint]:
+    """What is wrong with an answer; of the rules on words those that the line itself kept."""
+    broken = {one.rule for one in complaints_about(wish.text, 10_000, language=wish.language)}
+    for one in complaints_about(line, wish.words, language=wish.language):
+        if one.rule == "budget" or one.rule not in broken:
+            yield one
+    yield from _other_than(line, wish)
+
+
+def _other_than(line: str, wish: Wish) -> Iterator[Complaint]:
+    """What the answer says that the line does not, and the subject that it lost."""
+    quotes = [line[start:end].strip("\"“”'‘’ .,") for start, end in quotations(line)]
+    strange = [quote for quote in quotes if quote.lower() not in wish.text.lower()]
+    if capitals_are_names(wish.language):
+        known = {bare(word).removesuffix("'s") for word in wish.text.split()}
+        strange += [name for name in names_in([line]) if not {bare(word) for word in name.split()} <= known]
+    if strange:
+        listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in strange)
+        yield Complaint("name", f"You wrote {listed}. Say nothing that the sentence above does not say.")
+    if not is_english(wish.language):
+        return
+    if lost := _lost_subject(line, wish.text):
+        yield Complaint("who", f'Keep who acts: "{lost}".')
+    if _is_another(line, wish.text):
+        yield Complaint("what", "It says something else. Say only what the sentence above says.")
+
+
+def _lost_subject(line: str, whole: str) -> str:
+    """The words for who acts, where the answer has none of them."""
+    words = whole.split()
+    verb = main_verb(words)
+    if verb is None and not (words and words[0][:1].isupper()):
+        return ""
+    subject = _subject(words, verb or len(words))
+    keys = _content(subject) or {bare(word) for word in subject}
+    # Who is named before the verb is who acts, whatever stands first.
+    keys |= {bare(word).removesuffix("'s") for word in words[1:verb] if word[:1].isupper()}
+    return "" if not keys or keys & _plain(line.split()) else " ".join(subject).rstrip(",")
+
+
+def _subject(words: Sequence[str], verb: int) -> Sequence[str]:
+    """The words before the verb up to a comma or a preposition, without what leads in."""
+    commas = [at for at, word in enumerate(words[:verb]) if word.endswith(",")]
+    lead = words[: commas[0] + 1] if commas else []
+    first = len(lead) if lead and (is_lead(lead) or bare(lead[0]).endswith(("ing", "ed"))) else 0
+    for at in range(first, verb):
+        if at > first and bare(words[at]) in PREPOSITIONS:
+            return words[first:at]
+        if words[at].endswith(","):
+            return words[first : at + 1]
+    return words[first:verb]
+
+
+def _is_another(line: str, whole: str) -> bool:
+    """Whether less than half of the answer's words for things and deeds come from the line."""
+    said, known = _content(line.split()), {_stem(word) for word in _content(whole.split())}
+    return bool(said) and sum(_stem(word) in known for word in said) < len(said) / 2
+
+
+def _plain(words: Sequence[str]) -> set[str]:
+    return {key for word in words if (key := bare(word).removesuffix("'s"))}
+
+
+def _content(words: Sequence[str]) -> set[str]:
+    return _plain(words) - DETERMINERS - PREPOSITIONS - NOMINATIVE - _SMALL
+
+
+_SMALL = listed("a an the and or but then as to in on at of is are was it its off up down out")
+_STEM = 4
+
+
+def _stem(word: str) -> str:
+    """So that ``walks`` and ``walking`` are one."""
+    return word[:_STEM]
+
+
+LOG = "shorter"
+"""Of ``shorter.jsonl``: what was asked and answered, so that no second render asks again."""
+
+
+def shortener(
+    folder: WorkFolder, config: Config, progress: Progress, engines: Engines | None = None
+) -> Shortener | None:
+    """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
+
+    ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
+    Stage II is to be asked and reads no prompts.
+    """
+    at_hand = engines is not None and engines.writes.abilities.converses
+    if not (at_hand if config.fit.ask is None else config.fit.ask):
+        return None
+    engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
+    check_prompts(TEMPLATES)
+    if not engines:
+        if isinstance(engine, Preparing):
+            engine.get_ready(progress)
+        for name in engine.abilities.weights:
+            weights_file(name, progress)
+    found = make_shortener(engine, config, folder.log_of_records(LOG))
+    if found is None:
+        raise EngineError(
+            f"{engine.identity.engine} reads no prompts and cannot be asked for shorter lines.",
+            "Name a language model: --set stage2.engine=openai, or leave --ask away.",
+        )
+    return found

@@ -1,0 +1,2 @@
+from .server.opening import film_id as film_id
+from .server.serving import serve as serve
