@@ -153,7 +153,7 @@ def test_no_engine_is_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
     # The later first: importing it binds what the earlier has.
     monkeypatch.setattr("shotad.description.shortening.make_engine", refuse)
-    monkeypatch.setattr("shotad.engines.table.make_engine", refuse)
+    monkeypatch.setattr("shotad.engines.make_engine", refuse)
     rendered(place, "film")
 
 

@@ -143,7 +143,8 @@ def _set_aside(path: Path) -> None:
 
 
 def _table(path: Path | str) -> sqlite3.Connection:
-    base = sqlite3.connect(path, timeout=60)
+    # One that is let go may be closed by the thread in which Python collects it.
+    base = sqlite3.connect(path, timeout=60, check_same_thread=False)
     try:
         if path != ":memory:":
             base.execute("PRAGMA journal_mode = WAL")
