@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,16 @@ FILMS = ROOT.parent / "shared" / "data" / "films"
 pytestmark = pytest.mark.slow
 
 
+def modules_of(out: Path) -> Path:
+    """Where the modules are named that a run had loaded at its end."""
+    return out.with_name(f"{out.name}.modules")
+
+
 def start(film: Path, out: Path) -> subprocess.Popen[bytes]:
-    code = "from shotad.cli.main import main; main()"
+    code = (
+        "import atexit, sys; from shotad.cli.main import main; "
+        f"atexit.register(lambda: open({str(modules_of(out))!r}, 'w').write(' '.join(sys.modules))); main()"
+    )
     words = ["describe", str(film), "--out", str(out), "--quiet"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen([sys.executable, "-c", code, *words], env=environment)
@@ -72,6 +81,14 @@ def test_threads_and_scales_are_those_of_the_film(whole: Path, truths: dict[str,
     named = [json.loads(line) for line in (whole / "stage1.jsonl").read_text().splitlines()]
     assert any(record["threads"] for record in named)
     assert len({tuple(record["factors"]) for record in named}) >= 2
+
+
+def test_a_reader_need_not_meet_more_modules_than_are_allowed(whole: Path) -> None:
+    house = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["shotad"]["house"]
+    loaded = modules_of(whole).read_text().split()
+    own = {name for name in loaded if name == "shotad" or name.startswith("shotad.")}
+    assert len(own) <= house["modules_of_describe"], sorted(own)
+    assert not {"torch", "spacy", "ray", "starlette", "openai"} & set(loaded)
 
 
 def test_the_overview_is_drawn(whole: Path) -> None:
