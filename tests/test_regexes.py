@@ -53,8 +53,8 @@ BOUNDED = {
     "shotad.description.circles:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.description.statements:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
-    "shotad.script.names.members": "names of a cast",
-    "shotad.script.nameruns:_READ": "a line",
+    "shotad.script.cast_members": "names of a cast",
+    "shotad.script.english_names:_READ": "a line",
     "shotad.script.rules": "a line",
 }
 """Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""

@@ -258,7 +258,7 @@ def _change_record(folder: Path, change: SlotChange) -> None:
 
 def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
     """What a person did to the slots since a run read ``known`` of it, brought into the records anew, for
-    that run may have written over them. Who calls holds `shotad.script.tracking.track_lock`."""
+    that run may have written over them. Who calls holds `shotad.script.track_files.track_lock`."""
     hand = read_hand_slots(folder)
     late = change_between(known, hand, settings)
     if late != SlotChange():

@@ -28,7 +28,7 @@ from shotad.script.cue import (
     milliseconds,
 )
 from shotad.script.edits import respoken
-from shotad.script.frazier import FramedScript, on_frames
+from shotad.script.studio_formats import FramedScript, on_frames
 from shotad.script.track import Track, hand_id
 
 

@@ -18,7 +18,7 @@ from functools import lru_cache
 from shotad.core import Interval
 from shotad.script.cue import LEAD, Cue, ScriptCue, count_words, milliseconds
 from shotad.script.track import Track
-from shotad.script.words import ARTICLES, MARKUP, WordList, packaged
+from shotad.script.word_lists import ARTICLES, MARKUP, WordList, packaged
 
 
 class Level(StrEnum):

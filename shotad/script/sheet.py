@@ -13,8 +13,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from shotad.core import Interval, ScriptError, parse_json
-from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, is_changed, line_stamp
-from shotad.script.timecodes import parse_time, timecode
+from shotad.script.cue import (
+    Cue,
+    CueStatus,
+    Script,
+    ScriptCue,
+    clean_text,
+    is_changed,
+    line_stamp,
+    parse_time,
+    timecode,
+)
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (

@@ -29,8 +29,7 @@ from lxml import etree
 
 from shotad.core import ScriptError
 from shotad.script.cue import clean_text
-from shotad.script.dapt_terms import is_language
-from shotad.script.dapt_xml import Violation
+from shotad.script.dapt_terms import Violation, is_language
 from shotad.script.track import Track
 
 DESCRIBES_VIDEO = "public.accessibility.describes-video"

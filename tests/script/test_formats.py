@@ -33,8 +33,8 @@ from shotad.script import (
     timecode,
 )
 from shotad.script.dapt_check import check_dapt
+from shotad.script.formats import detect_format, read_script, write_script
 from shotad.script.importing import import_script
-from shotad.script.text import detect_format, read_script, write_script
 from shotad.script.track import ScriptCue
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -6,7 +6,7 @@ import pytest
 
 from shotad.core import Interval, UsageError
 from shotad.script import Cue, CueStatus, FilmId, Track, find_lines
-from shotad.script.lookup import find_line
+from shotad.script.track import find_line
 
 
 def cue(start: float, end: float, status: CueStatus = CueStatus.PLACED) -> Cue:

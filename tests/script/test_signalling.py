@@ -9,6 +9,7 @@ from lxml import etree
 
 from shotad.core import ScriptError
 from shotad.script import ALL_FORMATS, FilmId, Maker, Track
+from shotad.script.formats import detect_format
 from shotad.script.signalling import (
     Rendition,
     check_dash,
@@ -19,7 +20,6 @@ from shotad.script.signalling import (
     write_dash,
     write_hls,
 )
-from shotad.script.text import detect_format
 
 TRACK = Track(FilmId('a "b" #1 <c>--.mp4', "x", 10.0), "en-GB", (Maker("stage2", "fake"),), "0.1.0", ())
 NASTY = Rendition('x/a "b"&<c>.m3u8', "de", 'Hör"film"\n& <mehr>')
