@@ -1,12 +1,9 @@
-"""Names of the cast in a text: where they stand and whose they are. Pure logic.
+"""Names of the cast in a text, where they stand and whose they are; and the rules on names, L7 and L8.
 
 Names are read from runs of words with a capital letter, so that a part of a longer name that is somebody
 else's (``Mary Smith`` where the cast has ``Celia Smith``) or something else's (``Smith Street``) is not taken
 for it. Text in quotation marks, which is read from the screen, is not looked at; names that may not be said
-yet are found there too, unless it is told to be read, and in small letters.
-
-Rules on names for whole tracks: L7, a name that is nobody's or that the film has not told yet; L8, two
-names for one person. Pure functions; the cast and the reader of names are handed in.
+yet are found there too, unless it is told to be read, and in small letters. Pure logic.
 """
 
 from __future__ import annotations
@@ -20,8 +17,8 @@ from functools import lru_cache
 from itertools import takewhile
 
 from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES, Character
-from shotad.script.english_names import SENTENCE_START, Token, key_of, keys_of, plain, quoted, runs
-from shotad.script.rules import Finding, Level
+from shotad.script.english_names import SENTENCE_START, Token, key_of, keys_of, quoted, runs
+from shotad.script.rules import Finding, Level, without_quotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def cast_mentions(text: str, cast: Sequence[Character]) -> tuple[CastMention, ..
     book = _book(tuple(cast))
     if not book.names:
         return ()
-    found = _found(plain(text), text, book)
+    found = _found(without_quotations(text), text, book)
     if any(name.hidden for name in book.names):
         found += [mention for mention in _found(quoted(text), text, book) if mention.hidden]
     return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))

@@ -1,6 +1,7 @@
-"""What is checked: the lines that are heard, of a track or of any script, and what is known of the film.
+"""The lines that are checked, of a track or of any script, with what is known of the film.
 
-Findings that a person has looked at and accepted, for good (a file beside the track) or for one run.
+Here too: findings that a person has looked at and accepted, for good (a file beside the track) or for one
+run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shotad.core import Cast, ConfigError, Interval, TextFact, Utterance, write_text
-from shotad.script.cue import Cue, ScriptCue, Voiced, short_hash
+from shotad.script.cue import ScriptCue, Voiced, short_hash
 from shotad.script.edits import is_by_hand
 from shotad.script.rules import Finding
 from shotad.script.track import Track
@@ -77,13 +78,13 @@ class Material:
 def lines_of_track(track: Track, slots: dict[str, Interval] | None = None) -> tuple[TrackLine, ...]:
     """The lines of a track that are heard; ``slots`` are times by slot id."""
     known = slots or {}
-    return tuple(_of_cue(cue, known.get(cue.slot_id or "")) for cue in track.heard)
-
-
-def _of_cue(cue: Cue, slot: Interval | None) -> TrackLine:
-    return TrackLine(
-        cue.id, cue.interval, cue.text, cue.language, slot, cue.spoken, cue.seen_from, is_by_hand(cue)
-    )
+    return tuple(
+        TrackLine(
+            cue.id, cue.interval, cue.text, cue.language, known.get(cue.slot_id or ""), cue.spoken,
+            cue.seen_from, is_by_hand(cue),
+        )
+        for cue in track.heard
+    )  # fmt: skip
 
 
 def lines_of_script(cues: Sequence[ScriptCue], language: str) -> tuple[TrackLine, ...]:
@@ -96,10 +97,6 @@ def lines_of_script(cues: Sequence[ScriptCue], language: str) -> tuple[TrackLine
         for number, cue in enumerate(cues, 1)
         if cue.text.strip()
     )
-
-
-def _name(given: str | None, number: int, counts: Counter[str | None]) -> str:
-    return given if given and counts[given] == 1 else f"#{number}"
 
 
 FILE = "lint-accepted.txt"
@@ -168,7 +165,9 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
     if rows:
         path = folder / FILE
         before = path.read_text(encoding="utf-8-sig") if path.exists() else _HEAD
-        more = "".join(f"{' '.join(key)}  # {_remark(finding)}\n" for key, finding in rows.items())
+        more = "".join(
+            f"{' '.join(key)}  # {' '.join(finding.message.split())}\n" for key, finding in rows.items()
+        )
         write_text(path, before + ("" if before.endswith("\n") else "\n") + more)
     return len(rows)
 
@@ -207,7 +206,3 @@ def _row(line: str, number: int, folder: Path) -> tuple[str, str, str]:
         what = f"{folder / FILE}, line {number}: {line.strip()!r} is no accepted finding."
         raise ConfigError(what, "Write rule, line and stamp, or let shotad lint --accept write it.")
     return match["rule"], match["line"], match["stamp"]
-
-
-def _remark(finding: Finding) -> str:
-    return " ".join(finding.message.split())

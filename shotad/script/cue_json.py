@@ -4,7 +4,8 @@ Each line carries a stamp: short names of its times, text and status as the prog
 choice among its candidates. A line that no longer fits its stamp was edited, one without a stamp was added.
 A stamp also survives a search-and-replace over the whole file, which a stored copy of the text would not.
 
-Strict reading of JSON that people edit: every value is checked, every error says file, place and value.
+People edit the file, so it is read strictly (`Fields`): every value is checked, every error says file, place
+and value.
 """
 
 from __future__ import annotations

@@ -5,18 +5,13 @@ and a language for the whole text, real headings, one plain table without merged
 marked as heads and repeated on every page, a name and a description of the table, 12 points, no colour that
 says anything, no text boxes. What is machine-made is said before the script begins.
 
-`shotad.script.document` brings back times and texts, also with tracked changes. Lost: kind,
+Read are the tables of any Word document, ours or another describer's, from the XML by lxml, without
+python-docx: what Word shows with all changes accepted counts, whether they are tracked or not. Lost: kind,
 candidates, provenance.
 
-Lines out of a Word document: one that we wrote and somebody edited, or another describer's own table.
-
-Read from the XML by lxml, without python-docx: what Word shows with all changes accepted counts, whether
-they are tracked or not.
-
-Office documents as packages: zip files of XML parts, read with care and written the same every time.
-
-A file that somebody sends may be a bomb (kilobytes that unpack to gigabytes) or name entities that read
-other files. What is over these limits, or declares anything, is refused before any part of it is read.
+Office documents are zip files of XML parts. One that somebody sends may be a bomb (kilobytes that unpack to
+gigabytes) or name entities that read other files: what is over the limits here, or declares anything, is
+refused before any part of it is read. Ours are written the same every time.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from shotad.core import Interval, ScriptError, read_limited
+from shotad.core import ScriptError, read_limited
 from shotad.script.cue import (
     Cue,
     CueStatus,
@@ -41,7 +36,7 @@ from shotad.script.cue import (
     clean_text,
     count_words,
     line_stamp,
-    parse_time,
+    parse_interval,
     timecode,
 )
 from shotad.script.sheet import note, review_words
@@ -50,6 +45,8 @@ from shotad.script.track import Track
 if TYPE_CHECKING:
     from docx.document import Document
     from docx.table import Table
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 HEADS: tuple[str, ...] = ("In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id")
 TABLE = "Script"
@@ -132,11 +129,12 @@ def _fill(table: Table, track: Track) -> None:
 
     rows = table._tbl.tr_lst
     heads = [[_Cell(cell, table) for cell in rows[0].tc_lst]]
-    _repeat_head(rows[0])
+    for tag in ("cantSplit", "tblHeader"):  # the heads are repeated on every page
+        rows[0].get_or_add_trPr().append(_element(tag))
     for cell, head in zip(heads[0], HEADS, strict=True):
         cell.paragraphs[0].add_run(head).bold = True
     for number, (row, cue) in enumerate(zip(rows[1:], track.heard, strict=True), 1):
-        _keep_together(row)
+        row.get_or_add_trPr().append(_element("cantSplit"))
         cells = [_Cell(cell, table) for cell in row.tc_lst]
         for cell, value in zip(cells, cells_of(cue), strict=True):
             if value != "":
@@ -156,8 +154,7 @@ def _new_table(document: Document, lines: int) -> Table:
         for cell, width in zip(row.tc_lst, _WIDTHS, strict=True):
             cell.width = Inches(width)
     properties = table._tbl.tblPr
-    look = properties.find(_w("tblLook"))
-    if look is not None:
+    for look in properties.findall(f"{_W}tblLook"):
         properties.remove(look)
     flags = {"val": "0020", "firstRow": "1", "lastRow": "0", "firstColumn": "0", "lastColumn": "0",
              "noHBand": "1", "noVBand": "1"}  # fmt: skip
@@ -166,16 +163,6 @@ def _new_table(document: Document, lines: int) -> Table:
     properties.append(_element("tblCaption", val=TABLE))
     properties.append(_element("tblDescription", val=what))
     return table
-
-
-def _repeat_head(row: Any) -> None:
-    properties = row.get_or_add_trPr()
-    properties.append(_element("cantSplit"))
-    properties.append(_element("tblHeader"))
-
-
-def _keep_together(row: Any) -> None:
-    row.get_or_add_trPr().append(_element("cantSplit"))
 
 
 def _set_page(document: Document) -> None:
@@ -192,9 +179,9 @@ def _set_page(document: Document) -> None:
     document.styles["Normal"].element.rPr.append(_element("szCs", val="24"))
     for name in ("Heading 1", "Heading 2"):
         document.styles[name].font.color.rgb = RGBColor(0, 0, 0)
-    for setting in document.settings.element.iter(_w("compatSetting")):
-        if setting.get(_w("name")) == "compatibilityMode":
-            setting.set(_w("val"), "15")
+    for setting in document.settings.element.iter(f"{_W}compatSetting"):
+        if setting.get(f"{_W}name") == "compatibilityMode":
+            setting.set(f"{_W}val", "15")
 
 
 def _set_language(document: Document, language: str) -> None:
@@ -203,16 +190,11 @@ def _set_language(document: Document, language: str) -> None:
     kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
     if language.lower() == plain and len(plain) == 2:
         language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
-    styles = document.styles.element
-    for old in styles.iter(_w("lang")):
+    styles, settings = document.styles.element, document.settings.element
+    for old in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
         old.attrib.clear()
-        old.set(_w("val"), language)
-        old.set(_w(kind), language)
-    settings = document.settings.element
-    for old in settings.findall(_w("themeFontLang")):
-        old.attrib.clear()
-        old.set(_w("val"), language)
-        old.set(_w(kind), language)
+        old.set(f"{_W}val", language)
+        old.set(f"{_W}{kind}", language)
 
 
 def _mark(paragraph: Any, name: str, number: int) -> None:
@@ -227,17 +209,12 @@ def _element(tag: str, **attributes: str) -> Any:
 
     element = OxmlElement(f"w:{tag}")
     for key, value in attributes.items():
-        element.set(_w(key), value)
+        element.set(f"{_W}{key}", value)
     return element
-
-
-def _w(name: str) -> str:
-    return f"{{http://schemas.openxmlformats.org/wordprocessingml/2006/main}}{name}"
 
 
 MOST_ROWS = 50_000
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _NAMES = {
     "in": "start", "start": "start", "begin": "start", "tc in": "start", "time in": "start",
     "timecode": "start", "time code": "start", "von": "start", "beginn": "start", "out": "end",
@@ -298,10 +275,7 @@ def line_of(cells: Mapping[str, str], where: str) -> ScriptCue | None:
     start, end = (clean_text(cells.get(key, "")) for key in ("start", "end"))
     if not (text or start or end):
         return None
-    try:
-        interval = Interval(parse_time(start), parse_time(end))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    interval = parse_interval(start, end, where)
     heard = cells.get("status", "").strip().lower() not in _UNHEARD
     return ScriptCue(cells.get("id", "").strip() or None, interval, text if heard else "")
 

@@ -3,17 +3,10 @@
 Only safetensors are loaded, and no code that comes with a model is run: a model that brings some
 (gte-Qwen2-7B-instruct) runs with the library's own class, which knows ``is_causal`` of its config.
 
-Which embedding model a name means, said without loading it: for what is kept of its vectors.
-
-As `make_embedder` reads names: of the manifest, of a folder, of a repository of the hub.
-
-What embedding models made of language models want, and what the library alone does not see to.
-
-gte-Qwen2-7B-instruct, the action score's model, looks both ways and takes the vector of an end token that its
-own code puts after each text. That code is not run here. Attention both ways is the library's since
-transformers 5.2, by ``is_causal`` in the model's config; older ones look back only and say nothing. The end
-token is left to us: the library's Qwen2 tokenizer passes over ``add_eos_token`` (seen in transformers
-5.23), and the vector would be that of a full stop.
+That model, the action score's, looks both ways and takes the vector of an end token that its own code puts
+after each text. Attention both ways is the library's since transformers 5.2, by ``is_causal`` in the model's
+config; older ones look back only and say nothing. The end token is left to us: the library's Qwen2 tokenizer
+passes over ``add_eos_token`` (seen in transformers 5.23), and the vector would be that of a full stop.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Words with a capital letter side by side, from which names are read. Pure logic.
+"""Names in English lines, read from words with a capital letter. Pure logic.
 
-Names in use, read from lines and from the user's note by their capital letters.
-
-Names of people in a line, whoever they are, told from those of places, makes and titles by what stands
-around them. English; rather one too few than one too many.
+`runs` are such words side by side. `names_in` reads the names in use from lines and from the user's note.
+`people_named` tells names of people from those of places, makes and titles by what stands around them; rather
+one too few than one too many.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from shotad.script.english_words import (
     THIRD,
     listed,
 )
-from shotad.script.rules import quotations
+from shotad.script.rules import quotations, without_quotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,6 @@ RUN = re.compile(rf"(?<![\w'’-]){_CAPITAL}(?:(?:\.[ \t]|[ \t]){_CAPITAL})*")
 _WORD = re.compile(rf"[{_UPPER}]\.(?!\w)|[\w]+(?:[-'’.][\w]+)*")
 _POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
 SENTENCE_START = re.compile(r"(?:\A|[.!?…:])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
-
-
-def plain(text: str) -> str:
-    """``text`` with what stands in quotation marks blanked out."""
-    for start, end in quotations(text):
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    return text
 
 
 def quoted(text: str) -> str:
@@ -199,7 +191,8 @@ def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
     >>> names_in(["Ann hides.", "The guard looks at Captain Bo Lee."], "The thief is called Ann.")
     ('Ann', 'Bo Lee')
     """
-    sure = sorted([*_names_of(note), *_entries(note)], key=note.find)
+    entries = (name for match in _ENTRY.finditer(note) for name in _name(match[1]))
+    sure = sorted([*_names_of(note), *entries], key=note.find)
     acting = Counter(name for line in lines for name in _acting(line))
     for line in reversed(lines):
         sure += [*_names_of(line), *(name for name in _acting(line) if acting[name] > 1)]
@@ -213,15 +206,16 @@ def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def _names_of(text: str) -> tuple[str, ...]:
     """Names that are ones for sure."""
-    plain = _without_quotations(text)
+    bare = without_quotations(text)
     found: list[str] = []
-    for match in _RUN.finditer(plain):
-        before = plain[: match.start()]
-        if _OF.search(before) or _OF_THIS.match(plain, match.end()):
+    for match in _RUN.finditer(bare):
+        before = bare[: match.start()]
+        if _OF.search(before) or _OF_THIS.match(bare, match.end()):
             continue
-        within = not _SENTENCE_START.search(before) or _after_title(before) or _titled(match[0])
+        titled = match[0].partition(" ")[0] in _TITLES and " " in match[0]
+        within = not _SENTENCE_START.search(before) or _after_title(before) or titled
         owns = match[0].endswith(("'s", "’s"))
-        if within or owns or _JOINED.match(plain, match.end()):
+        if within or owns or _JOINED.match(bare, match.end()):
             found += _name(match[0])
     return tuple(found)
 
@@ -229,38 +223,22 @@ def _names_of(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def _acting(text: str) -> tuple[str, ...]:
     """Words that begin a sentence and a verb follows: names, but for rain, smoke and the like."""
-    plain = _without_quotations(text)
+    bare = without_quotations(text)
     found: list[str] = []
-    for match in _RUN.finditer(plain):
-        verb = re.match(r" (?:\w+ly )?(\w+)", plain[match.end() :])
+    for match in _RUN.finditer(bare):
+        verb = re.match(r" (?:\w+ly )?(\w+)", bare[match.end() :])
         first = match[0].lower()
-        if not verb or verb[1] not in THIRD or not _SENTENCE_START.search(plain[: match.start()]):
+        if not verb or verb[1] not in THIRD or not _SENTENCE_START.search(bare[: match.start()]):
             continue
         if first not in NO_ARTICLE and not first.endswith(("ing", "light", "thing", "body")):
             found += _name(match[0])
     return tuple(dict.fromkeys(found))
 
 
-def _without_quotations(text: str) -> str:
-    for start, end in quotations(text):
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    return text
-
-
-def _titled(run: str) -> bool:
-    first, _, rest = run.partition(" ")
-    return bool(rest) and first in _TITLES
-
-
 def _after_title(before: str) -> bool:
     """True after ``Mr.``, whose full stop ends no sentence."""
     title = re.search(r"(?<!\w)(\w+)\.\s*\Z", before)
     return title is not None and title[1] in _TITLES
-
-
-def _entries(note: str) -> Iterator[str]:
-    for match in _ENTRY.finditer(note):
-        yield from _name(match[1])
 
 
 def _name(run: str) -> Iterator[str]:
@@ -350,7 +328,7 @@ def people_named(text: str, known: Known = lambda key: False) -> tuple[tuple[int
     begins a sentence is a name only where it acts or owns, and no word of the language as far as known here.
     Text in quotation marks is not looked at.
     """
-    bare = _READ_OUT.sub(lambda match: " " * len(match[0]), plain(text))
+    bare = _READ_OUT.sub(lambda match: " " * len(match[0]), without_quotations(text))
     return tuple(
         (run[0].start, run[-1].end)
         for run in _named(bare)

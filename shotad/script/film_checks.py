@@ -1,11 +1,4 @@
-"""T3: lines that are spoken too fast. Pure logic.
-
-L10 and L12: a line that says what is heard anyway, or what subtitles in the picture say. Pure logic.
-
-L11: text on the screen that nobody reads out. Pure logic.
-
-What lies near a time, of much that lies along a film.
-"""
+"""Lines against the film: pace (T3), dialogue and subtitles (L10, L12), text on the screen (L11)."""
 
 from __future__ import annotations
 
@@ -63,18 +56,17 @@ _MEANING = 2
 def check_dialogue(line: TrackLine, speech: Sequence[Utterance], window: float) -> Iterator[Finding]:
     """L10: ``line`` has four words in a row, two of them no small ones, that somebody says within ``window``
     seconds before or after it. Utterances without words say nothing."""
-    near = [u for u in speech if u.text and _apart(u.interval, line.heard) <= window]
-    shared = max((_shared(line.text, u.text) for u in near), key=_weight, default=None)
-    if shared is not None and _weight(shared) != (0, 0):
+    near = [u.text for u in speech if u.text and _apart(u.interval, line.heard) <= window]
+    if (shared := _most_shared(line.text, near)) is not None:
         words = line.text[slice(*shared)]
         yield Finding("L10", Level.WARNING, f"is said in the dialogue too: {words!r}", span=shared)
 
 
 def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -> Iterator[Finding]:
     """L12: as L10, of subtitles that stand in the picture within ``window`` seconds of the line."""
-    near = [text for text in texts if text.kind == "subtitle" and _apart(_shown(text), line.heard) <= window]
-    shared = max((_shared(line.text, text.text) for text in near), key=_weight, default=None)
-    if shared is not None and _weight(shared) != (0, 0):
+    subtitles = (text for text in texts if text.kind == "subtitle")
+    near = [text.text for text in subtitles if _apart(_shown(text), line.heard) <= window]
+    if (shared := _most_shared(line.text, near)) is not None:
         words = line.text[slice(*shared)]
         yield Finding("L12", Level.ERROR, f"stands in the subtitles of the picture: {words!r}", span=shared)
 
@@ -88,8 +80,10 @@ def _apart(one: Interval, other: Interval) -> float:
     return max(0.0, one.start - other.end, other.start - one.end)
 
 
-def _weight(span: tuple[int, int] | None) -> tuple[int, int]:
-    return (0, 0) if span is None else (span[1] - span[0], -span[0])
+def _most_shared(text: str, heard: Sequence[str]) -> tuple[int, int] | None:
+    """The longest of what ``text`` shares with one of ``heard``, the earliest of equals, as characters."""
+    found = (span for one in heard if (span := _shared(text, one)) is not None)
+    return max(found, key=lambda span: (span[1] - span[0], -span[0]), default=None)
 
 
 def _shared(text: str, heard: str) -> tuple[int, int] | None:
@@ -150,7 +144,7 @@ def check_texts(material: Material) -> Iterator[Finding]:
     """L11 for titles and signs of which no line and nobody in the film says half the words, from `WINDOW`
     seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left out."""
     for text in _once(fact for fact in material.texts or () if _counts(fact)):
-        shown = Interval(text.first, max(text.last, text.first + 0.001))
+        shown = _shown(text)
         around = Interval(shown.start - WINDOW, shown.end + WINDOW)
         heard = " ".join(_heard(around, material.lines, material.speech or ()))
         if not _is_read(text.text, heard):

@@ -1,11 +1,9 @@
 """Making a line short enough without a model: drop sentences, then clauses and phrases, else give up.
 
 The order is the one listeners prefer. What is left must be a whole sentence with its verb: where that cannot
-be told the line is not cut. A phrase is never cut in two, and what is quoted stays whole.
-
-Lines in other languages than English: made to fit, and with the signs of their own script.
-
-What whoever fits lines may ask a writer for: a shorter line.
+be told the line is not cut. A phrase is never cut in two, and what is quoted stays whole. Lines in other
+languages than English lose sentences and what follows a comma, and get the signs of their own script. A
+writer may be asked for a shorter line (`Shorten`).
 """
 
 from __future__ import annotations

@@ -1,40 +1,25 @@
 """All script formats in one table: writing a track, reading any script back, checking one.
 
-A track written to files, in any of the formats of scripts.
-
-Slots and shots that the user gives as files.
+A format's module is loaded when a script is written or read in it. Slots and shots that the user gives are
+read here too, from any script.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from shotad.core import Interval, ScriptError, write_bytes, write_text
 from shotad.script.cue import Script, ScriptCue
-from shotad.script.dapt import read_dapt, write_dapt
-from shotad.script.dapt_check import Violation, check_dapt
-from shotad.script.dapt_terms import TT
-from shotad.script.document import kind_of, read_docx, write_docx
+from shotad.script.dapt import TT, Violation
 from shotad.script.rules import check_times
-from shotad.script.sheet import read_csv, read_json, write_csv, write_json
-from shotad.script.signalling import check_dash, check_hls, write_dash, write_hls
-from shotad.script.studio_formats import (
-    is_frazier,
-    is_reaper,
-    read_frazier,
-    read_reaper,
-    write_frazier,
-    write_reaper,
-)
-from shotad.script.subtitle_formats import read_srt, read_vtt, write_srt, write_vtt
 from shotad.script.track import Track, to_json
-from shotad.script.workbook import read_xlsx, write_xlsx
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +40,6 @@ class Format:
         if not self.is_text:
             raise ScriptError(f"A script in {self.name} is no text.", "Write its bytes to a file.")
         return self.encode(track).decode("utf-8")
-
-
-def write_script(track: Track, name: str) -> str:
-    """The heard lines of the track in the format ``name``. Raises ScriptError with the list of formats."""
-    return script_format(name).write(track)
 
 
 def script_format(name: str) -> Format:
@@ -93,8 +73,8 @@ def read_script(path: Path, name: str | None = None) -> Script:
 
 def detect_format(file_name: str, data: bytes) -> str:
     """The format's name: by the content where it is plain, else by the ending."""
-    if (package := kind_of(data)) is not None:
-        return package
+    if data.startswith(b"PK") and (package := _load("document", "kind_of")(data)) is not None:
+        return str(package)
     head = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     first = head.decode("utf-8", "replace").partition("\n")[0].strip()
     signs = {
@@ -103,10 +83,12 @@ def detect_format(file_name: str, data: bytes) -> str:
         "dapt": head.startswith(b"<"),
         "json": head.startswith((b"{", b"[")),
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
-        "reaper": is_reaper(first),
-        "frazier": is_frazier(first),
     }
     found = next((name for name, is_so in signs.items() if is_so), None)
+    if found is None:
+        found = next(
+            (name for name in ("reaper", "frazier") if _load("studio_formats", f"is_{name}")(first)), None
+        )
     return (
         found or _BY_ENDING.get(file_name.lower().rpartition(".")[2]) or ("srt" if b"-->" in head else "csv")
     )
@@ -120,9 +102,10 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         raise ScriptError(f"The script {path} cannot be read: {error}.") from None
     name = detect_format(path.name, data)
     if name in SIGNALS:
-        return check_dash(data) if name == "dash" else check_hls(data.decode("utf-8-sig", "replace"))
-    if name == "dapt" and (violations := check_dapt(data)):
-        return violations
+        found: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
+        return found
+    if name == "dapt" and (violations := _load("dapt_reader", "check_dapt")(data)):
+        return tuple(violations)
     try:
         cues = ALL_FORMATS[name].read(data, path.name).cues
     except ScriptError as error:
@@ -136,35 +119,58 @@ def _repeated_ids(cues: tuple[ScriptCue, ...]) -> list[Violation]:
     return [Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1]
 
 
-def _as_text(read: Callable[[str, str], Script]) -> Callable[[bytes, str], Script]:
-    def reader(data: bytes, name: str) -> Script:
-        try:
-            text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            raise ScriptError(f"{name}, line {line}: the text is not UTF-8.", "Save it as UTF-8.") from None
-        return read(text, name)
-
-    return reader
+def _load(module: str, name: str) -> Any:
+    return getattr(import_module(f"shotad.script.{module}"), name)
 
 
-def _as_bytes(write: Callable[[Track], str]) -> Callable[[Track], bytes]:
-    return lambda track: write(track).encode("utf-8")
+def _text_format(name: str, ending: str, module: str, *rate: Fraction) -> Format:
+    """A format whose module writes and reads text; ``rate`` are the frames a second of one that counts in
+    frames."""
 
+    def encode(track: Track) -> bytes:
+        written: str = _load(module, f"write_{name}")(track, *rate)
+        return written.encode("utf-8")
 
-def _text_format(
-    name: str, ending: str, write: Callable[[Track], str], read: Callable[[str, str], Script]
-) -> Format:
-    return Format(name, ending, _as_bytes(write), _as_text(read))
-
-
-def _signal(name: str, ending: str, write: Callable[[Track], str]) -> Format:
     def read(data: bytes, file_name: str) -> Script:
+        script: Script = _load(module, f"read_{name}")(_decoded(data, file_name), file_name, *rate)
+        return script
+
+    return Format(name, ending, encode, read)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ScriptError(f"{name}, line {line}: the text is not UTF-8.", "Save it as UTF-8.") from None
+
+
+def _byte_format(name: str, ending: str, module: str) -> Format:
+    def encode(track: Track) -> bytes:
+        written: bytes = _load(module, f"write_{name}")(track)
+        return written
+
+    def read(data: bytes, file_name: str) -> Script:
+        script: Script = _load(module, f"read_{name}")(data, file_name)
+        return script
+
+    return Format(name, ending, encode, read, is_text=False)
+
+
+def _dapt() -> Format:
+    """Written as text; its reader looks at the encoding that the document declares."""
+    text, data = _text_format("dapt", "ad.dapt.xml", "dapt"), _byte_format("dapt", "", "dapt_reader")
+    return replace(text, read=data.read)
+
+
+def _signal(name: str, ending: str) -> Format:
+    def refuse(data: bytes, file_name: str) -> Script:
         raise ScriptError(
             f"{file_name} tells players of audio description, but holds none.", "Give the script itself."
         )
 
-    return Format(name, ending, _as_bytes(write), read)
+    return replace(_text_format(name, ending, "signalling"), read=refuse)
 
 
 def _frazier_at(name: str, rate: str) -> Format:
@@ -176,52 +182,41 @@ def _frazier_at(name: str, rate: str) -> Format:
         raise ScriptError(
             f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
         ) from None
-    return _text_format(
-        "frazier",
-        FRAZIER_ENDING,
-        lambda track: write_frazier(track, frames),
-        lambda text, file_name: read_frazier(text, file_name, frames),
-    )
+    return _text_format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
 
-
-FRAZIER_ENDING = "ad.frazier.csv"
 
 FORMATS = {
-    fmt.name: fmt
-    for fmt in (
-        _text_format("vtt", "ad.vtt", write_vtt, read_vtt),
-        _text_format("srt", "ad.srt", write_srt, read_srt),
-        Format("dapt", "ad.dapt.xml", _as_bytes(write_dapt), read_dapt),
-        _text_format("csv", "ad.csv", write_csv, read_csv),
-        _text_format("json", "ad.json", write_json, read_json),
+    form.name: form
+    for form in (
+        _text_format("vtt", "ad.vtt", "subtitle_formats"),
+        _text_format("srt", "ad.srt", "subtitle_formats"),
+        _dapt(),
+        _text_format("csv", "ad.csv", "sheet"),
+        _text_format("json", "ad.json", "sheet"),
     )
 }
 """What a track is written in unless other formats are named: they lose nothing that is heard."""
 
 EXCHANGE = {
-    fmt.name: fmt
-    for fmt in (
-        _text_format("frazier", FRAZIER_ENDING, write_frazier, read_frazier),
-        _text_format("reaper", "ad.reaper.csv", write_reaper, read_reaper),
-        Format("docx", "ad.docx", write_docx, read_docx, is_text=False),
-        Format("xlsx", "ad.xlsx", write_xlsx, read_xlsx, is_text=False),
+    form.name: form
+    for form in (
+        _text_format("frazier", "ad.frazier.csv", "studio_formats"),
+        _text_format("reaper", "ad.reaper.csv", "studio_formats"),
+        _byte_format("docx", "ad.docx", "document"),
+        _byte_format("xlsx", "ad.xlsx", "workbook"),
     )
 }
 """What describers send each other; each says in its module what it loses."""
 
-SIGNALS = {
-    fmt.name: fmt
-    for fmt in (_signal("hls", "ad.hls.m3u8", write_hls), _signal("dash", "ad.dash.xml", write_dash))
-}
+SIGNALS = {form.name: form for form in (_signal("hls", "ad.hls.m3u8"), _signal("dash", "ad.dash.xml"))}
 """What tells players of description; written only."""
 
 ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
 
 _BY_ENDING = {
-    **{fmt.ending.rpartition(".")[2]: fmt.name for fmt in reversed(ALL_FORMATS.values())},
+    **{form.ending.rpartition(".")[2]: form.name for form in reversed(ALL_FORMATS.values())},
     "ttml": "dapt", "tsv": "csv", "mpd": "dash", "m3u8": "hls",
 }  # fmt: skip
-
 
 TRACK_ENDING = ".json"
 """Of the whole track, with all that is known of each line."""

@@ -1,11 +1,4 @@
-"""The rules that are checked: what each asks for, why, and what to do about a line that breaks it.
-
-All rules, told: for ``shotad lint --list``.
-
-What a check came to, as text that can be listened to and as JSON.
-
-Findings as they are kept in records and read back.
-"""
+"""The guidelines' rules for people, and what a check came to: text that can be listened to, JSON, records."""
 
 from __future__ import annotations
 

@@ -20,16 +20,18 @@ from shotad.script.cue import (
     CueStatus,
     Edit,
     EditField,
+    FramedScript,
     Script,
     ScriptCue,
+    hand_id,
     is_changed,
     line_stamp,
     mark_edit,
     milliseconds,
+    on_frames,
 )
 from shotad.script.edits import respoken
-from shotad.script.studio_formats import FramedScript, on_frames
-from shotad.script.track import Track, hand_id
+from shotad.script.track import Track
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,7 @@
 """People in one line of AD: names of the cast, other names, nouns and pronouns. Pure logic.
 
-The words of a line of AD, and names in them that are spelt otherwise than in the cast list. Pure logic.
-
-Names that are spelt otherwise than in the cast list: by ear, or shortened. Pure logic.
-
-Published AD texts were written down by speech recognition: the cast's Ronny is Ronnie there, Margot Margo.
+Published AD texts were written down by speech recognition: the cast's Ronny is Ronnie there, Margot Margo. So
+names that are spelt otherwise than in the cast list, by ear or shortened, are found as well (`respelt`).
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from shotad.script.cast_members import (
     Member,
     key,
 )
-from shotad.script.english_names import plain
+from shotad.script.rules import without_quotations
 
 Kind = Literal["cast", "name", "noun", "group", "pronoun"]
 _LONGEST = 6
@@ -407,7 +404,7 @@ class NameToken:
 def tokens_of(text: str) -> tuple[NameToken, ...]:
     """The words of a line, without what stands in quotation marks."""
     found: list[NameToken] = []
-    bare = plain(text)
+    bare = without_quotations(text)
     end = 0
     for match in WORD.finditer(bare):
         gap = bare[end : match.start()]

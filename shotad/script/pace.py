@@ -11,16 +11,12 @@ spoken slower. Other languages have the rate of a near one, or (Korean, Thai, Vi
 their syllables in a second: Coupé, Oh, Dediu and Pellegrino, Different languages, similar encoding
 efficiency, Science Advances 5 (2019).
 
-How fast a line is spoken, in words a minute.
-
-Words a minute are told of passages, with words of all lengths and the breaths between sentences. In a single
-line neither evens out: five short words without a pause are 211 words a minute at a pace of 165. So letters
-are counted and told as words of the usual length (4.3 letters; of other languages as English words that take
-as long, see `shotad.script.pace`), and a breath is counted with each line: of AD in the cinema it lasts 0.19
-seconds (Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description, Rivista
-Internazionale di Tecnica della Traduzione 19, 2017).
-
-T3: lines that are spoken too fast. Pure logic.
+Words a minute (`tempo`) are told of passages, with words of all lengths and the breaths between sentences. In
+a single line neither evens out: five short words without a pause are 211 words a minute at a pace of 165. So
+letters are counted and told as words of the usual length (4.3 letters; of other languages as English words
+that take as long), and a breath is counted with each line: of AD in the cinema it lasts 0.19 seconds
+(Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description, Rivista Internazionale
+di Tecnica della Traduzione 19, 2017).
 """
 
 from __future__ import annotations
@@ -144,8 +140,6 @@ def _letters(char: str, rate: Rate) -> float:
 
 BREATH = 0.2
 """Seconds."""
-_DIGIT = 4
-"""Letters that a digit counts where words have several, as in `shotad.script.pace`."""
 
 
 def tempo(words: float, seconds: float) -> float:
@@ -160,5 +154,7 @@ def usual_words(text: str, language: str = "en") -> float:
     (0.9, 1.8)
     """
     rate = rate_of(language)
-    letters = sum(_DIGIT if char.isdigit() and rate.words else 1 for char in text if char.isalnum())
+    letters = sum(
+        _LETTERS_OF_A_DIGIT if char.isdigit() and rate.words else 1 for char in text if char.isalnum()
+    )
     return letters * ENGLISH.words / rate.letters

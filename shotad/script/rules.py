@@ -203,10 +203,14 @@ def quotations(text: str) -> tuple[tuple[int, int], ...]:
 
 def unquoted(text: str) -> str:
     """``text`` as word lists read it, letter for letter: quotations are blanks, apostrophes straight."""
-    plain = text
+    return without_quotations(text).replace("’", "'")
+
+
+def without_quotations(text: str) -> str:
+    """``text`` with what stands in quotation marks blanked out."""
     for start, end in quotations(text):
-        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
-    return plain.replace("’", "'")
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
 
 
 _QUOTED = re.compile(

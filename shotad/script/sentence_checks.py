@@ -1,8 +1,7 @@
-"""L1 on sentences that were taken apart: what is told of as past or to come, and what is done to somebody.
+"""Checks of sentences: L1 on what was taken apart, and L6, a pronoun with an unclear antecedent.
 
-A main verb counts: what was, in a clause that only says which or when, does not (``the man who stole it``).
-
-L6: a pronoun of which nobody knows whom it means. Pure logic.
+L1: what is told of as past or to come, and what is done to somebody. A main verb counts: what was, in a
+clause that only says which or when, does not (``the man who stole it``).
 """
 
 from __future__ import annotations

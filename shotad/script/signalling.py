@@ -28,8 +28,8 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from shotad.core import ScriptError
-from shotad.script.cue import clean_text
-from shotad.script.dapt_terms import Violation, is_language
+from shotad.script.cue import clean_text, is_language
+from shotad.script.dapt import Violation
 from shotad.script.track import Track
 
 DESCRIBES_VIDEO = "public.accessibility.describes-video"
@@ -132,11 +132,11 @@ def write_dash(track: Track) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<Period xmlns="{MPD}">\n{sets}</Period>\n'
 
 
-def check_hls(text: str) -> tuple[Violation, ...]:
+def check_hls(playlist: bytes) -> tuple[Violation, ...]:
     """What is wrong with the ``#EXT-X-MEDIA`` lines of a playlist as signals of description."""
     found: list[Violation] = []
     described = False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(playlist.decode("utf-8-sig", "replace").splitlines(), 1):
         if not line.startswith("#EXT-X-MEDIA:"):
             continue
         values = _attributes(line.partition(":")[2])

@@ -1,27 +1,23 @@
-"""CSV for Frazier, the program in which German-speaking describers write and record audio description.
+"""CSV of programs in which describers write and record: Frazier, and Reaper's Region/Marker Manager.
 
-Its maker publishes no description of the file. This is the layout that the describAIbe project of
+The maker of Frazier publishes no description of the file. This is the layout that the describAIbe project of
 Fachhochschule Südwestfalen writes for it (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons,
 the heads ``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a second, a line's text on one
 line, UTF-8 without a byte order mark. Two older states of theirs are read as well (a comma before the frames;
-``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``).
+``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``). Lost: what lies between two frames, kind, status, notes,
+and the statement that the script is made by machine, for there is no place for it that Frazier would not read
+out. Ids stand in ``Position`` as in SubRip: ``s00083120`` is 100083120. A program that counts anew loses
+them, and import then finds lines by their times.
 
-Lost: what lies between two frames, kind, status, notes, and the statement that the script is made by
-machine, for there is no place for it that Frazier would not read out. Ids stand in ``Position`` as in SubRip:
-``s00083120`` is 100083120. A program that counts anew loses them, and import then finds lines by their times.
-
-Regions and markers for Reaper: the CSV of its Region/Marker Manager.
-
-Heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with a
-start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We write minutes and seconds
+Reaper: heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with
+a start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We write minutes and seconds
 (``1:02.500``, ``1:00:02.500``): set the ruler so before importing. Measures and beats, or frames, do not say
 how many seconds they are, and are refused. Sources: what este.audio, utaupy (``reaper.py``) and Avolites
-Titan's manual say of the file, and a dozen programs that write it; they agree.
-
-Each line is a region with the text as its name and the id in brackets behind it, since numbers are given
-anew in Reaper at will. A marker at the very start says that the script is made by machine.
-Lost: kind, status and notes; and how each line was written, so that import cannot tell a change here from a
-later one in the track as well as from WebVTT or DAPT.
+Titan's manual say of the file, and a dozen programs that write it; they agree. Each line is a region with the
+text as its name and the id in brackets behind it, since numbers are given anew in Reaper at will. A marker at
+the very start says that the script is made by machine. Lost: kind, status and notes; and how each line was
+written, so that import cannot tell a change here from a later one in the track as well as from WebVTT or
+DAPT.
 """
 
 from __future__ import annotations
@@ -36,32 +32,29 @@ from fractions import Fraction
 from itertools import pairwise
 
 from shotad.core import Interval, ScriptError
-from shotad.script.cue import Script, ScriptCue, clean_text, count_words, milliseconds, parse_time
-from shotad.script.sheet import guarded, unguarded
+from shotad.script.cue import (
+    FRAME_RATE,
+    FramedScript,
+    Script,
+    ScriptCue,
+    _nearest_frame,
+    clean_text,
+    count_words,
+    milliseconds,
+    on_frames,
+    parse_time,
+)
+from shotad.script.sheet import guarded, parted_rows, unguarded
 from shotad.script.subtitle_formats import id_of, number_of
 from shotad.script.track import Track
 
 FRAZIER_HEADS = ("Position", "Start", "End", "Text")
-FRAME_RATE = Fraction(25)
 
 _NAMES = {
     "position": "position", "slot": "position", "start": "start", "startzeit": "start", "end": "end",
     "ende": "end", "endzeit": "end", "text": "text", "audiodeskription": "text",
 }  # fmt: skip
 _TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
-
-
-@dataclass(frozen=True, slots=True)
-class FramedScript(Script):
-    """A script whose times stand on frames, at ``frame_rate`` a second."""
-
-    frame_rate: Fraction = FRAME_RATE
-
-
-def on_frames(interval: Interval, frame_rate: Fraction) -> Interval:
-    """The interval as a file in frames shows it, a frame long at least: at 25, [1.019, 1.03) is [1, 1.04)."""
-    start, end = (_nearest_frame(second, frame_rate) for second in (interval.start, interval.end))
-    return Interval(float(start / frame_rate), float(max(end, start + 1) / frame_rate))
 
 
 def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
@@ -139,10 +132,6 @@ def _timecode(second: float, frame_rate: Fraction) -> str:
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}"
 
 
-def _nearest_frame(second: float, frame_rate: Fraction) -> int:
-    return round(Fraction(second).limit_denominator(1_000_000) * frame_rate)
-
-
 REAPER_HEADS = ("#", "Name", "Start", "End", "Length")
 SECONDS_PER_WORD = 0.375
 """How long a marker's line is taken to be, which has no end: 160 words a minute."""
@@ -173,9 +162,7 @@ def read_reaper(text: str, name: str) -> Script:
     A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
     end are ids. Raises ScriptError with file and line, and for times in measures and beats.
     """
-    text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    rows = parted_rows(text)
     heads: list[str] = []
     entries: list[_Entry] = []
     try:
@@ -189,8 +176,8 @@ def read_reaper(text: str, name: str) -> Script:
         raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
     stamps = [found["stamp"] for entry in entries if (found := _STATEMENT.search(entry.name))]
     lines = [entry for entry in entries if not _STATEMENT.search(entry.name)]
-    regions = [entry for entry in lines if entry.end is not None]
-    cues = [_cue(entry) for entry in regions] if regions else _marked(lines)
+    regions = [_cue(entry, entry.end) for entry in lines if entry.end is not None]
+    cues = regions or _marked(lines)
     return Script(tuple(cues), stamps[0] if stamps else None)
 
 
@@ -206,7 +193,6 @@ class _Entry:
     name: str
     start: float
     end: float | None
-    where: str
 
 
 def _reaper_heads(row: list[str], where: str) -> list[str]:
@@ -226,7 +212,7 @@ def _entry(cells: dict[str, str], where: str) -> _Entry:
                 "Set Reaper's ruler to minutes and seconds, and export again.",
             )
     try:
-        found = _Entry(cells.get("name", ""), parse_time(start), parse_time(end) if end else None, where)
+        found = _Entry(cells.get("name", ""), parse_time(start), parse_time(end) if end else None)
         if found.end is not None:
             Interval(found.start, found.end)
     except ValueError as error:
@@ -234,14 +220,11 @@ def _entry(cells: dict[str, str], where: str) -> _Entry:
     return found
 
 
-def _cue(entry: _Entry, end: float | None = None) -> ScriptCue:
+def _cue(entry: _Entry, end: float) -> ScriptCue:
     text = unguarded(entry.name)
     found = _ID.search(text)
-    stop = entry.end if entry.end is not None else end
-    assert stop is not None
-    return ScriptCue(
-        found["id"] if found else None, Interval(entry.start, stop), clean_text(_ID.sub("", text, count=1))
-    )
+    text = clean_text(_ID.sub("", text, count=1))
+    return ScriptCue(found["id"] if found else None, Interval(entry.start, end), text)
 
 
 def _marked(markers: list[_Entry]) -> list[ScriptCue]:

@@ -1,11 +1,9 @@
-"""WebVTT for ``<track kind="descriptions">`` (W3C WebVTT: file structure and cue text).
+"""WebVTT for ``<track kind="descriptions">`` (W3C WebVTT: file structure and cue text), and SubRip.
 
-SubRip. It knows numbers only, so a cue's number is its id: ``s00083120`` is 100083120, ``h`` takes 2.
-
-Players ignore the numbers; other people's files count from 1 and never get there. An editor that
-counts anew loses them, and import then finds lines by their times. SubRip has no
-comments either: the statement stands in braces with a backslash before the first line, which
-players skip as a style override.
+SubRip knows numbers only, so a cue's number is its id: ``s00083120`` is 100083120, ``h`` takes 2. Players
+ignore the numbers; other people's files count from 1 and never get there. An editor that counts anew loses
+them, and import then finds lines by their times. SubRip has no comments either: the statement stands in
+braces with a backslash before the first line, which players skip as a style override.
 """
 
 from __future__ import annotations
@@ -15,7 +13,15 @@ import re
 from dataclasses import replace
 
 from shotad.core import Interval, ScriptError
-from shotad.script.cue import Script, ScriptCue, clean_text, line_stamp, milliseconds, parse_time, timecode
+from shotad.script.cue import (
+    Script,
+    ScriptCue,
+    clean_text,
+    line_stamp,
+    milliseconds,
+    parse_interval,
+    timecode,
+)
 from shotad.script.track import Track
 
 _TIMING = re.compile(r"\s*(?P<start>[\d:.]+)\s*-->\s*(?P<end>[\d:.]+)(?:\s.*)?")
@@ -27,7 +33,7 @@ _OTHER_BLOCKS = ("NOTE", "STYLE", "REGION")
 
 def write_vtt(track: Track) -> str:
     """The heard lines as WebVTT. One at 0.000 is moved to 0.001: players would fire it before they play."""
-    note = _no_arrow(f"{track.statement}\nFilm: {track.film.name}\nStamp: {track.stamp}")
+    note = f"{track.statement}\nFilm: {track.film.name}\nStamp: {track.stamp}".replace("-->", "->")
     head = f"WEBVTT Audio description\nKind: descriptions\nLanguage: {track.language}\n\nNOTE\n{note}\n"
     cues = "".join(
         f"\n{cue.id}\n{_start(cue.interval)} --> {timecode(cue.interval.end)}\n"
@@ -64,10 +70,6 @@ def read_vtt(text: str, name: str) -> Script:
     return Script(tuple(cues), stamp, line_stamps)
 
 
-def _no_arrow(text: str) -> str:
-    return text.replace("-->", "->")
-
-
 def _start(interval: Interval) -> str:
     return timecode(max(interval.start, 0.001) if milliseconds(interval.end) > 1 else interval.start)
 
@@ -94,10 +96,7 @@ def _cue(number: int, block: list[str], name: str) -> ScriptCue:
     where = f"{name}, line {number + at}"
     if match is None:
         raise ScriptError(f"{where}: {block[at]!r} is no timing such as 00:01:02.500 --> 00:01:05.000.")
-    try:
-        interval = Interval(parse_time(match["start"]), parse_time(match["end"]))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    interval = parse_interval(match["start"], match["end"], where)
     return ScriptCue(block[0].strip() if at else None, interval, clean_text(_plain(block[at + 1 :])))
 
 
@@ -119,8 +118,8 @@ def write_srt(track: Track) -> str:
     head = f"{{\\shotad {track.stamp} {statement}}}"
     return "\n".join(
         f"{number_of(cue.id)}\n{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}\n"
-        f"{head if first else ''}{cue.text}\n"
-        for first, cue in ((i == 0, c) for i, c in enumerate(track.heard))
+        f"{'' if i else head}{cue.text}\n"
+        for i, cue in enumerate(track.heard)
     )
 
 
@@ -174,9 +173,6 @@ def _srt_cue(lines: list[str], at: int, body: list[str], name: str, *, ours: boo
     for i, line in enumerate(body[1:], 1):
         if _SRT_TIMING.fullmatch(line) and body[i - 1].strip().isdecimal():
             raise ScriptError(f"{name}, line {at + i + 2}: a cue must have an empty line before it.")
-    try:
-        interval = Interval(parse_time(match["start"]), parse_time(match["end"]))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    interval = parse_interval(match["start"], match["end"], where)
     text = _STATEMENT.sub("", "\n".join(body), count=1) if ours else _MARKUP.sub("", "\n".join(body))
     return ScriptCue(id_of(lines[at - 1].strip()) if at else None, interval, clean_text(text))

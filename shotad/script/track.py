@@ -4,7 +4,7 @@
 time, status and choice as the program wrote them (`shotad.script.cue_json`), and the head lists the lines
 written: one that is listed and absent was deleted.
 
-Lines of a track by what people call them: an id, a time, or the number that SRT gives them.
+People call a line by an id, a time, or the number that SRT gives it (`find_lines`).
 """
 
 from __future__ import annotations
@@ -21,34 +21,20 @@ from shotad.core import Interval, ScriptError, UsageError, name_of
 from shotad.script.cue import (
     REDO,
     Cue,
-    CueKind,
     CueStatus,
-    Derived,
     Edit,
     EditField,
     Maker,
-    Provenance,
-    ScriptCue,
     clean_text,
-    count_words,
-    hand_id,
     is_changed,
+    is_language,
     line_stamp,
-    mark_edit,
     milliseconds,
     parse_time,
     short_hash,
-    spoken_interval,
     timecode,
 )
 from shotad.script.cue_json import BY_HAND, Fields, cue_json, maker_json, read_cue, read_maker
-from shotad.script.dapt_terms import is_language
-
-__all__ = [
-    "REMOVED", "SCHEMA_VERSION", "Cue", "CueKind", "CueStatus", "Derived", "Edit", "EditField", "FilmId",
-    "Maker", "Provenance", "ScriptCue", "Track", "clean_text", "count_words", "cue_block", "from_json",
-    "hand_id", "line_stamp", "load_track", "mark_edit", "milliseconds", "spoken_interval", "to_json",
-]  # fmt: skip
 
 SCHEMA_VERSION = 1
 REMOVED = "removed by a person"
@@ -190,10 +176,11 @@ def to_json(
     ``block`` gives the text of a line and ``span`` its entry among those written (`cue_span`): who writes a
     track again and again may know them already.
     """
+    film = track.film
     head = {
         "schema_version": SCHEMA_VERSION,
         "statement": track.statement,
-        "film": _film_json(track.film),
+        "film": {"name": film.name, "fingerprint": film.fingerprint, "duration": round(film.duration, 3)},
         "language": track.language,
         **({"translated_from": track.translated_from} if track.translated_from else {}),
         "made_by": {"shotad": track.version, "makers": [maker_json(m) for m in track.makers]},
@@ -253,10 +240,6 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _film_json(film: FilmId) -> dict[str, Any]:
-    return {"name": film.name, "fingerprint": film.fingerprint, "duration": round(film.duration, 3)}
-
-
 def _check_schema(fields: Fields, head: Mapping[str, Any]) -> None:
     version = head.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -311,26 +294,21 @@ def _removed(fields: Fields, span: str) -> Cue:
     )  # fmt: skip
 
 
-_ID = re.compile(r"[sh]\d+")
-_NUMBER = re.compile(r"\d+")
-
-
 def find_lines(track: Track, names: Sequence[str]) -> tuple[Cue, ...]:
     """The lines called ``names``, each once, in the order of the film.
 
     ``s00083120`` is an id; ``1:23`` or ``83.5`` a time within a line or the second in which it starts; ``12``
     the twelfth line that is heard. Raises UsageError for what is no line, with the nearest.
     """
-    found = {cue.id: cue for cue in (find_line(track, name) for name in names)}
+    found = {cue.id: cue for cue in (_find_line(track, name) for name in names)}
     return tuple(cue for cue in track.cues if cue.id in found)
 
 
-def find_line(track: Track, name: str) -> Cue:
-    """As `find_lines`, for one."""
+def _find_line(track: Track, name: str) -> Cue:
     name = name.strip()
-    if _ID.fullmatch(name):
+    if re.fullmatch(r"[sh]\d+", name):
         return _by_id(track, name)
-    if _NUMBER.fullmatch(name):
+    if re.fullmatch(r"\d+", name):
         return _by_number(track, int(name))
     return _by_time(track, name)
 

@@ -1,17 +1,11 @@
-"""The end of the third act: cues become the track, without losing what a person changed, and the
-track becomes files.
-
-The scripts beside a track: written with it, and read back where a person changed one of them.
+"""The files of a track in its work folder: the track, the scripts beside it, and its translations.
 
 ``scripts.json`` holds the hash of each script as it was written. One that has another is somebody's work:
 it is brought into the track before anything is written over it. While scripts are being written it holds both
 hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work.
 
-Translations beside a film's track: ``track.de.json`` and its scripts, ``movie.de.ad.vtt`` ….
-
-They are people's files as the track and its scripts are: what was changed in a script comes back into its
-track before anything is written over it, and a line whose source was changed since it was translated is
-known.
+Translations (``track.de.json`` and its scripts, ``movie.de.ad.vtt`` …) are people's files in the same way. A
+line whose source was changed since it was translated is known.
 """
 
 from __future__ import annotations
@@ -44,7 +38,7 @@ from shotad.core import (
     write_text,
 )
 from shotad.script.edits import respeak
-from shotad.script.formats import Format, read_script, script_format
+from shotad.script.formats import Format, read_script, script_file, script_format
 from shotad.script.importing import Import, import_script
 from shotad.script.track import FilmId, Track, load_track, to_json
 
@@ -115,15 +109,18 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
 def with_edited_scripts(track: Track, folder: WorkFolder, but: Path | None = None) -> Brought:
     """The track with what people changed in the scripts beside it, all ``but`` one."""
     beside = edited_scripts(folder.path, track.film.name)
-    edited = [(form, path) for form, path in beside if but is None or path.resolve() != but.resolve()]
-    return with_scripts(track, folder, edited)
+    return with_scripts(track, folder, [(form, path) for form, path in beside if not _is_same(path, but)])
+
+
+def _is_same(path: Path, other: Path | None) -> bool:
+    return other is not None and path.resolve() == other.resolve()
 
 
 def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Brought:
     """The track with what people changed in just these scripts. Raises as `bring_back`."""
     if not edited:
         return Brought(track, {})
-    return bring_back(track, edited, _slot_times(folder), _pace(folder.path))
+    return bring_back(track, edited, *times_of(folder))
 
 
 def import_into(
@@ -132,25 +129,14 @@ def import_into(
     """Bring a script's edits into the track of the work folder ``place`` and write everything anew."""
     with WorkFolder(place) as folder, track_lock(place):
         track = with_edited_scripts(load_track(folder.path / TRACK), folder, but=script).track
-        slots = _slot_times(folder)
+        slots, pace = times_of(folder)
         done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
-        spoken = respeak(done.track, slots, _pace(folder.path))
+        spoken = respeak(done.track, slots, pace)
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(spoken, reviewed_by=people))
         save_track(done.track, folder.path, track.film.name)
         folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
     return done
-
-
-def _pace(folder: Path) -> float:
-    """Seconds a word of the run that wrote the folder; the default where that is not known."""
-    known = (folder / SETTINGS).is_file()
-    return (read_settings(folder).config if known else Config()).slots.seconds_per_word
-
-
-def _slot_times(folder: WorkFolder) -> dict[str, Interval]:
-    planned = folder.read_json("slots.json") or {}
-    return {slot.id: slot.interval for slot in slots_of(planned.get("slots", ()))}
 
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
@@ -191,9 +177,10 @@ def write_texts(texts: Mapping[Path, str], folder: Path) -> tuple[Path, ...]:
     """Write scripts, and down how they were written; their paths. Of others it stays as it is noted."""
     known, hashes = _written(folder), {path.name: _hash(text.encode()) for path, text in texts.items()}
     noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
-    before = {
-        path.name: sorted({*known.get(path.name, _as_it_is(path))} - {hashes[path.name]}) for path in texts
-    }
+    before: dict[str, list[str]] = {}
+    for path in texts:
+        there = (_hash(path.read_bytes()),) if path.is_file() and path.name not in known else ()
+        before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
     write_text(folder / WRITTEN, readable_json({"scripts": noted, "before": before}))
     for path, text in texts.items():
         write_text(path, text)
@@ -243,13 +230,8 @@ def bring_back(
         )
     counts: dict[str, int] = {}
     for form, path in edited:
-        done = import_script(
-            track,
-            read_script(path, form.name),
-            path.name,
-            slots=slots,
-            seconds_per_word=seconds_per_word,
-        )
+        script = read_script(path, form.name)
+        done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
         counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
         track = done.track if counts[path.name] else track
     return Brought(track, counts)
@@ -268,10 +250,6 @@ def _written(folder: Path) -> dict[str, tuple[str, ...]]:
     return {name: (value, *before.get(name, ())) for name, value in record["scripts"].items()}
 
 
-def _as_it_is(path: Path) -> tuple[str, ...]:
-    return (_hash(path.read_bytes()),) if path.is_file() else ()
-
-
 def _place(folder: Path, name: str, form: Format) -> Path:
     return folder / f"{stem_of(name)}.{form.ending}"
 
@@ -283,12 +261,6 @@ def _hash(data: bytes) -> str:
 def track_name(tag: str) -> str:
     """The file of a translated track: ``de → track.de.json``."""
     return f"track.{tag}.json"
-
-
-def script_name(track: Track, form: Format) -> str:
-    """A script's file, named as what is rendered of the track: ``movie.de.ad.vtt``."""
-    stem = Path(track.film.name).stem or track.film.name
-    return f"{stem}.{track.language}.{form.ending}"
 
 
 def log_name(tag: str) -> str:
@@ -303,7 +275,8 @@ def is_translation(path: Path, track: Track) -> bool:
 
 def translation_places(track: Track, folder: Path) -> tuple[Path, ...]:
     """Where the scripts of a translation stand, whether they are there or not."""
-    return tuple(folder / script_name(track, script_format(name)) for name in BESIDE_TRACK)
+    forms = map(script_format, BESIDE_TRACK)
+    return tuple(script_file(track, form, folder, is_translation=True) for form in forms)
 
 
 def translation_of(script: Path, folder: Path) -> Path | None:
@@ -323,19 +296,15 @@ def import_translation(
 ) -> Import:
     """Bring a script's edits into the translated track ``file`` and write it anew, with its scripts.
 
-    Raises as `shotad.script.track_files.import_into`.
+    Raises as `import_into`.
     """
     with WorkFolder(file.parent) as folder, track_lock(file.parent):
         rooms, pace = times_of(folder)
         track = with_translation_scripts(load_track(file), folder, rooms, pace, but=script).track
         done = import_script(
-            track,
-            read_script(script, form),
-            script.name,
-            slots=rooms,
-            seconds_per_word=pace,
-            overwrite=overwrite,
-        )
+            track, read_script(script, form), script.name,
+            slots=rooms, seconds_per_word=pace, overwrite=overwrite,
+        )  # fmt: skip
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(respeak(done.track, rooms, pace), reviewed_by=people))
         save_translation(done.track, folder)
@@ -344,7 +313,8 @@ def import_translation(
 
 
 def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
-    """Times of the folder's slots by id, and the seconds a word of the run that planned them."""
+    """Times of the folder's slots by id, and the seconds a word of the run that planned them; the default
+    where that is not known."""
     planned = (folder.read_json("slots.json") or {}).get("slots", ())
     known = (folder.path / SETTINGS).is_file()
     config = read_settings(folder.path).config if known else Config()
@@ -357,11 +327,11 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     write_text(paths[0], to_json(track))
     hashes: dict[str, str] = {}
     for form in map(script_format, BESIDE_TRACK):
-        path, text = folder.path / script_name(track, form), form.write(track)
+        path, text = script_file(track, form, folder.path, is_translation=True), form.write(track)
         write_text(path, text)
         hashes[path.name] = _hash(text.encode())
         paths.append(path)
-    folder.write_json(_written_name(track.language), {"scripts": hashes})
+    folder.write_json(f"scripts.{track.language}.json", {"scripts": hashes})
     return tuple(paths)
 
 
@@ -376,17 +346,17 @@ def with_translation_scripts(
     """A translation with what people changed in the scripts beside it, all ``but`` one; ``rooms`` are the
     slots by id.
 
-    Raises as `shotad.script.track_files.bring_back`.
+    Raises as `bring_back`.
     """
-    known = (folder.read_json(_written_name(track.language)) or {}).get("scripts", {})
-    beside = [(form, folder.path / script_name(track, form)) for form in map(script_format, BESIDE_TRACK)]
+    known = (folder.read_json(f"scripts.{track.language}.json") or {}).get("scripts", {})
+    beside = zip(map(script_format, BESIDE_TRACK), translation_places(track, folder.path), strict=True)
     edited = [
         (form, file)
         for form, file in beside
         if file.name in known
         and file.is_file()
         and _hash(file.read_bytes()) != known[file.name]
-        and (but is None or file.resolve() != but.resolve())
+        and not _is_same(file, but)
     ]
     return bring_back(track, edited, rooms, seconds_per_word) if edited else Brought(track, {})
 
@@ -439,7 +409,3 @@ def _source_of(track: Track, folder: WorkFolder) -> Track | None:
         except ShotadError:
             return None  # whoever works with it is told what is wrong with it
     return None
-
-
-def _written_name(tag: str) -> str:
-    return f"scripts.{tag}.json"

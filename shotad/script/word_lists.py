@@ -1,9 +1,8 @@
 """Word lists of the lint rules, read from word files, as patterns over text without its quotations.
 
 The form of the files stands in ``configs/words/README.md``. Gathered from describers' guidelines and from
-what models write. Every list was run over human AD; entries that hit it were narrowed or made warnings.
-
-Word lists for a track: those of the program, with what the user's files add.
+what models write. Every list was run over human AD; entries that hit it were narrowed or made warnings. A
+user's files add to the lists of the program.
 """
 
 from __future__ import annotations

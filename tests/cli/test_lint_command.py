@@ -12,7 +12,7 @@ from shotad.cli.lint import command
 from shotad.core import ConfigError, Interval, ShotadError, UsageError, WorkFolderError, readable_json
 from shotad.script import Cue, FilmId, Track, to_json
 from shotad.script.checked_lines import FILE
-from shotad.script.formats import write_script
+from tests.script_text import write_script
 
 WORDS = ("--set", "lint.parse=words")
 

@@ -20,8 +20,8 @@ from shotad.script import (
     mark_edit,
     to_json,
 )
-from shotad.script.formats import write_script
 from shotad.script.importing import Import, import_script
+from tests.script_text import write_script
 
 
 def cue(start: float, text: str) -> Cue:

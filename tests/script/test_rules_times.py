@@ -8,8 +8,8 @@ import pytest
 
 from shotad.core import Interval
 from shotad.script import BENCHMARK, Cue, CueStatus, FilmId, Finding, Level, Limits, Track, check_line, gaps
+from shotad.script.cue import ScriptCue
 from shotad.script.rules import check_times, check_track
-from shotad.script.track import ScriptCue
 
 
 def test_t1_over_speech() -> None:

@@ -1,9 +1,8 @@
-"""Is this a valid DAPT document? Every rule that is broken is named by its clause.
+"""Reading DAPT: the document's XML, the rules that make it valid, and the lines in it.
 
-Clauses are the feature and extension designators of the DAPT content profile (``#agent``), as in the
+Documents are read without resolving entities, fetching or huge trees. Every rule that is broken is named by
+its clause: the feature and extension designators of the DAPT content profile (``#agent``), as in the
 validation tests of W3C.
-
-DAPT's rules for the root of a document: languages, profiles, what and which kind of script it is.
 """
 
 from __future__ import annotations
@@ -15,26 +14,103 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from shotad.script import dapt_terms as terms
-from shotad.script.dapt_terms import (
-    TT,
-    TTA,
-    TTP,
-    Element,
-    Violation,
-    daptm_name,
-    elements,
-    frame_rate,
-    inherited,
-    is_positive,
-    is_script_event,
-    parse_dapt,
-    tick_rate,
-    tt_name,
-    ttm_name,
-    violation,
-    xml_name,
-)
+from shotad.core import Interval, ScriptError
+from shotad.script import dapt as terms
+from shotad.script.cue import Script, ScriptCue, clean_text, is_language
+from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation
+
+
+def read_dapt(document: bytes, name: str) -> Script:
+    """The Script Events of a valid DAPT document that have a time, times counted from its start.
+
+    Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
+    """
+    violations = check_dapt(document)
+    if violations:
+        first = violations[0]
+        raise ScriptError(f"{name}, {first}.", "The document is not valid DAPT.", first.clause)
+    root = parse_dapt(document)
+    assert not isinstance(root, Violation)
+    stamp = root.findtext(f".//{{{OWN}}}stamp")
+    divs = [div for div in root.iter(f"{{{TT}}}div") if is_script_event(div)]
+    stamps = {div.get(xml_name("id"), ""): div.get(f"{{{OWN}}}stamp", "") for div in divs}
+    line_stamps = {key: value for key, value in stamps.items() if value}
+    return Script(tuple(_cue(div, root, name) for div in divs), stamp, line_stamps)
+
+
+def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
+    start, end = _said(div, root)
+    where = f"{name}, line {div.sourceline}: event {div.get(xml_name('id'))!r}"
+    if end is None:
+        raise ScriptError(f"{where} has no end.", "Give it begin and end.")
+    try:
+        interval = Interval(float(start), float(end))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
+    return ScriptCue(div.get(xml_name("id")), interval, clean_text("\n".join(texts)))
+
+
+def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+    """When the words of an event are said: an event may last longer, to lower the programme around them."""
+    parts = [
+        _active(element, root)
+        for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
+        if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+    ]
+    starts, ends = [start for start, _ in parts], [end for _, end in parts if end is not None]
+    if not parts or len(ends) < len(parts):
+        return _active(div, root)
+    return min(starts), max(ends)
+
+
+def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+    """When an element is active, in seconds: its times count from its parent's, and it ends with it."""
+    parent = element.getparent()
+    origin, limit = (Fraction(0), None) if parent is None else _active(parent, root)
+    rates = frame_rate(root), tick_rate(root)
+    begin, end, dur = (
+        None if (value := element.get(key)) is None else terms.seconds(value, *rates)
+        for key in ("begin", "end", "dur")
+    )
+    start = origin + (begin or 0)
+    ends = [
+        *([origin + end] if end is not None else []),
+        *([start + dur] if dur is not None else []),
+        *([limit] if limit is not None else []),
+    ]
+    return start, min(ends, default=None)
+
+
+def _text(element: etree._Element) -> str:
+    """What is read out of a paragraph: text and spans, ``br`` as a line break."""
+    keep = _keeps_space(element)
+    parts = [_on_one_line(element.text, keep=keep)]
+    for child in element:
+        if child.tag == f"{{{TT}}}br":
+            parts.append("\n")
+        elif child.tag == f"{{{TT}}}span":
+            parts.append(_text(child))
+        parts.append(_on_one_line(child.tail, keep=keep))
+    return "".join(parts)
+
+
+def _keeps_space(element: etree._Element | None) -> bool:
+    while element is not None:
+        if (value := element.get(xml_name("space"))) is not None:
+            return value == "preserve"
+        element = element.getparent()
+    return False
+
+
+def _on_one_line(text: str | None, *, keep: bool) -> str:
+    return (text or "") if keep else re.sub(r"\s+", " ", text or "")
+
+
+def _squeeze(text: str) -> str:
+    """White space runs as one space, line by line, as TTML presents text that does not preserve it."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+
 
 __all__ = ["Violation", "check_dapt"]
 
@@ -110,14 +186,14 @@ def _ids(root: Element) -> Iterator[Violation]:
 def _languages(root: Element) -> Iterator[Violation]:
     for element in elements(root):
         value = element.get(xml_name("lang"))
-        if element is not root and value and not terms.is_language(value):
+        if element is not root and value and not is_language(value):
             yield violation("#xmlLang", f"xml:lang is {value!r}, not a language tag", element)
 
 
 def _language_sources(root: Element) -> Iterator[Violation]:
     for element in elements(root):
         value = element.get(daptm_name("langSrc"))
-        if value is not None and not terms.is_language(value):
+        if value is not None and not is_language(value):
             yield violation("#textLanguageSource", f"daptm:langSrc is {value!r}, not a language tag", element)
 
 
@@ -300,7 +376,7 @@ def root_language(root: Element) -> Iterator[Violation]:
     language = root.get(xml_name("lang"))
     if language is None:
         yield violation("#xmlLang-root", "tt has no xml:lang", root)
-    elif not terms.is_language(language):
+    elif not is_language(language):
         yield violation("#xmlLang-root", f"xml:lang of tt is {language!r}, not a language tag", root)
 
 
@@ -374,3 +450,107 @@ def rates(root: Element) -> Iterator[Violation]:
 
 
 ROOT_RULES = (root_language, content_profiles, script_represents, script_type, banned_parameters, rates)
+
+Element = etree._Element
+
+
+def parse_dapt(document: bytes) -> Element | Violation:
+    """The root of a document that is well-formed XML 1.0 in UTF-8 without entities, else what is wrong."""
+    clause = "#serialization"
+    # Recovery lets a wrong or repeated xml:id through, another clause's matter; all else is refused.
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
+    )
+    try:
+        document.decode("utf-8")
+        root = etree.fromstring(document, parser)
+    except UnicodeDecodeError as error:
+        return Violation(clause, f"the document is not UTF-8: {error}")
+    except (etree.XMLSyntaxError, ValueError) as error:
+        return Violation(clause, f"the document is not XML: {error}")
+    for entry in parser.error_log:
+        if entry.level_name != "WARNING" and not entry.type_name.startswith(("DTD_XMLID", "DTD_ID_")):
+            return Violation(clause, f"the document is not well-formed XML: {entry.message}", entry.line)
+    return _serialization(root) or root
+
+
+def _serialization(root: Element) -> Violation | None:
+    info = root.getroottree().docinfo
+    wrong = {
+        f"the declared encoding is {info.encoding}, not UTF-8": (info.encoding or "UTF-8").upper() != "UTF-8",
+        f"the document is XML {info.xml_version}, not 1.0": info.xml_version != "1.0",
+        "the document declares entities": info.internalDTD is not None
+        and _declares_entities(info.internalDTD),
+        "the document refers to an entity": any(isinstance(node, etree._Entity) for node in root.iter()),
+    }
+    return next((Violation("#serialization", message, 1) for message, is_so in wrong.items() if is_so), None)
+
+
+def _declares_entities(dtd: etree.DTD) -> bool:
+    return any(True for _ in dtd.iterentities())  # type: ignore[attr-defined]  # missing in lxml-stubs
+
+
+def frame_rate(root: Element) -> Fraction | None:
+    """Frames a second that the root declares, multiplier included; None without a usable one."""
+    rate = root.get(f"{{{TTP}}}frameRate", "")
+    factors = root.get(f"{{{TTP}}}frameRateMultiplier", "1 1").split()
+    if not is_positive(rate) or len(factors) != 2 or not all(map(is_positive, factors)):
+        return None
+    return Fraction(int(rate)) * Fraction(int(factors[0]), int(factors[1]))
+
+
+def tick_rate(root: Element) -> int | None:
+    """Ticks a second that the root declares."""
+    rate = root.get(f"{{{TTP}}}tickRate", "")
+    return int(rate) if is_positive(rate) else None
+
+
+def inherited(element: Element, name: str) -> str | None:
+    """The attribute of the element or of its nearest ancestor that has it."""
+    at: Element | None = element
+    while at is not None:
+        if (value := at.get(name)) is not None:
+            return value
+        at = at.getparent()
+    return None
+
+
+def is_script_event(div: Element) -> bool:
+    """A div is a Script Event if it has an ``xml:id`` and holds no further div."""
+    return div.get(xml_name("id")) is not None and div.find(tt_name("div")) is None
+
+
+def tt_name(name: str) -> str:
+    """A name in TTML's own namespace, as lxml spells it."""
+    return f"{{{TT}}}{name}"
+
+
+def ttm_name(name: str) -> str:
+    """A name in the TTML metadata namespace."""
+    return f"{{{TTM}}}{name}"
+
+
+def daptm_name(name: str) -> str:
+    """A name in the DAPT metadata namespace."""
+    return f"{{{DAPTM}}}{name}"
+
+
+def xml_name(name: str) -> str:
+    """``xml:id``, ``xml:lang``, ``xml:space``."""
+    return f"{{{XML}}}{name}"
+
+
+def is_positive(text: str) -> bool:
+    """A whole number above 0."""
+    return re.fullmatch(r"0*[1-9]\d*", text.strip()) is not None
+
+
+def elements(root: Element) -> Iterator[Element]:
+    """All elements of the document, in order, without comments and instructions."""
+    return (node for node in root.iter() if isinstance(node.tag, str))
+
+
+def violation(clause: str, message: str, element: Element) -> Violation:
+    """A broken rule at the element's line."""
+    line = element.sourceline
+    return Violation(clause, message, line if isinstance(line, int) else 0)
