@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import FilmError, FilmInfo, Image, UsageError
-from shotad.film.container import Media, find_media
-from shotad.film.probing import probe
+from shotad.film.container import Media, find_media, probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
 
 

@@ -3,6 +3,10 @@
 A part is decoded a little beyond its end. The next part's decoder began at the key packet there, so both
 have decoded the frames about the join; where they are the same to the last sample, and the first decoder
 took the very same key packet from the file, the next part goes on as this one's decoder would have.
+
+Joins the parts of a film that were decoded side by side, in order and only where the join is proven.
+
+Threads that decode the pieces of a film side by side, never further ahead than is asked for.
 """
 
 from __future__ import annotations
@@ -11,23 +15,302 @@ import math
 import threading
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import chain, count, islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shotad.core import span, spanned
-from shotad.film.decoder import Decoder, Key
+from shotad.core import FilmError, counted, processors, span, spanned, waiting
+from shotad.film.decoder import STEADY, Decoder, Key
 from shotad.film.reader import Frame
 from shotad.film.shot_scores import ContentScore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from av import VideoFrame
 
+    from shotad.film.decoder import Decoder
     from shotad.film.framestore import FrameStore, KeptFrame
     from shotad.film.pyav_reader import PyavFilm
+    from shotad.film.shots import Passage
+
+PATIENCE = 3
+"""Joins in a row that may fail before a film is decoded through to its end."""
+
+
+class Joiner:
+    """Takes parts in order where joins are proven, and decodes through where they are not."""
+
+    def __init__(self, film: PyavFilm, store: FrameStore | None, crew: Crew, passage: Passage) -> None:
+        self._film, self._store, self._crew, self._passage = film, store, crew, passage
+        self._errors: list[float] = []
+        self._stopped: str | None = None
+
+    def run(self) -> None:
+        """Take the whole film. Raises FilmError where it has no picture."""
+        left: Part | None = None
+        number = 0
+        while self._crew.piece(number) is not None:
+            part = self._part(number)
+            if part is not None and part.whole and (left is None or left.goes_on_as(part)):
+                self._passage.part(part, left.after if left is not None else 0.0)
+                left, number = part, number + 1
+                continue
+            left = self._through(left, number)
+            if left is None:
+                break
+            number = left.piece.number + 1
+        self._crew.stop()
+        self._film.passed(self._passage.end, self._errors, self._stopped)
+        if self._passage.filling is not None:
+            self._passage.filling.finish()
+
+    def _part(self, number: int) -> Part | None:
+        passed = self._passage.last
+        return self._crew.part(number, lambda under_way: self._passage.count(passed + under_way))
+
+    def _through(self, left: Part | None, number: int) -> Part | None:
+        """Decode through from where piece ``number`` begins, until a later part joins, which is taken.
+
+        It is the decoder of ``left``, the part before, that goes on: it begins where that began. None
+        where the film has come to its end.
+        """
+        here = self._crew.piece(number)
+        assert here is not None
+        since = here.start.seconds if here.start is not None else -math.inf
+        # Where a key cannot be found again, only the film's start is left to begin at.
+        starts = (left.piece.start, None) if left is not None else (None,)
+        for start in starts:
+            reel = self._film.reel(STEADY)
+            try:
+                if start is not None:
+                    reel.stand_at(start, self._passage.last)
+                found = self._until_joined(reel, since, self._crew.piece(number + 1))
+            finally:
+                reel.close()
+            if not reel.missed:
+                break
+        self._errors = [*(self._errors if start is not None else ()), *reel.errors]
+        self._stopped = reel.stopped if found is None else None
+        return found
+
+    def _until_joined(self, reel: Decoder, since: float, aim: Piece | None) -> Part | None:
+        score, failed = ContentScore(exact=self._crew.exact), 0
+        keeping = Keeping(self._store, first=since == -math.inf)
+        frames = self._frames(reel)
+        while (frame := next(frames, None)) is not None:
+            assert frame.raw is not None
+            with span("shots"):
+                value = score.add(frame)
+            if frame.seconds < since:
+                continue
+            # The film's first frame is kept for all ticks before it too, which no part but the first knows.
+            begun = self._passage.end is not None
+            if begun and aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
+                window = [frame, *islice(frames, PROVEN - 1)]
+                part = self._joined(reel, aim, window)
+                if part is not None:
+                    self._passage.keep(keeping.last(frame.seconds))
+                    self._passage.part(part, value)
+                    return part
+                frames = chain(window[1:], frames)
+                failed += 1
+                aim = self._next_aim(aim, failed)
+            self._passage.keep(keeping.add(frame))
+            self._passage.frame(frame.seconds, value, frame.seconds + reel.length(frame.raw))
+        self._passage.keep(keeping.last(None))
+        return None
+
+    def _next_aim(self, aim: Piece, failed: int) -> Piece | None:
+        if failed < PATIENCE:
+            return self._crew.piece(aim.number + 1)
+        self._crew.stop()
+        return None
+
+    def _joined(self, reel: Decoder, aim: Piece, window: list[Frame]) -> Part | None:
+        """The part of ``aim``, if the frames of the window are its first."""
+        part = self._part(aim.number)
+        if part is None or not part.whole or aim.start is None or aim.start.place not in reel.keys:
+            return None
+        found = [proof(frame.seconds, frame.raw) for frame in window if frame.raw is not None]
+        return part if proven(found, part.head) else None
+
+    def _frames(self, reel: Decoder) -> Iterator[Frame]:
+        painter = self._film.painter()
+        for index, (seconds, raw) in enumerate(spanned("decode", reel)):
+            yield Frame(seconds, index, raw, partial(painter, raw))
+
+
+LONGEST, SHORTEST = 12.0, 2.0
+"""Seconds of film that a piece is aimed at: long enough that its ends cost little (1 %), short enough
+at the film's end that all threads are done at about the same time."""
+
+PIECES_LEFT = 3
+"""Pieces that each thread would get of what is left, were they all as long as the next one."""
+
+AHEAD = 6
+"""Pieces beyond those in work that may wait to be joined."""
+
+MOST_WORKERS = 8
+"""More threads than that hinder each other in Python; further processors serve the decoders."""
+
+MEMORY = 768_000_000
+"""Bytes that all decoders together may take for frames, by `FRAMES_HELD`."""
+
+FRAMES_HELD = 20
+"""Frames that a decoder holds: 16 to refer to at most, and those under way."""
+
+_PATIENCE = 0.5
+
+
+def workers_for(width: int, height: int, wanted: int | None = None) -> int:
+    """How many parts are decoded side by side for frames of that size."""
+    if wanted is not None:
+        return max(1, wanted)
+    room = MEMORY // (FRAMES_HELD * max(1, width * height * 3 // 2))
+    return max(1, min(processors(), MOST_WORKERS, room))
+
+
+def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
+    """The film cut at key packets into pieces that grow shorter to its end, as far as keys are found."""
+    duration = film.info.duration
+    reel = film.reel(threads=1)
+    try:
+        if not reel.seekable:
+            yield Piece(0, None, None)
+            return
+        start, at = None, 0.0
+        for number in count():
+            length = min(LONGEST, max(SHORTEST, (duration - at) / (workers * PIECES_LEFT)))
+            until, target = None, at + length
+            while until is None and target < duration - length / 4:
+                until = reel.next_key(target)
+                if until is None:
+                    break
+                target += length
+                if until.seconds <= at + length / 4:
+                    until = None
+            yield Piece(number, start, until)
+            if until is None:
+                return
+            start, at = until, until.seconds
+    finally:
+        reel.close()
+
+
+class Crew:
+    """Parts by number, each made by one of the threads; a context manager that ends its threads."""
+
+    def __init__(
+        self,
+        film: PyavFilm,
+        planned: Generator[Piece, None, None],
+        *,
+        workers: int,
+        exact: bool,
+        store: FrameStore | None,
+    ) -> None:
+        self._planned, self.exact = planned, exact
+        self._first = list(islice(planned, workers))
+        self._workers = min(workers, len(self._first))
+        threads = max(1, processors() // max(1, self._workers))
+        self._pieces = list(self._first)
+        self._stop = threading.Event()
+        self._own = threading.local()
+        self._makers: list[PartMaker] = []
+
+        def new() -> PartMaker:
+            return PartMaker(film, exact=exact, store=store, threads=threads, stop=self._stop)
+
+        self._new = new
+        self._made: dict[int, Future[Part | None]] = {}
+        self._going: dict[int, Part] = {}
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def pays(self) -> bool:
+        """Whether there is anything to do side by side."""
+        return self._workers > 1
+
+    def piece(self, number: int) -> Piece | None:
+        """A piece by number; None beyond the film's end."""
+        while len(self._pieces) <= number:
+            found = next(self._planned, None)
+            if found is None:
+                return None
+            self._pieces.append(found)
+        return self._pieces[number]
+
+    def part(self, number: int, tell: Callable[[float], None]) -> Part | None:
+        """The part of a piece, waited for; None where it could not be made.
+
+        Earlier ones are let go. ``tell`` is told, while waiting, how many seconds of film the parts
+        from this one on have come to.
+        """
+        for old in [other for other in self._made if other < number]:
+            del self._made[old]
+            self._going.pop(old, None)
+        self._hand_out(number)
+        counted("film parts ahead", sum(made.done() for made in self._made.values()))
+        made = self._made[number]
+        with waiting("shots", "decode"):
+            while True:
+                try:
+                    return made.result(timeout=_PATIENCE)
+                except TimeoutError:
+                    tell(sum(part.end - part.seconds[0] for part in self._under_way()))
+
+    def _under_way(self) -> list[Part]:
+        return [part for part in list(self._going.values()) if part.seconds]
+
+    def _hand_out(self, number: int) -> None:
+        self._pool = self._pool or ThreadPoolExecutor(self._workers, thread_name_prefix="film part")
+        for ahead in range(number, number + self._workers + AHEAD):
+            piece = self.piece(ahead)
+            if piece is None:
+                return
+            if ahead not in self._made:
+                self._made[ahead] = self._pool.submit(self._make, piece)
+
+    def _make(self, piece: Piece) -> Part | None:
+        maker: PartMaker | None = getattr(self._own, "maker", None)
+        if maker is None:
+            maker = self._own.maker = self._new()
+            self._makers.append(maker)
+        part = self._going[piece.number] = Part(piece)
+        try:
+            maker.make(part)
+        except (FilmError, Stopped):
+            return None
+        return part
+
+    def stop(self) -> None:
+        """End what is under way; nothing more can be asked for."""
+        self._stop.set()
+        self._planned.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._made:
+            counted("film parts ahead", 0)
+        self._made.clear()
+        self._going.clear()
+        while self._makers:
+            self._makers.pop().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
 
 PROVEN = 4
 """Frames about a join that are compared, at most."""

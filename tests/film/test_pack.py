@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.film import frame_cache as pack
-from shotad.film.frame_cache import Pack
+from shotad.film import framestore as pack
+from shotad.film.framestore import Pack
 from shotad.film.grid import Kept
 
 

@@ -2,11 +2,19 @@
 
 The eight colours are those of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008).
 Contrast is WCAG 2.2's ratio of relative luminances.
+
+How the pages that people look at are filled in.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 from shotad.core import thread_number
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
@@ -58,3 +66,19 @@ def _luminance(colour: Colour) -> float:
         for value in colour
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def page_environment(templates: Path, **filters: Any) -> Environment:
+    """Templates of a folder as HTML: all text is escaped, and a name that nobody gave is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(filters)
+    return environment
