@@ -19,10 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box, Image
-from shotad.sight.facemodels import FaceModels, Following
-from shotad.sight.faces import Embedding, Face
-from shotad.sight.light import active_area
-from shotad.sight.motion import Gray, is_break, shift_between, small_gray
+from shotad.sight.faces import Embedding, Face, FaceModels, Following
+from shotad.sight.motion import Gray, active_area, is_break, shift_between, small_gray
 
 MOMENT = 0.6
 """Seconds between two looks that count as a moment; pictures come four a second, or one."""

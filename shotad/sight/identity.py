@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from shotad.core import CastSettings
-from shotad.sight.cast.gallery import Embeddings, Gallery, mean_of
 from shotad.sight.facetracks import FaceTrack
+from shotad.sight.gallery import Embeddings, Gallery, mean_of
 
 _SURE = 2.0
 """Times the margin by which a match beyond doubt leaves the second best behind."""
@@ -26,7 +26,7 @@ _BANK = 24
 
 
 class Borders(Protocol):
-    """What `shotad.sight.facemodels.FaceModels` says of likeness."""
+    """What `shotad.sight.faces.FaceModels` says of likeness."""
 
     @property
     def threshold(self) -> float: ...
