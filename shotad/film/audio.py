@@ -1,11 +1,10 @@
 """The sound of a film on film time, mono for listening to speech, or with its channels for mixing.
 
-A stretch of a film's sound without what lies before it, sample for sample as a whole pass has it.
-
-A whole pass (`shotad.film.audio`) counts samples from where its run of sound began; a timestamp says where it
-is only to the container's tick, 1 ms in Matroska. So after a seek the count is found again: coders give
-frames of one size, and a timestamp says which of them a frame is. The resampler too is begun at a sample at
-which that of a whole pass had just the same phase.
+`sound_blocks` hears the whole from second 0. `SoundSeeker` hears a stretch without what lies before it,
+sample for sample as a whole pass has it. A whole pass counts samples from where its run of sound began; a
+timestamp says where it is only to the container's tick, 1 ms in Matroska. So after a seek the count is
+found again: coders give frames of one size, and a timestamp says which of them a frame is. The resampler
+too is begun at a sample at which that of a whole pass had just the same phase.
 
 What a coder remembers of the sound before has faded when the stretch begins. Only noise that a decoder draws
 by chance (AAC's noise substitution, AC-3's dither) is other noise, as loud and in the same place.

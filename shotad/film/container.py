@@ -1,10 +1,10 @@
-"""The one way by which a film file is opened with ffmpeg's libraries: shut to everything but itself.
+"""The one way by which a film file is opened with ffmpeg's libraries, and what it says of itself.
 
 A playlist, whatever it is named, could make ffmpeg fetch other files or addresses. So only the
 ``file`` protocol is allowed, only containers that carry their own media are (`CONTAINERS`), a path is
 always taken literally, and a container that asks for another file is refused.
 
-What a container says of itself, and what its first frame says: the FilmInfo of a film file.
+`probe` makes the `FilmInfo` of a film file, from the container and from the first frame.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """One decode of a film's picture: frames with their seconds, seeking, and what went wrong.
 
-Decoding by a graphics device, through ffmpeg's hardware decoders; frames come back as planes.
-
-What the device gives is brought back to the layout that the processors' decoders give, which changes no
-sample. H.264, HEVC, VP9 and AV1 leave a decoder no freedom, so all that is made of the frames is the same;
-older codecs do (their inverse transforms may round differently), and are left to the processors.
+A graphics device may decode, through ffmpeg's hardware decoders. What it gives is brought back to the layout
+that the processors' decoders give, which changes no sample. H.264, HEVC, VP9 and AV1 leave a decoder no
+freedom, so all that is made of the frames is the same; older codecs do (their inverse transforms may round
+differently), and are left to the processors.
 """
 
 from __future__ import annotations

@@ -1,19 +1,13 @@
-"""A matrix as a labelled picture: of confusion after training, of the matching scores of a clip's shots.
-
-All measures follow the size of the text; nothing is cut off, long names are broken or stand upright.
-
-Where the words and cells of a matrix stand in its picture.
-
-A scale of colours for figures.
-
-From a light yellow (low) to a dark blue (high), evenly in lightness, so that the order stays in grey and for
-colour-blind people. Built in Oklab (B. Ottosson, "A perceptual color space for image processing", 2020).
-
-Lettering for pictures: a font that has the letters, and lines that fit.
+"""Letters in pictures, and a matrix as a labelled picture: of confusion, of matching scores.
 
 Pillow carries a font of its own, which makes the same pixels on every machine but knows little more than
 ASCII. Text in other letters is drawn with a font of the system that has them all; where there is none a
 note stands in its place, for `overview.html` holds every text as text.
+
+All measures of a matrix follow the size of the text; nothing is cut off, long names are broken or stand
+upright. Its colours run from a light yellow (low) to a dark blue (high), evenly in lightness, so that the
+order stays in grey and for colour-blind people. Built in Oklab (B. Ottosson, "A perceptual color space for
+image processing", 2020).
 """
 
 from __future__ import annotations

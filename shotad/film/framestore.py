@@ -1,14 +1,12 @@
-"""Frames kept during the pass that finds shots, so that dense looking does not decode the film again.
+"""Frames kept on the disk, so that looking again does not decode the film again.
 
-They are JPEGs in ``frames.pack``, found by their tick (`shotad.film.framestore`). A store is a convenience:
-what it has not, or has lost, is decoded from the film, with the same pixels. It may be read from other
-threads while one thread fills it.
+A `Pack` finds frames by a moment: a tick of a grid, or a second. It is two files in a folder: ``NAME.pack``
+holds the frames end to end, ``NAME.index`` a line of JSON that says what they are of, then a record for each
+moment. A `FrameStore` is a pack of JPEGs filled during the pass that finds shots (``frames.pack``). It may be
+read from other threads while one thread fills it.
 
-Kept frames on the disk, found by a moment: a tick of a grid, or a second.
-
-Two files in a folder: ``NAME.pack`` holds the frames end to end, ``NAME.index`` a line of JSON that says what
-they are of, then a record for each moment. Frames are a convenience: what is not there, or has been lost or
-damaged (records carry check sums), is decoded from the film.
+Kept frames are a convenience: what is not there, or has been lost or damaged (records carry check sums), is
+decoded from the film, with the same pixels.
 """
 
 from __future__ import annotations

@@ -5,14 +5,9 @@ finds the shots, so that the film is not decoded twice. Given slots, which may b
 tick, and numbered stills are read exactly. Which of the two never depends on what is left of an
 earlier run, so a resumed run sees the same pixels.
 
-What the pass for the shots has not kept is decoded by one more pass, which all who look share; how is
-chosen by estimate (`shotad.film.zones`) and recorded in ``reading.json``. It changes no pixel.
-
-One pass over a film for all who look at it: whoever is ahead drives it, and puts frames by for the rest.
-
-Who looks says beforehand which moments they will want (`OnePass.expect`). A frame that is wanted by
-somebody else is then put on a shelf when the pass goes by; who comes later finds it there. Pixels do not
-depend on who drove. Readers may be in several threads; the film is read by one at a time.
+What the pass for the shots has not kept is decoded by one more pass, which all who look share (`OnePass`):
+whoever is ahead drives it, and puts frames by for the rest. How is chosen by estimate (`shotad.film.zones`)
+and recorded in ``reading.json``. It changes no pixel.
 """
 
 from __future__ import annotations
@@ -162,7 +157,7 @@ class Frames:
         if self._pass is not None:
             self._pass.close()
             self._pass = None
-        self._shelf().clear()
+        self._pack().clear()
         if not self.exact:
             FrameStore(self._folder.path, self._film, self._grid, ()).remove()
             self._store = None
@@ -172,13 +167,13 @@ class Frames:
         if self.exact:
             make = partial(LosslessKeeper, info.size_within(max_pixels=PIXELS))
             # Records tell moments to the microsecond, and who reads them means the same frame.
-            return OnePass(self._film, self._shelf(), make, lambda moment: round(moment, 6))
+            return OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
         return OnePass(
-            self._film, self._shelf(), partial(Keeper, info, grid), lambda m: grid.second(grid.tick(m))
+            self._film, self._pack(), partial(Keeper, info, grid), lambda m: grid.second(grid.tick(m))
         )
 
-    def _shelf(self) -> Pack:
-        # Readers differ by a level or two, so a shelf is of one reader.
+    def _pack(self) -> Pack:
+        # Readers differ by a level or two, so a pack is of one reader.
         reader = type(self._film).__name__
         head = {"film": self._film.info.fingerprint, "reader": reader, "key": self.key, "pixels": PIXELS}
         return Pack(self._folder.path, "shelf", head)
@@ -294,9 +289,9 @@ class OnePass:
     """
 
     def __init__(
-        self, film: Film, shelf: Pack, keeper: Callable[[], Keeps], place: Callable[[float], float]
+        self, film: Film, pack: Pack, keeper: Callable[[], Keeps], place: Callable[[float], float]
     ) -> None:
-        self._film, self._shelf, self._new_keeper, self._place = film, shelf, keeper, place
+        self._film, self._pack, self._new_keeper, self._place = film, pack, keeper, place
         self._lock = threading.Lock()
         self._keeper = keeper()
         self._wanted: Counter[float] = Counter()
@@ -330,7 +325,7 @@ class OnePass:
             with self._lock:
                 self._wanted.subtract(own)
                 self._wanted = +self._wanted
-                self._shelf.flush()
+                self._pack.flush()
                 if not self._plan:
                     self._stop()
 
@@ -359,8 +354,8 @@ class OnePass:
         with self._lock:
             self._wanted[place] -= 1
             own.discard(place)
-            if place in self._shelf and (shelved := self._shelf.get(place)) is not None:
-                seconds, kept = shelved
+            if place in self._pack and (there := self._pack.get(place)) is not None:
+                seconds, kept = there
                 return seconds, lambda: keeper.picture(kept)
             driven = self._drive(place)
             if driven is None:
@@ -383,7 +378,7 @@ class OnePass:
             self._planned.discard(passed)
             kept = self._keeper.keep(frame) if self._wanted[passed] > 0 else None
             if kept is not None:
-                self._shelf.put(passed, frame.seconds, kept)
+                self._pack.put(passed, frame.seconds, kept)
             if passed == place:
                 return frame, kept
         return None
@@ -392,7 +387,7 @@ class OnePass:
         """A pass over all that is wanted from ``place`` on."""
         self._stop()
         later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
-        self._plan = deque(sorted({place, *(one for one in later if one not in self._shelf)}))
+        self._plan = deque(sorted({place, *(one for one in later if one not in self._pack)}))
         self._planned = set(self._plan)
         self._frames = self._film.frames_at(tuple(self._plan))
         # Frames are counted anew in every pass, and an encoder wants them to ascend.
@@ -408,4 +403,4 @@ class OnePass:
         """Let go of the film; another look begins anew."""
         with self._lock:
             self._stop()
-            self._shelf.flush()
+            self._pack.flush()

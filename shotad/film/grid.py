@@ -1,10 +1,10 @@
-"""A fixed grid of moments, and the small JPEG that stands for the frame at each of them.
+"""A fixed grid of moments, and what stands for the frame at each of them on the disk.
 
-A kept frame and one decoded later give the same pixels, because both go the same way: shrunk planes,
-JPEG, planes, RGB. The planes of an ordinary film are stored as they are, in its own matrix and range,
-so that keeping a frame costs no colour conversion; only what is looked at is converted.
+For the grid it is a small JPEG. A kept frame and one decoded later give the same pixels, because both go the
+same way: shrunk planes, JPEG, planes, RGB. The planes of an ordinary film are stored as they are, in its own
+matrix and range, so that keeping a frame costs no colour conversion; only what is looked at is converted.
 
-Pictures kept without loss, for frames that are read exactly: RGB as QOI (ffmpeg's), each for itself.
+Frames that are read exactly are kept without loss: RGB as QOI (ffmpeg's), each for itself.
 """
 
 from __future__ import annotations

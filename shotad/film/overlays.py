@@ -3,19 +3,14 @@
 Labels are painted after the resize, at a size that follows the picture, so that they stay readable:
 the published code paints before it, and its label on a 720-line film is then 12 pixels high.
 
-Who is marked how on the frames, and the marks themselves: coloured outlines around known faces.
+Known faces are marked by coloured outlines. Colours, size, width and opacity are those of AutoAD-Zero (Xie
+and others 2024), whose list ends after twelve people, the last five of them black; here it has no end:
+when colours and styles are used up, small tags stand beside the faces. The thin rim is an addition:
+without it white is lost on snow and blue at night.
 
-Colours, size, width and opacity are those of AutoAD-Zero (Xie and others 2024), whose list ends after
-twelve people, the last five of them black; here it has no end. The thin rim is an addition: without it
-white is lost on snow and blue at night.
-
-Small tags beside faces, for when colours and styles are used up.
-
-Antialiased outlines, ellipses and rectangles, as how much of each pixel they cover.
-
-Every pixel gets its distance from the outline and its place along it; a line, a double line and dashes
-are bands of these two, so that all styles share their edges.
-"""
+Outlines are antialiased, as how much of each pixel they cover. Every pixel gets its distance from the
+outline and its place along it; a line, a double line and dashes are bands of these two, so that all styles
+share their edges."""
 
 from __future__ import annotations
 

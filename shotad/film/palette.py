@@ -1,10 +1,8 @@
-"""Colours that people with any kind of colour vision tell apart.
+"""The colours of the pages that people look at, and how their templates are filled in.
 
-The eight colours are those of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008).
-Contrast is WCAG 2.2's ratio of relative luminances.
-
-How the pages that people look at are filled in.
-"""
+The eight colours are those of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008),
+which people with any kind of colour vision tell apart. Contrast is WCAG 2.2's ratio of relative
+luminances."""
 
 from __future__ import annotations
 

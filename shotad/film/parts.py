@@ -1,12 +1,10 @@
-"""Parts of a film that are decoded for themselves, from one key packet to the next, and what proves a join.
+"""A film decoded in parts, side by side, and joined in order, only where the join is proven.
 
-A part is decoded a little beyond its end. The next part's decoder began at the key packet there, so both
-have decoded the frames about the join; where they are the same to the last sample, and the first decoder
-took the very same key packet from the file, the next part goes on as this one's decoder would have.
-
-Joins the parts of a film that were decoded side by side, in order and only where the join is proven.
-
-Threads that decode the pieces of a film side by side, never further ahead than is asked for.
+The film is cut at key packets into pieces (`pieces`). Threads decode them, never further ahead than is asked
+for (`DecodePool`), each a little beyond its end. The next part's decoder began at the key packet there, so
+both have decoded the frames about the join; where they are the same to the last sample, and the first decoder
+took the very same key packet from the file, the next part goes on as this one's decoder would have
+(`Joiner`).
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from shotad.film.decoder import Decoder
     from shotad.film.framestore import FrameStore, KeptFrame
     from shotad.film.pyav_reader import PyavFilm
-    from shotad.film.shots import Passage
+    from shotad.film.shots import PassProgress
 
 PATIENCE = 3
 """Joins in a row that may fail before a film is decoded through to its end."""
@@ -47,8 +45,10 @@ PATIENCE = 3
 class Joiner:
     """Takes parts in order where joins are proven, and decodes through where they are not."""
 
-    def __init__(self, film: PyavFilm, store: FrameStore | None, crew: Crew, passage: Passage) -> None:
-        self._film, self._store, self._crew, self._passage = film, store, crew, passage
+    def __init__(
+        self, film: PyavFilm, store: FrameStore | None, pool: DecodePool, progress: PassProgress
+    ) -> None:
+        self._film, self._store, self._decoders, self._progress = film, store, pool, progress
         self._errors: list[float] = []
         self._stopped: str | None = None
 
@@ -56,24 +56,24 @@ class Joiner:
         """Take the whole film. Raises FilmError where it has no picture."""
         left: Part | None = None
         number = 0
-        while self._crew.piece(number) is not None:
+        while self._decoders.piece(number) is not None:
             part = self._part(number)
             if part is not None and part.whole and (left is None or left.goes_on_as(part)):
-                self._passage.part(part, left.after if left is not None else 0.0)
+                self._progress.part(part, left.after if left is not None else 0.0)
                 left, number = part, number + 1
                 continue
             left = self._through(left, number)
             if left is None:
                 break
             number = left.piece.number + 1
-        self._crew.stop()
-        self._film.passed(self._passage.end, self._errors, self._stopped)
-        if self._passage.filling is not None:
-            self._passage.filling.finish()
+        self._decoders.stop()
+        self._film.passed(self._progress.end, self._errors, self._stopped)
+        if self._progress.filling is not None:
+            self._progress.filling.finish()
 
     def _part(self, number: int) -> Part | None:
-        passed = self._passage.last
-        return self._crew.part(number, lambda under_way: self._passage.count(passed + under_way))
+        passed = self._progress.last
+        return self._decoders.part(number, lambda under_way: self._progress.count(passed + under_way))
 
     def _through(self, left: Part | None, number: int) -> Part | None:
         """Decode through from where piece ``number`` begins, until a later part joins, which is taken.
@@ -81,7 +81,7 @@ class Joiner:
         It is the decoder of ``left``, the part before, that goes on: it begins where that began. None
         where the film has come to its end.
         """
-        here = self._crew.piece(number)
+        here = self._decoders.piece(number)
         assert here is not None
         since = here.start.seconds if here.start is not None else -math.inf
         # Where a key cannot be found again, only the film's start is left to begin at.
@@ -90,8 +90,8 @@ class Joiner:
             reel = self._film.reel(STEADY)
             try:
                 if start is not None:
-                    reel.stand_at(start, self._passage.last)
-                found = self._until_joined(reel, since, self._crew.piece(number + 1))
+                    reel.stand_at(start, self._progress.last)
+                found = self._until_joined(reel, since, self._decoders.piece(number + 1))
             finally:
                 reel.close()
             if not reel.missed:
@@ -101,7 +101,7 @@ class Joiner:
         return found
 
     def _until_joined(self, reel: Decoder, since: float, aim: Piece | None) -> Part | None:
-        score, failed = ContentScore(exact=self._crew.exact), 0
+        score, failed = ContentScore(exact=self._decoders.exact), 0
         keeping = Keeping(self._store, first=since == -math.inf)
         frames = self._frames(reel)
         while (frame := next(frames, None)) is not None:
@@ -111,26 +111,26 @@ class Joiner:
             if frame.seconds < since:
                 continue
             # The film's first frame is kept for all ticks before it too, which no part but the first knows.
-            begun = self._passage.end is not None
+            begun = self._progress.end is not None
             if begun and aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
                 window = [frame, *islice(frames, PROVEN - 1)]
                 part = self._joined(reel, aim, window)
                 if part is not None:
-                    self._passage.keep(keeping.last(frame.seconds))
-                    self._passage.part(part, value)
+                    self._progress.keep(keeping.last(frame.seconds))
+                    self._progress.part(part, value)
                     return part
                 frames = chain(window[1:], frames)
                 failed += 1
                 aim = self._next_aim(aim, failed)
-            self._passage.keep(keeping.add(frame))
-            self._passage.frame(frame.seconds, value, frame.seconds + reel.length(frame.raw))
-        self._passage.keep(keeping.last(None))
+            self._progress.keep(keeping.add(frame))
+            self._progress.frame(frame.seconds, value, frame.seconds + reel.length(frame.raw))
+        self._progress.keep(keeping.last(None))
         return None
 
     def _next_aim(self, aim: Piece, failed: int) -> Piece | None:
         if failed < PATIENCE:
-            return self._crew.piece(aim.number + 1)
-        self._crew.stop()
+            return self._decoders.piece(aim.number + 1)
+        self._decoders.stop()
         return None
 
     def _joined(self, reel: Decoder, aim: Piece, window: list[Frame]) -> Part | None:
@@ -204,7 +204,7 @@ def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
         reel.close()
 
 
-class Crew:
+class DecodePool:
     """Parts by number, each made by one of the threads; a context manager that ends its threads."""
 
     def __init__(

@@ -1,7 +1,4 @@
-"""Reading film with PyAV: the default reader.
-
-Opening a film: a file, numbered frames in a folder or tar, or a binary file object.
-"""
+"""Opening a film, and the default reader of film files: PyAV."""
 
 from __future__ import annotations
 
@@ -10,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO
 
-from shotad.core import FilmError, FilmInfo, UsageError, is_tar, is_text, unnamed
+from shotad.core import FilmError, UsageError, is_tar, is_text, unnamed
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, last_second, probe
 from shotad.film.decoder import STEADY, Decoder, hardware_for
-from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending, paint_pictures
+from shotad.film.reader import TOLERANCE, Film, FilmReader, Frame
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -79,23 +75,16 @@ def open_pyav(source: str | os.PathLike[str] | BinaryIO) -> PyavFilm:
     return PyavFilm(find_media(source))
 
 
-class PyavFilm:
+class PyavFilm(FilmReader):
     """A film through PyAV; keeps the contract of `shotad.film.reader.Film`.
 
     Each pass opens the source anew, so that passes are independent of each other.
     """
 
     def __init__(self, media: Media) -> None:
-        self.media: Media | None = media
-        self._media = media
+        self.media = self._media = media
         self._probed = probe(media)
-        self.damage: str | None = None
-        self.end: float | None = None
-
-    @property
-    def info(self) -> FilmInfo:
-        """What is known about it."""
-        return self._probed.info
+        self.info = self._probed.info
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; decoded by a device where one is given."""
@@ -119,32 +108,10 @@ class PyavFilm:
         self.end = end
         self.damage = self._damage(end, errors, stopped)
 
-    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
-        """The frame on the screen at each moment, see `Film.frames_at`."""
-        return self._frames_at(ascending(seconds))
-
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         painter = self.painter()
         for index, (shown, raw) in enumerate(_showing(self.reel(), moments)):
             yield Frame(shown, index, raw, partial(painter, raw))
-
-    def pictures(
-        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
-    ) -> Iterator[Picture]:
-        """One picture for each moment, see `Film.pictures`."""
-        moments = ascending(seconds)
-        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
-
-    def close(self) -> None:
-        """Nothing is held between passes."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def painter(self) -> Painter:
         """What makes pictures of its frames; one for each thread."""

@@ -1,22 +1,19 @@
-"""Which frames of a clip are shown: 16 inside the slot and 16 outside it (Shot-by-Shot, section 3.1).
+"""From a slot to its clip: which shots around it are shown, and which frames of them.
+
+The rules are those of Shot-by-Shot (section 3.1): the shots that the slot overlaps and their neighbours, cut
+to reach; 16 frames inside the slot and 16 outside it. What the published code does otherwise is a setting.
 
 Frames are chosen, not moments: a frame is asked for a quarter of a frame behind its stamp, so that
 a reader finds that very frame whether it takes the last one before a moment or the nearest to it.
 A frame belongs to a stretch of time where both its stamp and that moment do; nothing is taken from
 the holes between the pieces of a clip.
 
-The published code's ways of choosing frames, kept for comparison (Shot-by-Shot's stage1 data loader).
+The published code's ways (its stage1 data loader) are kept for comparison. In a video moments are snapped
+to 32 positions of each shot, because faces had been detected only there. Of numbered frames at 3 a second
+(TV-AD) whole frames are taken, and the slot is not looked at.
 
-In a video moments are snapped to 32 positions of each shot, because faces had been detected only there. Of
-numbered frames at 3 a second (TV-AD) whole frames are taken, and the slot is not looked at.
-
-Which shots around a slot are shown: the shots it overlaps, and their neighbours, cut to reach.
-
-The rule is that of Shot-by-Shot (section 3.1); what the published code does otherwise is a setting.
-
-Which frames of a shot its film grammar is read from: first, middle, last, and two between.
-
-From frame plans to clips: one sorted pass over the pictures serves all slots.
+Film grammar is read from the first, the middle and the last frame of a shot, and two between (`moments_of`).
+One sorted pass over the pictures serves the clips of all slots (`clips`).
 """
 
 from __future__ import annotations

@@ -4,23 +4,18 @@ The score is that of PySceneDetect's ContentDetector with its default weights: t
 difference of hue, saturation and value between two frames that were first reduced, linearly and
 without antialiasing, so that their longer side has 256 pixels. (Antialiasing scalers lose cuts.)
 
-Two ways lead to the reduced frame. *Exact* converts the whole frame to BGR and then reduces it, as
-the library does. *Fast* reduces the Y, U and V planes and converts the few pixels that are left;
-its score was within 1.1 of the exact one on four real films. It pays above standard definition only; at
-848x480 it costs as much as the exact way, which is therefore taken there.
+Two ways lead to the reduced frame. *Exact* converts the frame to BGR and then reduces it, as the library
+does. The library looks at one or two rows of the frame for each row that is left: at 1080 lines at 288 of
+them. swscale converts 8-bit 4:2:0 and 4:2:2 pixel by pixel and row by row, so the other rows need not be
+converted (`Reducer`). They are laid out where they were in a whole frame, and OpenCV reduces that, so its
+arithmetic is the same by construction. Whether swscale does so depends on its build and on size and
+format. It is tried once for each, on noise.
+
+*Fast* reduces the Y, U and V planes and converts the few pixels that are left; its score was within 1.1 of
+the exact one on four real films. It pays above standard definition only; at 848x480 it costs as much as
+the exact way, which is therefore taken there.
 
 This module loads cv2, av and scenedetect: import it where frames are really read.
-
-The frame that shots are compared by, exactly as PySceneDetect makes it, from the rows that matter alone.
-
-The library converts a whole frame to BGR and reduces it linearly, which looks at one or two rows of the
-frame for each row that is left: at 1080 lines at 288 of them. swscale converts 8-bit 4:2:0 and 4:2:2
-pixel by pixel and row by row, so the other rows need not be converted. They are laid out where they were
-in a whole frame, and OpenCV reduces that, so its arithmetic is the same by construction.
-
-Whether swscale does so depends on its build and on size and format. It is tried once for each, on noise.
-
-This module loads cv2 and av: import it where frames are really read.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
-"""Shots: the frames between two cuts, found by PySceneDetect's AdaptiveDetector in one pass.
+"""Shots: the frames between two cuts, found by the one pass over a film's picture.
 
-The cut frame numbers are those of the library's own ``detect()``; the seconds are always those of the
-frames' timestamps (the library derives them from a frame rate, which is wrong on film that starts
-late or has a variable rate). Where there is no cut the film is one shot.
+The cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector; the seconds
+are always those of the frames' timestamps (the library derives them from a frame rate, which is wrong on
+film that starts late or has a variable rate). Where there is no cut the film is one shot.
 
-The one pass over a film's picture: its shots are found, and the frames that will be looked at are kept.
-
-The film is cut at key packets into pieces that are decoded side by side, each by a decoder of its own.
-They are joined in order, and only where it is proven that one decoder would have found the same frames
-(`shotad.film.parts`); where it is not, or where anything is amiss in a part, the film is decoded through
-from the last sure place as if there were no parts, until one joins again.
-
-How far the pass over a film has come: shots, kept frames, and who is told of them.
+The pass (`survey`) also keeps the frames that will be looked at. The film is decoded in parts side by side
+where that is the same (`shotad.film.parts`); where it is not, or where anything is amiss in a part, it is
+decoded through from the last sure place as if there were no parts, until one joins again.
 """
 
 from __future__ import annotations
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from shotad.film.framestore import Filling, FrameStore, KeptFrame
-    from shotad.film.parts import Crew, Part
+    from shotad.film.parts import DecodePool, Part
     from shotad.film.pyav_reader import PyavFilm
     from shotad.film.reader import Frame
 
@@ -67,20 +62,20 @@ def survey(
 
     if store is not None and store.complete:
         store = None
-    passage = Passage(ShotFinder(settings), on_shots, advance)
+    progress = PassProgress(ShotFinder(settings), on_shots, advance)
     if isinstance(film, PyavFilm) and decoder != "cpu":
         hardware, trouble = film.hardware(decoder)
         if hardware is not None:
             # A device is one queue: parts side by side would only wait for each other.
-            return _in_one(film, film.frames(hardware), passage, store)
+            return _in_one(film, film.frames(hardware), progress, store)
         if trouble and tell:
             tell(trouble)
     with ExitStack() as stack:
         if isinstance(film, PyavFilm) and (number := _workers(film, workers)) > 1:
-            crew = stack.enter_context(_crew(film, settings, store, number))
-            if crew.pays:
-                return _side_by_side(film, passage, store, crew)
-    return _in_one(film, film.frames(), passage, store)
+            pool = stack.enter_context(_pool(film, settings, store, number))
+            if pool.pays:
+                return _side_by_side(film, progress, store, pool)
+    return _in_one(film, film.frames(), progress, store)
 
 
 def _workers(film: PyavFilm, wanted: int | None) -> int:
@@ -92,35 +87,39 @@ def _workers(film: PyavFilm, wanted: int | None) -> int:
     return workers_for(film.info.width, film.info.height, wanted)
 
 
-def _crew(film: PyavFilm, settings: ShotSettings, store: FrameStore | None, workers: int) -> Crew:
-    from shotad.film.parts import Crew, pieces
+def _pool(film: PyavFilm, settings: ShotSettings, store: FrameStore | None, workers: int) -> DecodePool:
+    from shotad.film.parts import DecodePool, pieces
 
     exact = settings.path == "exact"
-    return Crew(film, pieces(film, workers), workers=workers, exact=exact, store=store)
+    return DecodePool(film, pieces(film, workers), workers=workers, exact=exact, store=store)
 
 
-def _side_by_side(film: PyavFilm, passage: Passage, store: FrameStore | None, crew: Crew) -> ShotList:
+def _side_by_side(
+    film: PyavFilm, progress: PassProgress, store: FrameStore | None, pool: DecodePool
+) -> ShotList:
     from shotad.film.parts import Joiner
 
     with ExitStack() as stack:
         if store is not None:
-            passage.filling = stack.enter_context(store.filling())
-        Joiner(film, store, crew, passage).run()
-    return _finished(film, passage)
+            progress.filling = stack.enter_context(store.filling())
+        Joiner(film, store, pool, progress).run()
+    return _finished(film, progress)
 
 
-def _in_one(film: Film, source: Iterator[Frame], passage: Passage, store: FrameStore | None) -> ShotList:
+def _in_one(
+    film: Film, source: Iterator[Frame], progress: PassProgress, store: FrameStore | None
+) -> ShotList:
     """The shots by one decoder, frame after frame."""
     frames = spanned("decode", source)
     for frame in frames if store is None else store.tee(frames):
         with span("shots"):
-            passage.finder.add(frame)
-        passage.tell(frame.seconds)
-    return _finished(film, passage)
+            progress.finder.add(frame)
+        progress.tell(frame.seconds)
+    return _finished(film, progress)
 
 
-def _finished(film: Film, passage: Passage) -> ShotList:
-    return passage.finder.finish(film.end if film.end is not None else film.info.duration)
+def _finished(film: Film, progress: PassProgress) -> ShotList:
+    return progress.finder.finish(film.end if film.end is not None else film.info.duration)
 
 
 OnShots = Callable[[tuple[Shot, ...], float], None]
@@ -131,7 +130,7 @@ TELL_EVERY = 2.0
 """Seconds of film between two calls of `OnShots`, at least."""
 
 
-class Passage:
+class PassProgress:
     """Takes a film's frames in order, by their seconds and scores; ``filling`` is the store for what is kept.
 
     ``last`` is the second of the last frame, ``end`` when it stops being shown.

@@ -1,6 +1,4 @@
-"""What a run has left in its work folder: where its film is, and what its first act found.
-
-Slots by hand: what a person added to a plan, and what they took out of it.
+"""What a run has left in its work folder of its slots: a person's own, and what its first act found.
 
 A person's slots outlive every later plan. One that was removed keeps its time, so that a plan made otherwise
 later on, whose slots have other ids, does not bring it back; a planned slot that shares time with one that

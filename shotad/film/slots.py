@@ -1,12 +1,9 @@
 """Slots: the times in which AD lines are spoken, from free time, shots and settings. Pure.
 
-The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a part. So a
-sparser track is a subset of a richer one: its slots have the same ids, and what was written for them
-stays valid when the detail changes.
-
-Where a voice may speak: the film less its speech, with a safety margin at each side.
-
-Where the roll of end credits is, from the text that was seen. Pure.
+Free time is the film less its speech, with a safety margin at each side; the roll of end credits is found by
+the text that was seen. The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a
+part. So a sparser track is a subset of a richer one: its slots have the same ids, and what was written for
+them stays valid when the detail changes.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
 """When somebody speaks: from subtitles where there are any, else by listening to the sound.
 
-Makes film sound fit for a speech detector: two levelled views of it.
+The ear is Silero's voice activity network through onnxruntime, 31.25 times a second (silero-vad 6, MIT,
+https://github.com/snakers4/silero-vad; the ONNX file only). It reads windows of 512 samples at 16 kHz with
+the 64 samples before them, and carries a state along.
 
-Detectors are trained on speech at speech level. Film sound is not so: a voice over loud music goes
-unheard because the whole is too loud, one far away because it is too low. So each view is brought to
-a steady level over a few seconds: one as it is, one louder and with the low notes damped, where music
-and rumble are strongest. benchmarks/speech.py measures what this is worth.
-
-How likely speech is, 31.25 times a second: Silero's voice activity network through onnxruntime.
-
-Only the ONNX file is used (silero-vad 6, MIT, https://github.com/snakers4/silero-vad). It reads
-windows of 512 samples at 16 kHz with the 64 samples before them, and carries a state along.
-"""
+Detectors are trained on speech at speech level. Film sound is not so: a voice over loud music goes unheard
+because the whole is too loud, one far away because it is too low. So the network hears two views, each
+brought to a steady level over a few seconds: the sound as it is, and louder with the low notes damped,
+where music and rumble are strongest. benchmarks/speech.py measures what this is worth."""
 
 from __future__ import annotations
 

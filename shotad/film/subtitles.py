@@ -1,15 +1,12 @@
 """Subtitles as utterances: from a file, or from the text tracks inside a film.
 
-`read_subtitles` takes SRT, WebVTT, ASS and SSA files; `embedded_track` reads mov_text,
+`read_subtitles` takes SRT, WebVTT, ASS and SSA files, through pysubs2; `embedded_track` reads mov_text,
 SubRip, ASS and WebVTT tracks and chooses the one to be trusted as a record of all that is said.
 
-Subtitle files as utterances: SRT, WebVTT, ASS and SSA, through pysubs2.
-
-What a subtitle cue says: spoken words, sung words, or only a sound.
-
-Captions for deaf people name sounds in brackets and mark songs with notes (the BBC's and Netflix's
-subtitle guides; older British files use ``#`` for a note). Only words keep a describer silent.
-Where a cue can be read either way it counts as speech: a line over dialogue is worse than a gap missed.
+A cue says spoken words, sung words, or only a sound (`read_turns`). Captions for deaf people name sounds in
+brackets and mark songs with notes (the BBC's and Netflix's subtitle guides; older British files use ``#`` for
+a note). Only words keep a describer silent. Where a cue can be read either way it counts as speech: a line
+over dialogue is worse than a gap missed.
 """
 
 from __future__ import annotations

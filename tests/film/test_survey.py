@@ -22,7 +22,7 @@ from shotad.film import Film, FrameStore, Grid, open_film, parts as crew, parts 
 from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
 from shotad.film.parts import Part, Piece, proof, proven
-from shotad.film.shots import Passage, ShotFinder, ShotList
+from shotad.film.shots import PassProgress, ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
 
@@ -72,13 +72,13 @@ class Found:
 def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Numbers of the parts that were joined."""
     numbers: list[int] = []
-    take = Passage.part
+    take = PassProgress.part
 
-    def noted(self: Passage, part: Part, first_score: float) -> None:
+    def noted(self: PassProgress, part: Part, first_score: float) -> None:
         numbers.append(part.piece.number)
         take(self, part, first_score)
 
-    monkeypatch.setattr(Passage, "part", noted)
+    monkeypatch.setattr(PassProgress, "part", noted)
     return numbers
 
 
@@ -323,20 +323,20 @@ def test_an_error_in_a_part_is_raised_and_threads_end(monkeypatch: pytest.Monkey
 def test_parts_are_never_made_far_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[int] = []
     ahead: list[int] = []
-    make = crew.Crew._make
-    take = Passage.part
+    make = crew.DecodePool._make
+    take = PassProgress.part
 
-    def noted(self: crew.Crew, piece: Piece) -> Part | None:
+    def noted(self: crew.DecodePool, piece: Piece) -> Part | None:
         begun.append(piece.number)
         return make(self, piece)
 
-    def slow(self: Passage, part: Part, first_score: float) -> None:
+    def slow(self: PassProgress, part: Part, first_score: float) -> None:
         time.sleep(0.05)
         ahead.append(max(begun) - part.piece.number)
         take(self, part, first_score)
 
-    monkeypatch.setattr(crew.Crew, "_make", noted)
-    monkeypatch.setattr(Passage, "part", slow)
+    monkeypatch.setattr(crew.DecodePool, "_make", noted)
+    monkeypatch.setattr(PassProgress, "part", slow)
     with recording() as found, open_film(make_film(KINDS["cuts"]).path) as film:
         survey.survey(film, ShotSettings(), workers=2)
     assert [e["args"]["value"] for e in found.trace()["traceEvents"] if e["ph"] == "C"][-1] == 0
