@@ -1,14 +1,9 @@
-"""One person of a ``cast.yaml``: what may stand there, and what it means. Pure logic.
+"""One person of a ``cast.yaml``: what may stand there, what it means, and what must hold between people.
 
-Ids of people: names of files, made of names of people. Pure logic.
-
-What must hold between the people of a cast, and what is worth a warning. Pure logic.
-
-YAML of which every value is a text with a place: for files that people write and programs add to.
-
-Only the structure is YAML's; what a value means is up to the field it stands in. So ``12:30`` is no number
-in base sixty, ``No`` and ``007`` are names, and no value changes by being read and written. Texts are changed
-by splicing: what is not changed stays as it was written, comments and all.
+The file is YAML of which every value is a text with a place. Only the structure is YAML's; what a value means
+is up to the field it stands in. So ``12:30`` is no number in base sixty, ``No`` and ``007`` are names, and no
+value changes by being read and written. Texts are changed by splicing: what is not changed stays as it was
+written, comments and all. Ids are names of files, made of names of people.
 """
 
 from __future__ import annotations

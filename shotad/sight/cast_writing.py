@@ -1,6 +1,5 @@
-"""How the text of a ``cast.yaml`` is divided: what stands before, between and after its people.
-
-Changes to the lines of one person in a ``cast.yaml``. Pure logic.
+"""The text of a ``cast.yaml``: how it is divided among its people, and changes to the lines of one. Pure
+logic.
 """
 
 from __future__ import annotations

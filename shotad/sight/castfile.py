@@ -3,9 +3,8 @@
 A change is made in the text itself, in the lines of the person concerned; comments, order and spelling of all
 else stay to the letter. What is written is read back before it takes the file's place.
 
-Photos of the cast: which files are meant, and casts that are nothing but a folder of them.
-
-Which person of a cast is meant. Pure logic.
+Here too: which photos are meant (`photos_of`, and casts that are nothing but a folder of photos), and which
+person (`chosen`).
 """
 
 from __future__ import annotations
@@ -80,7 +79,8 @@ class CastFile:
 
     def __init__(self, path: Path, text: str | None) -> None:
         self.path, self.folder = path, path.parent
-        self._before = text
+        self.before = text
+        """What the file said when it was opened or last saved; None where there was none."""
         self._state = _read(text if text is not None else HEAD, path)
         self._edits: list[Callable[[CastFile], None]] = []
 
@@ -93,7 +93,7 @@ class CastFile:
         """
         path = cast_path(folder)
         found = cls(path, read_text(path) if path.exists() else None)
-        if found._before is None:
+        if found.before is None:
             for member in _photographed(path.parent):
                 found.add(member)
         return found
@@ -106,12 +106,7 @@ class CastFile:
     @property
     def exists(self) -> bool:
         """Whether there was a file when it was opened, or it was saved since."""
-        return self._before is not None
-
-    @property
-    def before(self) -> str | None:
-        """What the file said when it was opened or last saved; None where there was none."""
-        return self._before
+        return self.before is not None
 
     @property
     def text(self) -> str:
@@ -151,7 +146,7 @@ class CastFile:
         Raises CastError, or WorkFolderError where the folder cannot be written.
         """
         now = read_text(self.path) if self.path.exists() else None
-        if now != self._before:
+        if now != self.before:
             self._state = _read(now if now is not None else HEAD, self.path)
             for edit in self._edits:
                 edit(self)
@@ -159,7 +154,7 @@ class CastFile:
         if _members(_read(text, self.path).entries) != _members(self._state.entries):
             raise CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
         write_text(self.path.resolve(), text)
-        self._before, self._edits = text, []
+        self.before, self._edits = text, []
 
     @property
     def _newline(self) -> str:
@@ -309,11 +304,8 @@ def _photographed(folder: Path) -> tuple[Member, ...]:
         members = members_of_folder(folder)[0] if folder.is_dir() else ()
     except CastError:
         return ()
-    return tuple(replace(m, photos=tuple(dict.fromkeys(_top(p, folder) for p in m.photos))) for m in members)
-
-
-def _top(photo: Path, folder: Path) -> Path:
-    return folder / photo.relative_to(folder).parts[0]
+    tops = [dict.fromkeys(folder / p.relative_to(folder).parts[0] for p in m.photos) for m in members]
+    return tuple(replace(m, photos=tuple(top)) for m, top in zip(members, tops, strict=True))
 
 
 FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")

@@ -1,12 +1,11 @@
-"""What discovery keeps in a cast folder beside ``cast.yaml``: face pictures, and facts of each film.
+"""What stands in a cast folder beside ``cast.yaml``: face pictures, facts of each film, the last merge.
 
-``discovered.json`` says which pictures were put there, from which moment of which film, and of each person
-what was seen of them in each film. It holds no face data. By the pictures' hashes a later run tells what a
-person has changed: a picture that was deleted does not come back, one that was moved says whose it is.
+``discovered.json`` says which pictures discovery put there, from which moment of which film, and of each
+person what was seen of them in each film. It holds no face data. By the pictures' hashes a later run tells
+what a person has changed: a picture that was deleted does not come back, one that was moved says whose it is.
 
-Two entries of a cast that are one person, and how the last merge is undone.
-
-Beside the cast file ``merged.json`` keeps what it said before: a merge moves no picture, so that is all.
+``merged.json`` keeps what the cast file said before two of its people were merged: a merge moves no picture,
+so that is all that undoing it needs.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""A cast from whatever holds one.
+"""A cast from whatever holds one, published character banks among them.
 
-Published character banks: ``{film: [{id, name, role}, …]}`` in JSON, with a folder of profile pictures.
-
-AutoAD-Zero and Shot-by-Shot publish theirs in this form: ``id`` is the actor's and names the picture
-(``<id>.jpg``, or a folder ``<id>``), ``role`` is what the person is called in the film. ``{film: [role, …]}``
-is read too.
-
-JSON of which the place of each part is known, for errors with a line. Pure logic.
-"""
+AutoAD-Zero and Shot-by-Shot publish theirs as ``{film: [{id, name, role}, …]}`` in JSON, with a folder of
+profile pictures: ``id`` is the actor's and names the picture (``<id>.jpg``, or a folder ``<id>``),
+``role`` is what the person is called in the film. ``{film: [role, …]}`` is read too. The place of each
+part is known, for errors with a line."""
 
 from __future__ import annotations
 

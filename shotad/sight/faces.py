@@ -15,7 +15,7 @@ Gender, age and feelings are not measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -211,16 +211,25 @@ def yaw_of(landmarks: Landmarks, aspect: float = 1.0) -> float:
 
 
 def _face(row: npt.NDArray[np.float32], size: tuple[int, int], seconds: float) -> Face | None:
+    x, y, w, h, *points = (float(v) for v in row[:14])
+    return _placed(float(row[14]), (x, y, x + w, y + h), points, size, seconds)
+
+
+def _placed(
+    score: float,
+    edges: tuple[float, float, float, float],
+    points: Sequence[float],
+    size: tuple[int, int],
+    seconds: float,
+) -> Face | None:
+    """The face of these pixels, cut at the edge of the picture; None where next to nothing is left."""
     width, height = size
-    x, y, w, h = (float(v) for v in row[:4])
-    left, top = max(x / width, 0.0), max(y / height, 0.0)
-    right, bottom = min((x + w) / width, 1.0), min((y + h) / height, 1.0)
+    left, top = max(edges[0] / width, 0.0), max(edges[1] / height, 0.0)
+    right, bottom = min(edges[2] / width, 1.0), min(edges[3] / height, 1.0)
     if right - left <= 0.005 or bottom - top <= 0.005:
         return None
-    points = tuple((float(row[i]) / width, float(row[i + 1]) / height) for i in range(4, 14, 2))
-    return Face(
-        Box(left, top, right, bottom), seconds, float(row[14]), points, yaw_of(points, width / height)
-    )
+    landmarks = tuple((points[i] / width, points[i + 1] / height) for i in range(0, 10, 2))
+    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw_of(landmarks, width / height))
 
 
 def _mirrored(face: Face | None) -> Face | None:
@@ -272,7 +281,8 @@ class Scrfd:
         height, width = image.shape[:2]
         found[:, 1:] /= factor
         kept = (found[i] for i in _apart(found[:, 1:5]))
-        faces = (_scrfd_face(row, width, height, seconds) for row in kept)
+        rows = ([float(v) for v in row] for row in kept)
+        faces = (_placed(r[0], (r[1], r[2], r[3], r[4]), r[5:], (width, height), seconds) for r in rows)
         return [face for face in faces if face is not None]
 
     def _levels(self, outputs: list[Floats]) -> Iterator[_Level]:
@@ -352,17 +362,6 @@ def _apart(boxes: Floats) -> Iterator[int]:
         if np.all(shared <= _OVERLAP * (areas[i] + areas[kept] - shared)):
             kept.append(i)
             yield i
-
-
-def _scrfd_face(row: Floats, width: int, height: int, seconds: float) -> Face | None:
-    """The face, cut at the edge of the picture; None where next to nothing is left."""
-    score, left, top, right, bottom, *points = (float(v) for v in row)
-    left, top = max(left / width, 0.0), max(top / height, 0.0)
-    right, bottom = min(right / width, 1.0), min(bottom / height, 1.0)
-    if right - left <= 0.005 or bottom - top <= 0.005:
-        return None
-    landmarks = tuple((points[i] / width, points[i + 1] / height) for i in range(0, 10, 2))
-    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw_of(landmarks, width / height))
 
 
 ARCFACE_SIDE = 112

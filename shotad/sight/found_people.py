@@ -1,6 +1,4 @@
-"""The people of a film, found by their faces alone. Pure logic.
-
-Which faces of a film are the same person's. Pure logic.
+"""The people of a film, found by their faces alone, and whether the cast knows them already. Pure logic.
 
 Faces come as appearances: one face followed through one shot. They are joined bottom-up by average linkage
 on the cosine, the most alike first, as long as the mean likeness of all pairs between two groups is above
@@ -13,9 +11,8 @@ of some size that each hold together much better than with the other stay two, f
 only appearances that are firm found groups, and the rest are given to groups that exist, where there is no
 doubt.
 
-Whether people found in a film are known to the cast already. Pure logic.
-
-What a person has done with the pictures of an earlier run over the same film counts first, then the faces.
+Whose somebody is (`match_people`): what a person has done with the pictures of an earlier run over the same
+film counts first, then the faces.
 """
 
 from __future__ import annotations

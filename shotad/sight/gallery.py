@@ -1,9 +1,7 @@
-"""What the people of a cast look like: the embeddings of their photos.
+"""What the people of a cast look like: their photos, whose face in them is meant, and its embeddings.
 
 Photos are read as AutoAD-Zero's profile pictures are (section 3.2), but there may be several of a person, and
 one that does not plainly show who is meant is left out with a warning rather than used.
-
-A photo of somebody: the file, and whose face in it is meant.
 """
 
 from __future__ import annotations
@@ -155,10 +153,7 @@ def read_gallery(
 
 def mean_of(rows: Embeddings) -> Embeddings:
     """The mean of ``float32[n, d]``, brought to length 1: ``float32[d]``."""
-    return _unit(rows.astype(np.float64).sum(axis=0))
-
-
-def _unit(vector: npt.NDArray[np.floating]) -> Embeddings:
+    vector = rows.astype(np.float64).sum(axis=0)
     unit: Embeddings = (vector / max(float(np.linalg.norm(vector)), 1e-9)).astype(np.float32)
     return unit
 

@@ -115,7 +115,8 @@ def _verdict(rows: Embeddings, gallery: Gallery, rules: _Rules) -> Verdict:
     """Whose a face is that was seen ``float32[k, d]``."""
     if len(rows) == 0:
         return Verdict(reason="too small")
-    (person, likeness), *others = _ranked(gallery.likeness(rows))
+    # The likest first; of equals, the first of the cast.
+    (person, likeness), *others = sorted(gallery.likeness(rows).items(), key=lambda item: -item[1])
     rival, runner_up = others[0] if others else (None, None)
     verdict = Verdict(likeness=likeness, runner_up=runner_up)
     if likeness < rules.threshold:
@@ -125,11 +126,6 @@ def _verdict(rows: Embeddings, gallery: Gallery, rules: _Rules) -> Verdict:
     if person in rules.nameless:
         return replace(verdict, person=person, reason=rules.called(person))
     return replace(verdict, person=person, member=person)
-
-
-def _ranked(likeness: Mapping[str, float]) -> list[tuple[str, float]]:
-    """The likest first; of equals, the first of the cast."""
-    return sorted(likeness.items(), key=lambda item: -item[1])
 
 
 def _with_bank(

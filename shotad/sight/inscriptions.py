@@ -1,11 +1,8 @@
-"""Lines of text followed from frame to frame: an inscription, often read, in its best spelling.
+"""From lines read in frames to facts about text on the screen: what stands there, and what it is.
 
-Pure: works on what was read, not on pictures.
-
-From lines read in frames to facts about text on the screen: what stands there, and what it is.
-
-Pure: works on what was read, not on pictures. The aim is to say nothing rather than something false; what
-counts, and how, is stated at each rule.
+Lines are followed from frame to frame: an inscription, often read, in its best spelling. Pure: works on what
+was read, not on pictures. The aim is to say nothing rather than something false; what counts, and how, is
+stated at each rule.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""How the whole picture moves from frame to frame, and how much moves within it.
+"""How the whole picture moves from frame to frame, how much moves within it, and how light it is.
 
 The camera's own movement is a shift with scale, fitted with RANSAC to sparse optical flow
 (Shi-Tomasi corners, pyramidal Lucas-Kanade, checked backwards), so that a walking person's way can
-be told from a panning camera.
-
-How light pictures are: level, fades and flashes of one shot. Pure numpy, no model.
+be told from a panning camera. Of light: level, fades and flashes of one shot.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""People in one picture, from weak evidence put together: bodies by two detectors, and faces. Pure logic.
+"""Who is in the pictures: people of one frame, recognised faces, and people whom no track shows. Pure logic.
 
-Who is seen: recognised faces go to the people in the pictures, and names to their tracks. Pure logic.
-
-In doubt nobody is named: a name stands only where the face of the track and the recognised face lie in the
-same place in a clear majority of the frames in which both are known, and no two people who are seen at one
-moment have the same.
-
-People of a shot whom no track shows, known by their recognised faces alone. Pure logic.
+A person of a frame is put together from weak evidence: bodies by two detectors, and faces (`Glimpse`).
+Recognised faces go to these people, and names to their tracks. In doubt nobody is named: a name stands only
+where the face of the track and the recognised face lie in the same place in a clear majority of the frames in
+which both are known, and no two people who are seen at one moment have the same.
 
 Where the picture shakes or others stand before somebody, the detectors see too little of the body to follow.
-A face that was recognised is somebody's nevertheless: that they are there is told, and no more.
+A face that was recognised is somebody's nevertheless: that they are there is told, and no more
+(`with_missed`).
 """
 
 from __future__ import annotations
@@ -69,17 +67,13 @@ def glimpses_of(
     for face in faces:
         found = _with_face(found, face)
     rivals = [s for s in (*whole, *parts, *second) if s.name in ANIMALS]
-    found = [replace(g, rival=_rival(g, rivals)) for g in found]
+    best = (max((s.score for s in rivals if s.box.iou(g.box) > 0.5), default=0.0) for g in found)
+    found = [replace(g, rival=rival) for g, rival in zip(found, best, strict=True)]
     return sorted(found, key=lambda g: (g.box.centre, -g.body, -g.part))
 
 
-def body_of(face: Face) -> Box:
-    """Where head and shoulders must be, given the face."""
-    return around(face.box)
-
-
 def around(box: Box) -> Box:
-    """The same, given the face's box."""
+    """Where head and shoulders must be, given the face's box."""
     x, width, height = box.centre[0], box.width, box.height
     return Box(
         max(0.0, x - 1.5 * width),
@@ -127,11 +121,7 @@ def _with_face(found: list[Glimpse], face: Face) -> list[Glimpse]:
         return [replace(g, face=face) if g is best else g for g in found]
     if face.score < _LONE_FACE:
         return found
-    return [*found, Glimpse(body_of(face), face.seconds, face=face)]
-
-
-def _rival(glimpse: Glimpse, rivals: Sequence[Sighting]) -> float:
-    return max((s.score for s in rivals if s.box.iou(glimpse.box) > 0.5), default=0.0)
+    return [*found, Glimpse(around(face.box), face.seconds, face=face)]
 
 
 _SAME_FACE = 0.3
@@ -306,7 +296,7 @@ def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:
         first=round(min(moments), 3),
         last=round(max(moments), 3),
         count=len(group),
-        place=_place(_across(seen)),
+        place=place_at(_across(seen)),
         size=round(max(around(s.box).height for s in seen), 3),
         face=True,
         movement=None,
@@ -331,7 +321,8 @@ def _across(seen: Sequence[Sighting]) -> float:
     return sum(s.box.centre[0] for s in seen) / len(seen)
 
 
-def _place(middle: float) -> Place:
+def place_at(middle: float) -> Place:
+    """The outer three tenths of the picture are left and right."""
     return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
 
 

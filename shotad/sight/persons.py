@@ -1,21 +1,14 @@
 """From tracks of one shot to facts about the people in it. Pure logic.
 
-What is said of a single person (movement, looks, colours) is said only where one person alone is seen;
-of several, how many and where.
+Which tracks are people, beyond doubt, is decided by many weak signs over many frames. The rules and borders
+were chosen on labelled frames (tests/labels/people.json) for at least 95 % right; `benchmarks/observer.py`
+prints what each border costs. What misleads single frames is known: pillars and statues reach 0.66 as bodies,
+an animated animal 0.84 as a face and 0.76 as a body in a tile, but none of them two kinds of sign at once,
+over several frames.
 
-What is seen of one person's head: how near it is, where it looks, where it turns to. Pure logic.
-
-Which tracks are people, beyond doubt: many weak signs over many frames, weighed. Pure logic.
-
-The rules and borders were chosen on labelled frames (tests/labels/people.json) for at least 95 % right;
-`benchmarks/observer.py` prints what each border costs. What misleads single frames is known: pillars
-and statues reach 0.66 as bodies, an animated animal 0.84 as a face and 0.76 as a body in a tile, but
-none of them two kinds of sign at once, over several frames.
-
-Of which people of a stretch to tell together, and of which alone. Pure logic.
-
-Without names, several tracks are told as so many people and no more: whose movement it is could not be said.
-Somebody with a name can be told of alone.
+What is said of a single person (movement, looks, colours) is said only where one person alone is seen; of
+several without names, how many and where, for whose movement it is could not be said. Somebody with a name
+can be told of alone (`companies`).
 """
 
 from __future__ import annotations
@@ -27,8 +20,9 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
-from shotad.core import Box, Framing, Look, Movement, Named, PeopleFact, Place
-from shotad.sight.people import Glimpse, identities, looks_known, share_a_moment
+from shotad.core import Framing, Look, Movement, Named, PeopleFact, Place
+from shotad.sight.people import Glimpse, identities, looks_known, place_at, share_a_moment
+from shotad.sight.things import overlap
 from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
 
 _GROUP_SURE = 0.9
@@ -79,7 +73,8 @@ def people_of(tracks: Sequence[Track[Glimpse]], borders: PeopleBorders | None = 
     names = identities(tracks)
     found = [_person(track, who, borders) for track, who in zip(tracks, names, strict=True)]
     kept: list[Person] = []
-    for person in sorted((p for p in found if p.sure > 0), key=_rank):
+    sure = (p for p in found if p.sure > 0)
+    for person in sorted(sure, key=lambda p: (not p.who, -p.sure, -_size(p.track), p.track.first)):
         doubles = any(_doubles(person.track, k.track) for k in kept if not _are_two(person, k))
         if not doubles and (not kept or person.who or is_clear(person.track, borders)):
             kept.append(person)
@@ -102,8 +97,10 @@ def people_fact(
     alone = len(people) == 1
     seen = main.track.seen
     movement = movement_of(main.track, stretch) if alone else None
-    enters = alone and not _seen_before(main) and _enters(main.track, stretch, movement)
-    leaves = alone and not _seen_after(main) and _leaves(main.track, stretch, movement)
+    before = any(part.first < main.track.first for part in main.parts)
+    after = any(part.last > main.track.last for part in main.parts)
+    enters = alone and not before and _enters(main.track, stretch, movement)
+    leaves = alone and not after and _leaves(main.track, stretch, movement)
     since = _since(main, together, stretch, movement, enters=enters, leaves=leaves)
     looks, turns = (look_of(seen), turn_of(seen)) if alone else (None, None)
     if looks or turns:
@@ -137,8 +134,7 @@ def people_fact(
 
 def place_of(tracks: Sequence[Track[Glimpse]]) -> Place:
     """Where the tracks are on the mean: the outer three tenths of the picture are left and right."""
-    middle = place_in(tracks)
-    return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
+    return place_at(place_in(tracks))
 
 
 def place_in(tracks: Sequence[Track[Glimpse]]) -> float:
@@ -225,10 +221,6 @@ def _names(together: Sequence[Person], cast: Mapping[str, Named]) -> tuple[Named
     return tuple(cast[p.who] for p in ordered if p.who in cast)
 
 
-def _rank(person: Person) -> tuple[bool, float, float, float]:
-    return (not person.who, -person.sure, -_size(person.track), person.track.first)
-
-
 def _are_two(person: Person, other: Person) -> bool:
     """True for two who were recognised, one before the other perhaps."""
     return bool(person.who and other.who and person.who != other.who)
@@ -243,13 +235,7 @@ def _doubles(track: Track[Glimpse], other: Track[Glimpse]) -> bool:
     faces = [(a.face, b.face) for a, b in pairs if a.face and b.face]
     if any(a.box.iou(b.box) < 0.1 for a, b in faces):
         return False
-    return any(_shared(a.box, b.box) > 0.45 for a, b in pairs)
-
-
-def _shared(a: Box, b: Box) -> float:
-    width = max(0.0, min(a.right, b.right) - max(a.left, b.left))
-    height = max(0.0, min(a.bottom, b.bottom) - max(a.top, b.top))
-    return width * height / min(a.area, b.area)
+    return any(overlap(a.box, b.box) > 0.45 for a, b in pairs)
 
 
 def _at_once(people: Sequence[Person]) -> list[Person]:
@@ -313,14 +299,6 @@ def _growth(heights: Sequence[float]) -> float | None:
     if len(heights) < 4:
         return None
     return drift([float(np.log(h)) for h in heights])
-
-
-def _seen_before(person: Person) -> bool:
-    return any(part.first < person.track.first for part in person.parts)
-
-
-def _seen_after(person: Person) -> bool:
-    return any(part.last > person.track.last for part in person.parts)
 
 
 def _enters(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
@@ -527,8 +505,12 @@ def companies(people: Sequence[Person]) -> tuple[Company, ...]:
     whole = _whole(people)
     beside = {p: [q for q in whole if q is not p and share_a_moment(p.track, q.track)] for p in whole}
     together = tuple(person for person in whole if beside[person])
-    named = sorted((p for p in whole if p.who), key=lambda p: (p.track.first, p.who))
-    alone = [(replace(p, parts=(*p.parts, *_perhaps(p, whole))),) for p in named]
+    unknown = [p.track for p in whole if not p.who]
+    alone: list[Company] = []
+    for person in sorted((p for p in whole if p.who), key=lambda p: (p.track.first, p.who)):
+        # Tracks of unknown people that are seen at other moments only may be theirs.
+        perhaps = [track for track in unknown if not share_a_moment(track, person.track)]
+        alone.append((replace(person, parts=(*person.parts, *perhaps)),))
     return (together, *alone) if together else tuple(alone)
 
 
@@ -541,8 +523,3 @@ def _whole(people: Sequence[Person]) -> list[Person]:
         if person is longest:
             found.append(replace(person, parts=tuple(p.track for p in same if p is not longest)))
     return found
-
-
-def _perhaps(person: Person, people: Sequence[Person]) -> list[Track[Glimpse]]:
-    """Tracks of unknown people which may be those of ``person``: they are seen at other moments only."""
-    return [p.track for p in people if not p.who and not share_a_moment(p.track, person.track)]

@@ -1,9 +1,7 @@
-"""Face pictures of the people of a film: which looks make good ones, cut out and checked.
+"""Face pictures of the people of a film, cut out and checked, and the page that shows everybody by them.
 
 A picture is kept only if the finder finds just that face in the JPEG again and the recogniser says that it
 is this person's and nobody else's found in the film: a describing run knows people by the pictures alone.
-
-The overview of a cast folder: one page to look at, and to hear, that shows everybody by their pictures.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from shotad.sight.faces import Embedding, Face, FaceModels
 from shotad.sight.facetracks import FaceTrack
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    pass
 
 Embeddings = npt.NDArray[np.float32]
 """``float32[n, d]``, rows of length 1."""
@@ -276,7 +274,10 @@ def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Pat
     written."""
     cards = [card_of(member, facts, folder, members) for member in members]
     films = sorted({(found.name, found.film) for found in facts.found})
-    page = _environment().get_template("page.html.j2").render(
+    environment = page_environment(
+        _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
+    )
+    page = environment.get_template("page.html.j2").render(
         cards=cards,
         title=folder.resolve().name,
         folder=_quoted(folder),
@@ -343,9 +344,3 @@ def _quoted(folder: Path) -> str:
     """The folder's name as it is typed in a command line."""
     name = folder.name or str(folder)
     return f'"{name}"' if any(c in " '&()" for c in name) else name
-
-
-def _environment() -> Environment:
-    return page_environment(
-        _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
-    )

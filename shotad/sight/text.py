@@ -1,17 +1,15 @@
-"""Text in one picture: where lines of text stand, and what they say.
+"""Text in one picture: where lines of text stand, what they say, and whether it can be text at all.
 
 The models are PP-OCRv6 small (PaddlePaddle; converted by RapidOCR, Apache-2.0): a detector that gives
 each pixel a probability of being text (differentiable binarization, Liao et al. 2020) and a line
 recogniser with a CTC head. What goes in and what comes out is as RapidOCR 3.10 does it; the code is our
 own, needs no polygon clipper, and gives a line the same answer whatever else is in the picture.
 
-What a line of text is, and whether what was read can be text at all.
-
 A recogniser always answers with something: on twigs, fences and faces with strokes (``IIl|``), single
-letters and lone ideographs. The rules here are about the shape of words, not their meaning, so that
-names, which no dictionary holds, pass.
+letters and lone ideographs. The rules on that are about the shape of words, not their meaning, so that
+names, which no dictionary holds, pass (`is_readable`).
 
-Looking for the roll of end credits: text, looked for at a few moments of the film's last part.
+The roll of end credits is looked for by its text at a few moments of the film's last part (`find_credits`).
 """
 
 from __future__ import annotations

@@ -1,19 +1,17 @@
-"""Things and people in one picture, by two detectors that were trained apart.
+"""Things and people in one picture, by two detectors that were trained apart, and the colour of a part of it.
 
 `EfficientDet` (lite2, Google, Apache-2.0) looks first, `SsdMobileNet` (v2, TensorFlow model zoo,
 Apache-2.0) is asked for a second opinion. Both know the classes of COCO and see square pictures. They
 differ in what they bear: a wide frame squeezed into a square costs EfficientDet most of its people,
 so it gets the frame with its own proportions, and once more in square tiles for what is small; SSD
 was trained on squeezed pictures. (Measured: benchmarks/observer.py.)
-
-The name of a region's colour, where it is beyond doubt. Pure numpy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
@@ -49,14 +47,6 @@ _OVERLAP = 0.3
 """Share of its width that a tile has in common with the next, at least."""
 _EDGE = 0.015
 """A box that ends this near to an inner edge of its tile (fraction of the picture) is cut off there."""
-
-
-class Detector(Protocol):
-    """Finds things in one picture."""
-
-    def find(self, image: Image, seconds: float) -> list[Sighting]:
-        """All things seen in ``image``; boxes as fractions of it."""
-        ...
 
 
 class EfficientDet:
