@@ -294,11 +294,6 @@ class Pack:
         """Bytes on disk."""
         return sum(path.stat().st_size for path in (self._pack, self._index) if path.exists())
 
-    @property
-    def is_new(self) -> bool:
-        """Whether no file is of this head."""
-        return self._whole is None
-
     def __contains__(self, moment: float) -> bool:
         return moment in self.places or moment in self._waiting
 

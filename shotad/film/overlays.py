@@ -83,11 +83,7 @@ def fit(images: Image, size: tuple[int, int]) -> Image:
 
 
 def paint(
-    clip: Clip,
-    settings: OverlaySettings,
-    *,
-    current: Collection[int] = (),
-    presence: Presence = NOBODY,
+    clip: Clip, settings: OverlaySettings, *, current: Collection[int] = (), presence: Presence = NOBODY
 ) -> Clip:
     """The clip with its marks, in new arrays: people's outlines, then ``Shot k`` top left on every
     frame, or a red border.
@@ -235,16 +231,8 @@ def _places(face: Window, wide: int, high: int, width: int, height: int) -> Iter
     out_x = (face.right - face.left) / 2 * _ROOM + wide / 2 + 4
     out_y = (face.bottom - face.top) / 2 * _ROOM + high / 2 + 4
     near = 0.75
-    for right, down in (
-        (1, 0),
-        (-1, 0),
-        (0, 1),
-        (0, -1),
-        (near, near),
-        (-near, near),
-        (near, -near),
-        (-near, -near),
-    ):
+    sides, corners = ((1, 0), (-1, 0), (0, 1), (0, -1)), product((near, -near), repeat=2)
+    for right, down in (*sides, *((x, y) for y, x in corners)):
         left = min(max(round(x + right * out_x - wide / 2), 0), width - wide)
         top = min(max(round(y + down * out_y - high / 2), 0), height - high)
         yield Window(left, top, left + wide, top + high)

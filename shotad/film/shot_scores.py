@@ -97,9 +97,10 @@ class ContentScore:
         """The frame as BGR at working size."""
         if frame.raw is None:
             return self._reduce(cv2.cvtColor(frame.rgb(), cv2.COLOR_RGB2BGR))
-        if not self._exact and _is_large(frame.raw) and _has_planes(frame.raw):
+        width, height = frame.raw.width, frame.raw.height
+        if not self._exact and width * height > PLANES_PAY_ABOVE and _has_planes(frame.raw):
             return self._reduce_planes(frame.raw)
-        size = self._working_size(frame.raw.width, frame.raw.height)
+        size = self._working_size(width, height)
         return self._reducer.reduced(frame.raw, size, _known_matrix(frame.raw))
 
     def _reduce(self, bgr: Any) -> Image:
@@ -111,7 +112,8 @@ class ContentScore:
         # swscale repeats chroma, it does not interpolate it; and the nearest sample is cheaper to fetch.
         # INTER_NEAREST would take a corner of each cell: it moved a cut of real film.
         u, v = (resized(_plane(raw, i), size, cv2.INTER_NEAREST_EXACT) for i in (1, 2))
-        return _bgr_from_yuv(y, u, v, matrix=_known_matrix(raw), full_range=_is_full_range(raw))
+        full_range = raw.format.name.startswith("yuvj") or raw.color_range == ColorRange.JPEG
+        return _bgr_from_yuv(y, u, v, matrix=_known_matrix(raw), full_range=full_range)
 
     def _working_size(self, width: int, height: int) -> Size:
         if self._size is None:
@@ -149,10 +151,6 @@ def _mean_difference(one: Image, other: Image) -> float:
     return float((hue / pixels + saturation / pixels + value / pixels) / 3.0)
 
 
-def _is_large(raw: av.VideoFrame) -> bool:
-    return raw.width * raw.height > PLANES_PAY_ABOVE
-
-
 def _has_planes(raw: av.VideoFrame) -> bool:
     """True where swscale converts pixel by pixel, and so can be followed on planes that were reduced.
 
@@ -166,10 +164,6 @@ def _plane(raw: av.VideoFrame, number: int) -> _Plane:
     """One plane without the padding of its rows, as a view, ``uint8[h, w]``."""
     plane = raw.planes[number]
     return rows_of(plane)[:, : plane.width]
-
-
-def _is_full_range(raw: av.VideoFrame) -> bool:
-    return raw.format.name.startswith("yuvj") or raw.color_range == ColorRange.JPEG
 
 
 def _known_matrix(raw: av.VideoFrame) -> int:

@@ -83,13 +83,10 @@ def key(word: str) -> str:
     ['obrien', 'tj', 'zoe', 'moses', 'lieutenant']
     """
     bare = re.sub(r"['’]s?$", "", word, flags=re.IGNORECASE)
-    flat = bare if bare.isascii() else "".join(c for c in _apart(bare) if not unicodedata.combining(c))
+    apart = bare if bare.isascii() else unicodedata.normalize("NFD", bare)
+    flat = "".join(c for c in apart if not unicodedata.combining(c))
     small = re.sub(r"[.'’]", "", flat).casefold()
     return _SHORT.get(small, small)
-
-
-def _apart(word: str) -> str:
-    return unicodedata.normalize("NFD", word)
 
 
 @lru_cache(maxsize=512)

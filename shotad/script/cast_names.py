@@ -332,17 +332,16 @@ def _usual(named: Sequence[Sequence[CastMention]], casts: Sequence[Sequence[Char
     count: dict[str, Counter[str]] = {}
     for mention in (mention for those in named for mention in those if not mention.hidden):
         count.setdefault(mention.id, Counter())[_core(mention.text)] += 1
-    return {person: _commonest(names, says.get(person, "")) for person, names in count.items()}
+    return {
+        person: max(names, key=lambda name: (names[name], name == says.get(person)))
+        for person, names in count.items()
+    }
 
 
 def _core(name: str) -> str:
     """A name as it is compared, without titles: ``Inspector Hubbard`` is no other name than ``Hubbard``."""
     words = key_of(name).split()
     return " ".join([word for word in words if word not in NAME_TITLES] or words)
-
-
-def _commonest(names: Counter[str], says: str) -> str:
-    return max(names, key=lambda name: (names[name], name == says))
 
 
 def _two_names(found: Sequence[CastMention], usual: dict[str, str], first: set[str]) -> list[Finding]:

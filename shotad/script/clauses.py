@@ -206,7 +206,9 @@ def _another_deed(words: Sequence[str], at: int, *, plural: bool) -> bool:
         return (first in NOMINATIVE or not between) and main_verb(rest) is not None
     if plural and first in PLAIN:
         return len(rest) > 1 and bare(rest[1]) in AFTER_A_VERB
-    return is_verb(["he", *rest], 1) if first not in MOSTLY_NOUNS else _clear_deed(rest)
+    if first in MOSTLY_NOUNS:
+        return len(rest) > 1 and bare(rest[1]) in OBJECTS | WAYS
+    return is_verb(["he", *rest], 1)
 
 
 def _purpose(words: Sequence[str], at: int, verb: int) -> bool:
@@ -217,10 +219,6 @@ def _purpose(words: Sequence[str], at: int, verb: int) -> bool:
     between = {bare(word) for word in words[verb + 1 : at]}
     tried = any(word.endswith("ing") and lemma(word) in NEEDS_DEED for word in between)
     return doing in PLAIN and after in AFTER_A_VERB and not tried and not between & _OTHER_CLAUSES
-
-
-def _clear_deed(rest: Sequence[str]) -> bool:
-    return len(rest) > 1 and bare(rest[1]) in OBJECTS | WAYS
 
 
 def _participle(words: Sequence[str], at: int, verb: int) -> bool:

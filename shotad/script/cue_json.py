@@ -71,7 +71,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "provenance": _provenance_json(cue.provenance) if cue.provenance else None,
         **({"voiced": _voiced_json(cue.spoken)} if cue.spoken else {}),
         **({"accepted": {"by": cue.review.by, "stamp": cue.review.stamp}} if cue.review else {}),
-        "stamp": _stamp_json(cue),
+        "stamp": "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]),
     }
 
 
@@ -134,11 +134,8 @@ def _derived_json(derived: Derived) -> dict[str, Any]:
 
 
 def _provenance_json(made: Provenance) -> dict[str, Any]:
-    return {
-        "makers": [maker_json(m) for m in made.makers],
-        "prompt_hash": made.prompt_hash,
-        "seed": made.seed,
-    }
+    makers = [maker_json(maker) for maker in made.makers]
+    return {"makers": makers, "prompt_hash": made.prompt_hash, "seed": made.seed}
 
 
 def _voiced_json(voiced: Voiced) -> dict[str, Any]:
@@ -187,10 +184,6 @@ def _milliseconds(interval: Interval) -> tuple[int, int]:
 def _stamp(cue: Cue) -> dict[EditField, str]:
     times, _, text = line_stamp(cue.interval, cue.text).partition("-")
     return {EditField.TIME: times, EditField.TEXT: text, EditField.STATUS: short_hash(cue.status)}
-
-
-def _stamp_json(cue: Cue) -> str:
-    return "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)])
 
 
 def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) -> Cue:

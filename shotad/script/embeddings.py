@@ -148,14 +148,9 @@ def _check(folder: Path) -> None:
             f"The model in {folder} brings code of its own ({foreign[0]}), which is not run.",
             "Choose a model that sentence-transformers can load without.",
         )
-    pickles = [place for place in places if any(place.glob("*.bin")) and not _safetensors(place)]
+    pickles = [place for place in places if any(place.glob("*.bin")) and not any(place.glob("*.safetensors"))]
     if pickles or not weight_files(folder):
         raise WeightsError(f"The model in {(pickles or [folder])[0]} has no safetensors.", _WHOLE)
-
-
-def _safetensors(folder: Path) -> list[Path]:
-    """The safetensors of a module's folder."""
-    return sorted(folder.glob("*.safetensors"))
 
 
 def _loaded(folder: Path, compute: ComputeSettings) -> Any:
@@ -251,7 +246,7 @@ def ending(folder: Path) -> str:
     loaded without the model's own code, puts none; else nothing."""
     if not _read(folder / "tokenizer_config.json").get("add_eos_token", False):
         return ""
-    transformers = need("transformers", PURPOSE, "language")
+    transformers = need("transformers", PURPOSE, EXTRA)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False

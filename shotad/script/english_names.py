@@ -93,7 +93,8 @@ def runs(text: str) -> Iterator[tuple[Token, ...]]:
         run: list[Token] = []
         for word in _WORD.finditer(match[0]):
             token = _token(word[0], match.start() + word.start())
-            if run and "." in text[run[-1].end : token.start] and not _abbreviates(run[-1].key):
+            title = run and (run[-1].key in NAME_TITLES or len(run[-1].key) == 1)
+            if run and not title and "." in text[run[-1].end : token.start]:
                 yield tuple(run)
                 run = []
             run.append(token)
@@ -132,10 +133,6 @@ def _without_accents(word: str) -> str:
         return word
     apart = unicodedata.normalize("NFD", word)
     return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", apart))
-
-
-def _abbreviates(key: str) -> bool:
-    return key in NAME_TITLES or len(key) == 1
 
 
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
@@ -348,7 +345,7 @@ def _is_person(run: tuple[Token, ...], bare: str) -> bool:
     core = [token.key for token in run if token.key not in NAME_TITLES]
     if not core or any(map(_no_name, core)) or not all(_spelt_out(token, bare) for token in run):
         return False
-    if _titles_something(front, after):
+    if _TITLE_OF.search(front) or re.match(r" of (?:the )?[A-Z]", after):
         return False
     if len(core) < len(run):
         return True
@@ -436,8 +433,4 @@ def _is_attribute(after: str) -> bool:
 _NO_NOUNS = FUNCTION_WORDS | ADVERBS | listed("is are has also")
 
 _TITLE_OF = re.compile(r"(?<!\w)[A-Z]\w+ of (?:the )?\Z")
-
-
-def _titles_something(before: str, after: str) -> bool:
-    """``Tears of Steel``: names that ``of`` joins are a title or a place."""
-    return bool(_TITLE_OF.search(before) or re.match(r" of (?:the )?[A-Z]", after))
+"""``Tears of Steel``: names that ``of`` joins are a title or a place."""

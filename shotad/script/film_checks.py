@@ -148,7 +148,8 @@ def check_texts(material: Material) -> Iterator[Finding]:
         around = Interval(shown.start - WINDOW, shown.end + WINDOW)
         heard = " ".join(_heard(around, material.lines, material.speech or ()))
         if not _is_read(text.text, heard):
-            what = f"{text.kind} that nobody reads out, at {shown}: {_short(text.text)!r}"
+            short = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
+            what = f"{text.kind} that nobody reads out, at {shown}: {short!r}"
             yield Finding("L11", Level.WARNING, what, when=shown)
 
 
@@ -200,10 +201,6 @@ def _words(text: str) -> list[str]:
 
 def _like(one: str, other: str, alike: float = _ALIKE) -> bool:
     return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= alike
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59].rstrip()}…"
 
 
 Item = TypeVar("Item")

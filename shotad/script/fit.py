@@ -158,15 +158,10 @@ def _mains(words: list[str]) -> Iterator[list[str]]:
 
 
 def _is_aside(words: Sequence[str]) -> bool:
-    return clauses.is_lead(words) or clauses.bare(words[0]) in {
-        "who",
-        "his",
-        "her",
-        "their",
-        "now",
-        "still",
-        "whose",
-    }
+    return clauses.is_lead(words) or clauses.bare(words[0]) in _ASIDE
+
+
+_ASIDE = listed("who his her their now still whose")
 
 
 def _beginnings(words: list[str]) -> Iterator[list[str]]:

@@ -329,7 +329,8 @@ def sound(word: str) -> str:
 
 def alike(word: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names that ``word`` may be a misspelling or short form of, the best kind only."""
-    known = [name for name in dict.fromkeys(names) if len(name) > 2 and not _other_gender(word, name)]
+    others = HER_NAMES if word in HIS_NAMES else HIS_NAMES if word in HER_NAMES else ()
+    known = [name for name in dict.fromkeys(names) if len(name) > 2 and name not in others]
     if len(word) < 3:
         return ()
     by_ear = tuple(name for name in known if sound(name) == sound(word))
@@ -347,10 +348,6 @@ def shortens(short: str, name: str) -> bool:
     doubled = re.sub(r"(.)\1(?:ie|y|i)$", r"\1", short)
     stem = doubled if doubled != short else re.sub(r"(?<=....)(?:ie|y|i)$", "", short)
     return len(stem) > 2 and len(name) > len(stem) + 1 and name.startswith(stem) and name in GIVEN_NAMES
-
-
-def _other_gender(word: str, name: str) -> bool:
-    return (word in HIS_NAMES and name in HER_NAMES) or (word in HER_NAMES and name in HIS_NAMES)
 
 
 def _one_off(one: str, other: str) -> bool:

@@ -162,7 +162,15 @@ class Parser:
     def of(self, texts: Sequence[str]) -> Iterator[Parse]:
         """The parse of each text, in order, as they come."""
         for doc in self._pipeline.pipe(texts, batch_size=self._batch):
-            yield _parse(doc)
+            yield Parse(
+                tuple(
+                    Token(
+                        t.text, t.lemma_, t.pos_, t.tag_, t.dep_, t.head.i, bool(t.is_sent_start),
+                        bool(t.whitespace_),
+                    )
+                    for t in doc
+                )
+            )  # fmt: skip
 
 
 def _loaded(model: ParserModel) -> Any:
@@ -181,14 +189,3 @@ def _loaded(model: ParserModel) -> Any:
             _GET.format("en_core_web_sm"),
         )
     return pipeline
-
-
-def _parse(doc: Any) -> Parse:
-    return Parse(
-        tuple(
-            Token(
-                t.text, t.lemma_, t.pos_, t.tag_, t.dep_, t.head.i, bool(t.is_sent_start), bool(t.whitespace_)
-            )
-            for t in doc
-        )
-    )

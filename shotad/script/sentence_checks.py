@@ -269,7 +269,8 @@ def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]
             may |= {mention.pronoun, "they"} if mention.kind != "pronoun" else {mention.pronoun}
         else:
             may |= _ANY
-    if any(_is_plural(token) for token in words):
+    # A word may name several things: ``cards``, ``two``. Verbs in -s are let pass for them.
+    if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in words):
         may.add("they")
     return frozenset(may)
 
@@ -289,11 +290,6 @@ def _is_named(words: Sequence[NameToken], at: int) -> bool:
     one = words[at]
     acts = one.possessive or (words[at + 1].key in THIRD and not words[at + 1].gap.strip())
     return one.text[0].isupper() and acts and one.key not in _NO_NAMES
-
-
-def _is_plural(token: NameToken) -> bool:
-    """Whether a word may name several things: ``cards``, ``two``. Verbs in -s are let pass for them."""
-    return token.key in _NUMBERS or bool(_PLURAL.search(token.key))
 
 
 _ANY = frozenset(("he", "she", "they"))

@@ -127,7 +127,8 @@ def write_dash(track: Track) -> str:
         "the receiver mixes in, has the Role commentary and a dependencyId that names the programme's sound.",
         "BaseURL, codecs and bandwidth are those of your packager; the text is the WebVTT of shotad export.",
     )
-    head = "".join(f"<!-- {_comment(note)} -->\n" for note in notes)
+    comments = (re.sub(r"-(?=-|$)", "- ", _one_line(note)).strip() for note in notes)
+    head = "".join(f"<!-- {comment} -->\n" for comment in comments)
     sets = "".join(f"  {line}\n" for s in (dash_audio(sound), dash_text(text)) for line in s.splitlines())
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<Period xmlns="{MPD}">\n{sets}</Period>\n'
 
@@ -239,10 +240,6 @@ def _address(uri: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(clean_text(text).split("\n"))
-
-
-def _comment(text: str) -> str:
-    return re.sub(r"-(?=-|$)", "- ", _one_line(text)).strip()
 
 
 def _xml(text: str) -> str:
