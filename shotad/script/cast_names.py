@@ -42,25 +42,27 @@ def cast_mentions(text: str, cast: Sequence[Character]) -> tuple[CastMention, ..
     cast has, each with any titles before it; ``Mr.`` and ``Mrs.`` tell people of one surname apart by their
     pronouns.
     """
-    book = _book(tuple(cast))
-    if not book.names:
+    index = _index_of(tuple(cast))
+    if not index.names:
         return ()
-    found = _found(without_quotations(text), text, book)
-    if any(name.hidden for name in book.names):
-        found += [mention for mention in _found(quoted(text), text, book) if mention.hidden]
+    found = _found(without_quotations(text), text, index)
+    if any(name.hidden for name in index.names):
+        found += [mention for mention in _found(quoted(text), text, index) if mention.hidden]
     return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))
 
 
-def _found(bare: str, text: str, book: _Book) -> list[CastMention]:
+def _found(bare: str, text: str, index: _NameIndex) -> list[CastMention]:
     """Names in ``bare``, which is ``text`` with a part of it blanked out."""
     found: list[CastMention] = []
-    for match in book.literal.finditer(bare) if book.literal else ():
-        owners = book.whole(tuple(keys_of(match[0])))
+    for match in index.literal.finditer(bare) if index.literal else ():
+        owners = index.whole(tuple(keys_of(match[0])))
         if len(owners) == 1:
-            found.append(book.mention(owners[0], match.start(), match.end(), text))
+            found.append(index.mention(owners[0], match.start(), match.end(), text))
     for run in runs(bare):
         found += [
-            m for m in _in_run(run, text, book) if not any(m.start < o.end and o.start < m.end for o in found)
+            m
+            for m in _in_run(run, text, index)
+            if not any(m.start < o.end and o.start < m.end for o in found)
         ]
     return found
 
@@ -81,7 +83,7 @@ def _joined(found: Sequence[CastMention], text: str) -> Iterator[CastMention]:
 
 def words_of(cast: Sequence[Character]) -> frozenset[str]:
     """All words of all names of the cast, as `key_of` gives them."""
-    return _book(tuple(cast)).words
+    return _index_of(tuple(cast)).words
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class _Name:
 
 
 @dataclass(frozen=True, slots=True)
-class _Book:
+class _NameIndex:
     """All names of a cast."""
 
     names: tuple[_Name, ...]
@@ -145,7 +147,7 @@ def _one_each(names: Iterator[_Name]) -> tuple[_Name, ...]:
 
 
 @lru_cache(maxsize=512)
-def _book(cast: tuple[Character, ...]) -> _Book:
+def _index_of(cast: tuple[Character, ...]) -> _NameIndex:
     names: list[_Name] = []
     literal: list[str] = []
     for character in cast:
@@ -160,7 +162,7 @@ def _book(cast: tuple[Character, ...]) -> _Book:
                     literal.append(_pattern(written.lower()))
     literal.sort(key=len, reverse=True)
     pattern = re.compile("|".join(literal)) if literal else None
-    return _Book(tuple(names), frozenset(key for name in names for key in name.keys), pattern)
+    return _NameIndex(tuple(names), frozenset(key for name in names for key in name.keys), pattern)
 
 
 def _is_no_word(key: str) -> bool:
@@ -181,18 +183,18 @@ def _within(keys: tuple[str, ...], name: tuple[str, ...]) -> bool:
     return all(key in rest for key in keys)
 
 
-def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[CastMention]:
+def _in_run(run: tuple[Token, ...], text: str, index: _NameIndex) -> Iterator[CastMention]:
     """The cast's names in one run; a neighbour that is no title and nobody's makes another name of it."""
-    pieces = list(_pieces(run, text, book))
+    pieces = list(_pieces(run, text, index))
     for i, piece in enumerate(pieces):
         if not isinstance(piece, CastMention):
             continue
         before = pieces[i - 1] if i else None
         after = pieces[i + 1] if i + 1 < len(pieces) else None
-        joined = isinstance(before, Token) and not _starts(before, text, book.is_first(piece))
+        joined = isinstance(before, Token) and not _starts(before, text, index.is_first(piece))
         if not joined and not isinstance(after, Token):
             yield piece
-        elif piece.hidden and (not joined or book.tells(piece)):
+        elif piece.hidden and (not joined or index.tells(piece)):
             yield _with_following(piece, pieces[i + 1 :], text)
 
 
@@ -213,13 +215,13 @@ def _starts(token: Token, text: str, before_first: bool) -> bool:
     return word and bool(SENTENCE_START.search(text[: token.start]))
 
 
-def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[CastMention | Token]:
+def _pieces(run: tuple[Token, ...], text: str, index: _NameIndex) -> Iterator[CastMention | Token]:
     at = 0
     while at < len(run):
         for end in range(len(run), at, -1):
-            name = _owner(run[at:end], text, book)
+            name = _owner(run[at:end], text, index)
             if name is not None:
-                yield book.mention(
+                yield index.mention(
                     name, _with_particle(run[at], name, text), _with_dot(run[end - 1], text), text
                 )
                 at = end
@@ -229,10 +231,10 @@ def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[CastMent
             at += 1
 
 
-def _owner(tokens: tuple[Token, ...], text: str, book: _Book) -> _Name | None:
+def _owner(tokens: tuple[Token, ...], text: str, index: _NameIndex) -> _Name | None:
     keys = tuple(token.key for token in tokens)
     may_be_word = keys[0] in WORD_NAMES and SENTENCE_START.search(text[: tokens[0].start]) is not None
-    whole = book.whole(keys)
+    whole = index.whole(keys)
     if whole:
         sure = len(whole) == 1 and not (
             may_be_word and len(keys) == 1 and whole[0].is_alias and not whole[0].hidden
@@ -245,7 +247,7 @@ def _owner(tokens: tuple[Token, ...], text: str, book: _Book) -> _Name | None:
     if len(keys) == 1 and may_be_word:
         return None
     owners = [
-        name for name in (book.whole(core) if title else ()) or book.part(core) if _suits(title, name.owner)
+        name for name in (index.whole(core) if title else ()) or index.part(core) if _suits(title, name.owner)
     ]
     return owners[0] if len(owners) == 1 else None
 

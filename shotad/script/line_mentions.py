@@ -63,7 +63,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class NameIndex:
     """The names of a cast by their words. ``spoken``: words that stand in small letters somewhere in the
     film's lines; ``actors``: other words that stand there like somebody's name; ``inside``: words with a
     capital letter that begin no sentence."""
@@ -75,7 +75,7 @@ class Book:
     inside: frozenset[str] = frozenset()
 
 
-def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> Book:
+def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> NameIndex:
     """The names of a cast, to be read in these lines."""
     forms: dict[Keys, list[tuple[int, Form]]] = {}
     for place, one in enumerate(cast):
@@ -97,18 +97,18 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> Boo
         if word not in spoken and (word in inside or (times > 1 and word not in WORD_NAMES))
     }
     actors -= PEOPLE_NOUNS
-    return Book({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors, inside)
+    return NameIndex({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors, inside)
 
 
-def mentions(line: Sequence[NameToken], cast: Sequence[Member], book: Book) -> tuple[Mention, ...]:
+def mentions(line: Sequence[NameToken], cast: Sequence[Member], index: NameIndex) -> tuple[Mention, ...]:
     """Everybody in a line, in order; spans do not overlap."""
     found: list[Mention] = []
     at = 0
     while at < len(line):
         one = (
             _pronoun(line, at)
-            or _named(line, at, cast, book, found)
-            or _other(line, at, book)
+            or _named(line, at, cast, index, found)
+            or _other(line, at, index)
             or _noun(line, at)
         )
         if one is not None:
@@ -127,10 +127,10 @@ def _pronoun(line: Sequence[NameToken], at: int) -> Mention | None:
 
 
 def _named(
-    line: Sequence[NameToken], at: int, cast: Sequence[Member], book: Book, before: Sequence[Mention]
+    line: Sequence[NameToken], at: int, cast: Sequence[Member], index: NameIndex, before: Sequence[Mention]
 ) -> Mention | None:
     """Somebody of the cast whose name begins here; the longest."""
-    if line[at].key not in book.words and line[at].key not in TITLES:
+    if line[at].key not in index.words and line[at].key not in TITLES:
         return None
     for end in range(min(len(line), at + _LONGEST), at, -1):
         if any(not _joins(line, i) for i in range(at + 1, end)):
@@ -138,10 +138,10 @@ def _named(
         keys = tuple(token.key for token in line[at:end])
         owners = [
             (place, form)
-            for place, form in _forms(keys, book)
-            if _written(line, at, end, form, before, book) and _suits(keys, cast[place])
+            for place, form in _forms(keys, index)
+            if _written(line, at, end, form, before, index) and _suits(keys, cast[place])
         ]
-        if owners and not _another(line, at, end, book):
+        if owners and not _another(line, at, end, index):
             whole = [place for place, form in owners if form.whole]
             chosen = tuple(dict.fromkeys(whole or [place for place, _ in owners]))
             start = at - (at > 0 and line[at - 1].key == "the")
@@ -151,14 +151,14 @@ def _named(
     return None
 
 
-def _forms(keys: Keys, book: Book) -> Iterator[tuple[int, Form]]:
+def _forms(keys: Keys, index: NameIndex) -> Iterator[tuple[int, Form]]:
     """The forms that are these words; titles before them may be others than in the cast."""
-    yield from book.forms.get(keys, ())
-    if keys not in book.forms and keys[0] in TITLES:
+    yield from index.forms.get(keys, ())
+    if keys not in index.forms and keys[0] in TITLES:
         core = keys[1:]
         while core and core[0] in TITLES:
             core = core[1:]
-        yield from (owner for owner in book.forms.get(core, ()) if not owner[1].role)
+        yield from (owner for owner in index.forms.get(core, ()) if not owner[1].role)
 
 
 def _joins(line: Sequence[NameToken], at: int) -> bool:
@@ -167,22 +167,22 @@ def _joins(line: Sequence[NameToken], at: int) -> bool:
 
 
 def _written(
-    line: Sequence[NameToken], at: int, end: int, form: Form, before: Sequence[Mention], book: Book
+    line: Sequence[NameToken], at: int, end: int, form: Form, before: Sequence[Mention], index: NameIndex
 ) -> bool:
     """Whether these words are written like this name."""
     words = line[at:end]
     named = all(token.capital or token.key in PARTICLES for token in words)
     if named and not words[0].opens:
         return True
-    if named and (len(words) > 1 or _surely(line, at, form, book)):
+    if named and (len(words) > 1 or _surely(line, at, form, index)):
         return True
     return form.role and form.common and _told(line, at, end, before)
 
 
-def _surely(line: Sequence[NameToken], at: int, form: Form, book: Book) -> bool:
+def _surely(line: Sequence[NameToken], at: int, form: Form, index: NameIndex) -> bool:
     """Whether a word that begins a sentence is a name and not a word that has its capital from there."""
     token = line[at]
-    word = token.key in book.spoken or (token.key in WORD_NAMES and token.key not in book.inside)
+    word = token.key in index.spoken or (token.key in WORD_NAMES and token.key not in index.inside)
     if not form.role and not word:
         return True
     after = line[at + 1] if at + 1 < len(line) else None
@@ -217,7 +217,7 @@ def _compound(line: Sequence[NameToken], end: int) -> bool:
     return not verb and not after.capital
 
 
-def _another(line: Sequence[NameToken], at: int, end: int, book: Book) -> bool:
+def _another(line: Sequence[NameToken], at: int, end: int, index: NameIndex) -> bool:
     """Whether a word beside makes another name of it: ``Mary Smith`` where the cast has Celia Smith."""
     after = line[end] if end < len(line) else None
     if (
@@ -226,16 +226,16 @@ def _another(line: Sequence[NameToken], at: int, end: int, book: Book) -> bool:
         and not after.opens
         and after.gap in (" ", "-")
         and not line[end - 1].possessive
-        and after.key not in book.words
+        and after.key not in index.words
         and after.key not in TITLES
     ):
         return True
     if at == 0 or line[at].opens or line[at].gap not in (" ", "-"):
         return False
     token = line[at - 1]
-    if not token.capital or token.possessive or token.key in book.words or token.key in _NO_NAMES:
+    if not token.capital or token.possessive or token.key in index.words or token.key in _NO_NAMES:
         return False
-    return not token.opens or token.key in GIVEN_NAMES or token.key in book.actors
+    return not token.opens or token.key in GIVEN_NAMES or token.key in index.actors
 
 
 def _suits(keys: Keys, who: Member) -> bool:
@@ -251,19 +251,19 @@ def _by_title(keys: Keys) -> str:
     return ""
 
 
-def _other(line: Sequence[NameToken], at: int, book: Book) -> Mention | None:
+def _other(line: Sequence[NameToken], at: int, index: NameIndex) -> Mention | None:
     """Somebody's name who is not in the cast."""
     token = line[at]
     if not token.capital or token.text[0].isdigit() or token.key in STARTERS or token.text == "I":
         return None
     end = at + 1
-    while end < len(line) and line[end].capital and _joins(line, end) and line[end].key not in book.words:
+    while end < len(line) and line[end].capital and _joins(line, end) and line[end].key not in index.words:
         end += 1
     keys = tuple(token.key for token in line[at:end])
     core = [word for word in keys if word not in TITLES] or list(keys)
     word = core[0] in WORD_NAMES and token.opens and not (token.possessive or acts(line, end - 1))
     given = core[0] in GIVEN_NAMES and not word
-    known = any(word in book.actors - book.words for word in core) and core[0] not in book.spoken
+    known = any(word in index.actors - index.words for word in core) and core[0] not in index.spoken
     if not (given or known or len(core) < len(keys)):
         return None
     pronoun = _by_title(keys) or ("he" if core[0] in HIS_NAMES else "she" if core[0] in HER_NAMES else "")
