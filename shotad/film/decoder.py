@@ -161,14 +161,14 @@ class Decoder:
         self._last_key, self._last = None, last
 
     def drain(self) -> Iterator[tuple[float, VideoFrame]]:
-        """The frames that are in the decoder already, without reading on; then the reel is at an end."""
+        """The frames that are in the decoder already, without reading on; then it is at an end."""
         self._ending = True
         return self._frames
 
     def next_key(self, seconds: float) -> Key | None:
         """The first key packet that the file holds from where a seek to ``seconds`` leads; None: none.
 
-        Nothing is decoded; what the reel was about to give is lost.
+        Nothing is decoded; what it was about to give is lost.
         """
         import av
 

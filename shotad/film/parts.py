@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from av import VideoFrame
 
-    from shotad.film.decoder import Decoder
     from shotad.film.framestore import FrameStore, KeptFrame
     from shotad.film.pyav_reader import PyavFilm
     from shotad.film.shots import PassProgress
@@ -87,23 +86,23 @@ class Joiner:
         # Where a key cannot be found again, only the film's start is left to begin at.
         starts = (left.piece.start, None) if left is not None else (None,)
         for start in starts:
-            reel = self._film.reel(STEADY)
+            decoder = self._film.decoder(STEADY)
             try:
                 if start is not None:
-                    reel.stand_at(start, self._progress.last)
-                found = self._until_joined(reel, since, self._decoders.piece(number + 1))
+                    decoder.stand_at(start, self._progress.last)
+                found = self._until_joined(decoder, since, self._decoders.piece(number + 1))
             finally:
-                reel.close()
-            if not reel.missed:
+                decoder.close()
+            if not decoder.missed:
                 break
-        self._errors = [*(self._errors if start is not None else ()), *reel.errors]
-        self._stopped = reel.stopped if found is None else None
+        self._errors = [*(self._errors if start is not None else ()), *decoder.errors]
+        self._stopped = decoder.stopped if found is None else None
         return found
 
-    def _until_joined(self, reel: Decoder, since: float, aim: Piece | None) -> Part | None:
+    def _until_joined(self, decoder: Decoder, since: float, aim: Piece | None) -> Part | None:
         score, failed = ContentScore(exact=self._decoders.exact), 0
         keeping = Keeping(self._store, first=since == -math.inf)
-        frames = self._frames(reel)
+        frames = self._frames(decoder)
         while (frame := next(frames, None)) is not None:
             assert frame.raw is not None
             with span("shots"):
@@ -114,7 +113,7 @@ class Joiner:
             begun = self._progress.end is not None
             if begun and aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
                 window = [frame, *islice(frames, PROVEN - 1)]
-                part = self._joined(reel, aim, window)
+                part = self._joined(decoder, aim, window)
                 if part is not None:
                     self._progress.keep(keeping.last(frame.seconds))
                     self._progress.part(part, value)
@@ -123,7 +122,7 @@ class Joiner:
                 failed += 1
                 aim = self._next_aim(aim, failed)
             self._progress.keep(keeping.add(frame))
-            self._progress.frame(frame.seconds, value, frame.seconds + reel.length(frame.raw))
+            self._progress.frame(frame.seconds, value, frame.seconds + decoder.length(frame.raw))
         self._progress.keep(keeping.last(None))
         return None
 
@@ -133,17 +132,17 @@ class Joiner:
         self._decoders.stop()
         return None
 
-    def _joined(self, reel: Decoder, aim: Piece, window: list[Frame]) -> Part | None:
+    def _joined(self, decoder: Decoder, aim: Piece, window: list[Frame]) -> Part | None:
         """The part of ``aim``, if the frames of the window are its first."""
         part = self._part(aim.number)
-        if part is None or not part.whole or aim.start is None or aim.start.place not in reel.keys:
+        if part is None or not part.whole or aim.start is None or aim.start.place not in decoder.keys:
             return None
         found = [proof(frame.seconds, frame.raw) for frame in window if frame.raw is not None]
         return part if proven(found, part.head) else None
 
-    def _frames(self, reel: Decoder) -> Iterator[Frame]:
+    def _frames(self, decoder: Decoder) -> Iterator[Frame]:
         painter = self._film.painter()
-        for index, (seconds, raw) in enumerate(spanned("decode", reel)):
+        for index, (seconds, raw) in enumerate(spanned("decode", decoder)):
             yield Frame(seconds, index, raw, partial(painter, raw))
 
 
@@ -180,9 +179,9 @@ def workers_for(width: int, height: int, wanted: int | None = None) -> int:
 def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
     """The film cut at key packets into pieces that grow shorter to its end, as far as keys are found."""
     duration = film.info.duration
-    reel = film.reel(threads=1)
+    decoder = film.decoder(threads=1)
     try:
-        if not reel.seekable:
+        if not decoder.seekable:
             yield Piece(0, None, None)
             return
         start, at = None, 0.0
@@ -190,7 +189,7 @@ def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
             length = min(LONGEST, max(SHORTEST, (duration - at) / (workers * PIECES_LEFT)))
             until, target = None, at + length
             while until is None and target < duration - length / 4:
-                until = reel.next_key(target)
+                until = decoder.next_key(target)
                 if until is None:
                     break
                 target += length
@@ -201,7 +200,7 @@ def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
                 return
             start, at = until, until.seconds
     finally:
-        reel.close()
+        decoder.close()
 
 
 class DecodePool:
@@ -393,7 +392,7 @@ class PartMaker:
     ) -> None:
         self._film, self._exact, self._store, self._threads = film, exact, store, threads
         self._stop = stop
-        self._reel: Decoder | None = None
+        self._decoder: Decoder | None = None
         self._painter = film.painter()
 
     def make(self, part: Part) -> None:
@@ -402,24 +401,24 @@ class PartMaker:
         Raises FilmError where the film cannot be opened, Stopped where it is to stop.
         """
         piece = part.piece
-        if self._reel is None or piece.start is None:
+        if self._decoder is None or piece.start is None:
             self.close()
-            self._reel = self._film.reel(self._threads)
+            self._decoder = self._film.decoder(self._threads)
         if piece.start is not None:
-            self._reel.stand_at(piece.start)
-        self._fill(part, self._reel)
+            self._decoder.stand_at(piece.start)
+        self._fill(part, self._decoder)
 
     def close(self) -> None:
         """Let go of the film."""
-        reel, self._reel = self._reel, None
-        if reel is not None:
-            reel.close()
+        decoder, self._decoder = self._decoder, None
+        if decoder is not None:
+            decoder.close()
 
-    def _fill(self, part: Part, reel: Decoder) -> None:
+    def _fill(self, part: Part, decoder: Decoder) -> None:
         piece, score = part.piece, ContentScore(exact=self._exact)
         until = piece.until.seconds if piece.until is not None else math.inf
         keeping = Keeping(self._store, first=piece.start is None)
-        for frame in self._frames(reel):
+        for frame in self._frames(decoder):
             assert frame.raw is not None
             with span("shots"):
                 value = score.add(frame)
@@ -430,29 +429,29 @@ class PartMaker:
             if frame.seconds >= until:
                 part.after = value
                 part.kept += keeping.last(frame.seconds)
-                part.tail = [proof(frame.seconds, frame.raw), *_drained(reel)]
+                part.tail = [proof(frame.seconds, frame.raw), *_drained(decoder)]
                 break
             if len(part.head) < PROVEN:
                 part.head.append(proof(frame.seconds, frame.raw))
             part.kept += keeping.add(frame)
             part.seconds.append(frame.seconds)
             part.scores.append(value)
-            part.end = frame.seconds + reel.length(frame.raw)
+            part.end = frame.seconds + decoder.length(frame.raw)
         else:
             part.kept += keeping.last(None)
-        part.whole = self._is_whole(part, reel)
+        part.whole = self._is_whole(part, decoder)
 
-    def _frames(self, reel: Decoder) -> Iterator[Frame]:
-        for index, (seconds, raw) in enumerate(spanned("decode", reel)):
+    def _frames(self, decoder: Decoder) -> Iterator[Frame]:
+        for index, (seconds, raw) in enumerate(spanned("decode", decoder)):
             if self._stop.is_set():
                 raise Stopped
             yield Frame(seconds, index, raw, partial(self._painter, raw))
 
-    def _is_whole(self, part: Part, reel: Decoder) -> bool:
+    def _is_whole(self, part: Part, decoder: Decoder) -> bool:
         start, until = part.piece.start, part.piece.until
         began = start is None or (bool(part.seconds) and part.seconds[0] == start.seconds)
-        ended = until is None or (bool(part.tail) and until.place in reel.keys)
-        clean = not (reel.errors or reel.stopped or reel.guessed or reel.missed)
+        ended = until is None or (bool(part.tail) and until.place in decoder.keys)
+        clean = not (decoder.errors or decoder.stopped or decoder.guessed or decoder.missed)
         return bool(part.seconds) and began and ended and clean
 
 
@@ -481,7 +480,7 @@ class Keeping:
         return [] if kept is None else [kept]
 
 
-def _drained(reel: Decoder) -> Iterator[Proof]:
-    for number, (seconds, raw) in enumerate(reel.drain(), start=1):
+def _drained(decoder: Decoder) -> Iterator[Proof]:
+    for number, (seconds, raw) in enumerate(decoder.drain(), start=1):
         if number < PROVEN:
             yield proof(seconds, raw)

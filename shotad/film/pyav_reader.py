@@ -88,15 +88,15 @@ class PyavFilm(FilmReader):
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; decoded by a device where one is given."""
-        reel, painter = self.reel(STEADY, hardware), self.painter()
+        decoder, painter = self.decoder(STEADY, hardware), self.painter()
         end = None
         try:
-            for index, (seconds, raw) in enumerate(reel):
+            for index, (seconds, raw) in enumerate(decoder):
                 yield Frame(seconds, index, raw, partial(painter, raw))
-                end = seconds + reel.length(raw)
+                end = seconds + decoder.length(raw)
         finally:
-            reel.close()
-        self.passed(end, reel.errors, reel.stopped)
+            decoder.close()
+        self.passed(end, decoder.errors, decoder.stopped)
 
     def passed(self, end: float | None, errors: Sequence[float], stopped: str | None) -> None:
         """Note what a whole pass has found: where the picture ended, and what was wrong (see `Decoder`).
@@ -110,14 +110,14 @@ class PyavFilm(FilmReader):
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         painter = self.painter()
-        for index, (shown, raw) in enumerate(_showing(self.reel(), moments)):
+        for index, (shown, raw) in enumerate(_showing(self.decoder(), moments)):
             yield Frame(shown, index, raw, partial(painter, raw))
 
     def painter(self) -> Painter:
         """What makes pictures of its frames; one for each thread."""
         return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
 
-    def reel(self, threads: int = 0, hardware: HWAccel | None = None) -> Decoder:
+    def decoder(self, threads: int = 0, hardware: HWAccel | None = None) -> Decoder:
         """A decode of its picture of its own, with ``threads`` of the decoder (0: as ffmpeg likes)."""
         info = self.info
         return Decoder(
@@ -150,25 +150,25 @@ class PyavFilm(FilmReader):
         return None
 
 
-def _showing(reel: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
+def _showing(decoder: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
     """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
 
-    Closes the reel at the end. Gives nothing where no frame can be decoded.
+    Closes the decoder at the end. Gives nothing where no frame can be decoded.
     """
     try:
         shown: tuple[float, VideoFrame] | None = None
         ahead: tuple[float, VideoFrame] | None = None
         begun = False
         for moment in moments:
-            if reel.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
-                shown = reel.land(moment)
-                ahead, begun = next(reel, None), True
+            if decoder.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
+                shown = decoder.land(moment)
+                ahead, begun = next(decoder, None), True
             elif not begun:
-                shown, ahead, begun = next(reel, None), next(reel, None), True
+                shown, ahead, begun = next(decoder, None), next(decoder, None), True
             while ahead is not None and ahead[0] <= moment + TOLERANCE:
-                shown, ahead = ahead, next(reel, None)
+                shown, ahead = ahead, next(decoder, None)
             if shown is None:
                 return
             yield shown
     finally:
-        reel.close()
+        decoder.close()

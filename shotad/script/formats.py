@@ -1,7 +1,7 @@
 """All script formats in one table: writing a track, reading any script back, checking one.
 
-A format's module is loaded when a script is written or read in it. Slots and shots that the user gives are
-read here too, from any script.
+A format NAME has ``write_NAME`` and ``read_NAME`` in a module that is loaded when a script is written or read
+in it. Slots and shots that the user gives are read here too, from any script.
 """
 
 from __future__ import annotations
