@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from shotad.film.pyav_reader import PyavFilm
     from shotad.film.reader import Frame
 
-__all__ = ["OnShots", "survey"]
-
 WORTH_SPLITTING = 6.0
 """Seconds of film under which one decoder is as fast."""
 

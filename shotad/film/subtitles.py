@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from av.stream import Stream
     from av.subtitles.stream import SubtitleStream
 
-__all__ = [
-    "EmbeddedTrack", "embedded_subtitles", "embedded_track", "ordered", "parse_subtitles", "read_subtitles",
-]  # fmt: skip
-
 Source = str | os.PathLike[str] | BinaryIO
 
 TEXT_CODECS = ("subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text")

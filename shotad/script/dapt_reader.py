@@ -112,8 +112,6 @@ def _squeeze(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
-__all__ = ["Violation", "check_dapt"]
-
 _CHILDREN = {
     "tt": ("head", "body"),
     "head": ("metadata", "resources", "styling", "layout", "animation", "profile"),

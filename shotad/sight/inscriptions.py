@@ -20,8 +20,6 @@ import numpy as np
 from shotad.core import Box, Interval, TextFact, TextKind
 from shotad.sight.text import TextLine, is_readable, letters, tidy
 
-__all__ = ["FrameText", "looks_like_credits", "texts_of_shots"]
-
 TEXT_SCORE = 0.9
 """Score of a line that is sure enough to be said aloud (benchmarks/text.py)."""
 _SURE_ALONE = 0.97

@@ -31,8 +31,6 @@ from shotad.core import Box, Image, Interval, Sighting, in_room, spanned, weight
 from shotad.film import Picture, credits_interval
 from shotad.sight.onnx import Floats, OnnxModel
 
-__all__ = ["TextLine", "TextReader"]
-
 Corners = npt.NDArray[np.float32]
 """``float32[4, 2]``, x and y in pixels: top left, top right, bottom right, bottom left."""
 
