@@ -17,7 +17,7 @@ from shotad.core import Cast, CastSettings, Member
 from shotad.description import join_of
 from shotad.description.casting import discovering
 from shotad.sight import CastFile, FoundPerson, make_face_models, people_in, read_gallery
-from shotad.sight.cast.gallery import mean_of
+from shotad.sight.gallery import mean_of
 
 
 def discover(lab: Lab) -> None:

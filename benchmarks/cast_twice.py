@@ -21,7 +21,7 @@ from cast_truth import Truth, read_truth
 
 from shotad.core import Cast, CastSettings, Member
 from shotad.sight import load_cast, make_face_models, read_gallery
-from shotad.sight.cast.gallery import Embeddings, mean_of
+from shotad.sight.gallery import Embeddings, mean_of
 
 NAMES = {"P003": ("Clara", "she"), "P005": ("Omar", "he")}
 ALIKE = 0.5

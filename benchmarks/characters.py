@@ -46,7 +46,7 @@ from shotad.description import prepare, understand
 from shotad.description.casting.reading import Source, Wanted, read_faces, ticks_in
 from shotad.film import open_film
 from shotad.sight import Gallery, identify, make_face_models, read_gallery
-from shotad.sight.cast.gallery import Embeddings, mean_of
+from shotad.sight.gallery import Embeddings, mean_of
 
 Photos = Mapping[str, Embeddings]
 PARTS = ("names", "strangers", "discover", "speed")

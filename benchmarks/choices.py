@@ -32,7 +32,7 @@ import pysubs2
 from shotad.core import Interval, Slot, slot_id
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation
 from shotad.description.sequence import BySequence, Embed, body_of
-from shotad.film.cues import strip_tags
+from shotad.film.subtitles import strip_tags
 from shotad.script import Finding, Fitted, check_line
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

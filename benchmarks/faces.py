@@ -41,7 +41,7 @@ from shotad.core import Box, CastSettings, ShotSettings
 from shotad.film import open_film
 from shotad.film.shots import detect_shots
 from shotad.sight import Face, FaceModels, FaceTrack, Gallery, identify, make_face_models, tracks_of_shot
-from shotad.sight.cast.gallery import mean_of
+from shotad.sight.gallery import mean_of
 
 LEAST = 30
 """Height of the smallest faces that count in the tables, unless they are by height."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from facelooks import Looks
 
-from shotad.sight.cast.gallery import mean_of
+from shotad.sight.gallery import mean_of
 
 Rows = npt.NDArray[np.float32]
 Photos = dict[tuple[str, str], Rows]

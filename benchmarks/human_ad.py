@@ -20,7 +20,7 @@ import pysubs2
 
 from shotad.core import Interval, SlotSettings, SpeechSettings
 from shotad.film import free_time, plan_slots, read_subtitles, union
-from shotad.film.cues import strip_tags
+from shotad.film.subtitles import strip_tags
 
 TEXT = Path(__file__).resolve().parents[2] / "shared" / "data" / "ad-text" / "elephants-dream"
 DURATION = 653.0

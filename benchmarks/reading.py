@@ -35,14 +35,11 @@ from bench_film import bench_film
 
 from shotad.film import Film, Frame, Grid, open_film
 from shotad.film.decoder import SEEK_GAIN
-from shotad.film.frame_cache import Pack
-from shotad.film.framing import PIXELS
-from shotad.film.grid import Keeper
-from shotad.film.keyframes import key_frames
-from shotad.film.lossless import LosslessKeeper
-from shotad.film.onepass import OnePass
+from shotad.film.framestore import Pack
+from shotad.film.framing import PIXELS, OnePass
+from shotad.film.grid import Keeper, LosslessKeeper
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.zones import Costs, KeyFrames, how_to_share, roll_of
+from shotad.film.zones import Costs, KeyFrames, how_to_share, key_frames, roll_of
 
 FRAMES, SPAN = 32, 8.0
 """Frames of an AD's clip, and the seconds over which they lie."""

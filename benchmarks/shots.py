@@ -33,7 +33,7 @@ import numpy.typing as npt
 from bench_film import bench_film
 
 from shotad.core import ShotSettings
-from shotad.film import FrameStore, Grid, open_film, scan as surveying
+from shotad.film import FrameStore, Grid, open_film, shots as surveying
 from shotad.film.shots import ShotFinder
 
 TARGETS = {1080: 1.15, 720: 1.25}

@@ -26,8 +26,7 @@ import numpy as np
 
 from shotad.core import Interval, SpeechSettings, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
-from shotad.film.speech import speech_intervals
-from shotad.film.vad import RATE, WINDOW, Signal, Vad
+from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_intervals
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"

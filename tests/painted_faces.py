@@ -17,8 +17,8 @@ import pytest
 from PIL import Image as Pictures
 
 from shotad.core import Box, CastSettings, Progress
-from shotad.sight import Face, FaceModels, facemodels
-from shotad.sight.facemodels import Following
+from shotad.sight import Face, FaceModels, faces as facemodels
+from shotad.sight.faces import Following
 
 Image = npt.NDArray[np.uint8]
 

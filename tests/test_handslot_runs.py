@@ -23,7 +23,7 @@ from shotad.core import (
 from shotad.description import Engines, describe, empty_line, track_material
 from shotad.engines.fake import FakeEngine
 from shotad.film import HandSlots, SlotChange, change_slots, open_film, read_hand_slots, recorded
-from shotad.film.handslots import FILE, hand_slot
+from shotad.film.slot_records import FILE, hand_slot
 from shotad.script import CueStatus, Track, save_track
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 

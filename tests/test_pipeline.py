@@ -321,7 +321,7 @@ import sys
 from pathlib import Path
 from shotad.core.config import load_config
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.opening import open_film
+from shotad.film.pyav_reader import open_film
 from shotad.description.pipeline import Engines, describe
 from shotad.core.workfolder import WorkFolder
 import time

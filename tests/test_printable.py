@@ -10,10 +10,10 @@ import pytest
 from shotad.cli.console import Console
 from shotad.core import Interval, ScriptError, on_terminal, printable, seen
 from shotad.description.blocks import material
-from shotad.film.cues import read_caption
+from shotad.film.subtitles import read_caption
 from shotad.script import LONGEST, Cue, clean_text
 from shotad.script.cue import ScriptCue
-from shotad.sight.cast.files.entries import tidy
+from shotad.sight.cast_entries import tidy
 
 HIDDEN = [
     *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u2060\ufeff\u00ad\x00\x07\x1b\x7f\x9b",

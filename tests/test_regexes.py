@@ -53,8 +53,8 @@ BOUNDED = {
     "shotad.description.circles:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.description.statements:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
-    "shotad.script.names.members": "names of a cast",
-    "shotad.script.nameruns:_READ": "a line",
+    "shotad.script.cast_members": "names of a cast",
+    "shotad.script.english_names:_READ": "a line",
     "shotad.script.rules": "a line",
 }
 """Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""
@@ -349,5 +349,5 @@ def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
-    assert {"shotad.film.cues:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
+    assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
     assert len(names) > 400

@@ -159,7 +159,7 @@ def test_a_run_killed_while_it_writes_scripts_leaves_nobodys_edits(
             write_text(path, text)
 
         with monkeypatch.context() as patched:
-            patched.setattr("shotad.script.scriptfiles.write_text", write)
+            patched.setattr("shotad.script.track_files.write_text", write)
             with pytest.raises(Killed):
                 save_track(track, place, FILM.name)
         assert edited_scripts(place, FILM.name) == ()

@@ -83,7 +83,7 @@ def make_shortener(engine: Engine, config: Config, log: Log | None = None) -> Sh
 
 
 class Shortener:
-    """Answers wishes for shorter lines (a `shotad.script.shortening.Shorten`)."""
+    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`)."""
 
     def __init__(self, engine: Engine, config: Config, log: Log | None = None) -> None:
         self._engine, self._config, self._log = engine, config, log

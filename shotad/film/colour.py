@@ -128,7 +128,7 @@ class Painter:
             width,
             height,
             pixels,
-            src_colorspace=_matrix_if_untagged(frame),
+            src_colorspace=matrix_of(frame) if frame.colorspace == _UNKNOWN else None,
             # Area averaging: no alias in a small picture, and the cheapest that has none.
             interpolation=Interpolation.AREA if smaller else Interpolation.BICUBIC,
             threads=1,
@@ -176,10 +176,6 @@ def _field_graph(frame: VideoFrame) -> Graph:
     middle.link_to(sink)
     graph.configure()
     return graph
-
-
-def _matrix_if_untagged(frame: VideoFrame) -> int | None:
-    return matrix_of(frame) if frame.colorspace == _UNKNOWN else None
 
 
 def matrix_of(frame: VideoFrame) -> int:

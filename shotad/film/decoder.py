@@ -1,4 +1,10 @@
-"""One decode of a film's picture: frames with their seconds, seeking, and what went wrong."""
+"""One decode of a film's picture: frames with their seconds, seeking, and what went wrong.
+
+A graphics device may decode, through ffmpeg's hardware decoders. What it gives is brought back to the layout
+that the processors' decoders give, which changes no sample. H.264, HEVC, VP9 and AV1 leave a decoder no
+freedom, so all that is made of the frames is the same; older codecs do (their inverse transforms may round
+differently), and are left to the processors.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +13,10 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from shotad.core import FilmError
 from shotad.film.container import Media, only, packets_of
-from shotad.film.hardware import planes_of
 from shotad.film.reader import TOLERANCE
 
 if TYPE_CHECKING:
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
     VideoPacket = Packet[VideoStream]
+    from shotad.film.container import Media
 
 SEEK_GAIN = 0.5
 """Seconds of decoding that a seek must spare where the container's index tells what it would spare. A
@@ -154,14 +161,14 @@ class Decoder:
         self._last_key, self._last = None, last
 
     def drain(self) -> Iterator[tuple[float, VideoFrame]]:
-        """The frames that are in the decoder already, without reading on; then the reel is at an end."""
+        """The frames that are in the decoder already, without reading on; then it is at an end."""
         self._ending = True
         return self._frames
 
     def next_key(self, seconds: float) -> Key | None:
         """The first key packet that the file holds from where a seek to ``seconds`` leads; None: none.
 
-        Nothing is decoded; what the reel was about to give is lost.
+        Nothing is decoded; what it was about to give is lost.
         """
         import av
 
@@ -301,3 +308,63 @@ class Decoder:
 def _place(packet: VideoPacket) -> Place:
     pos = packet.pos
     return packet.pts or 0, -1 if pos is None else pos
+
+
+EXACT_CODECS = frozenset({"h264", "hevc", "vp9", "av1", "libdav1d"})
+"""Codecs whose decoders must agree to the last bit."""
+
+PREFERRED = ("cuda", "videotoolbox", "vaapi", "d3d11va", "qsv")
+"""Devices in the order in which ``auto`` tries them."""
+
+_PLANES = {"nv12": "yuv420p", "p010le": "yuv420p10le", "p012le": "yuv420p12le"}
+
+
+def hardware_for(media: Media, stream: int, wanted: str) -> tuple[HWAccel | None, str | None]:
+    """The device that decodes a film's picture, if one does, and what a user should be told if not.
+
+    ``wanted`` is ``cpu``, ``auto`` or a device's name. It is tried with the film's first frame.
+    """
+    if wanted == "cpu":
+        return None, None
+    from av.codec.hwaccel import hwdevices_available
+
+    there = hwdevices_available()
+    reasons = []
+    for name in PREFERRED if wanted == "auto" else (wanted,):
+        reason = _trouble(media, stream, name) if name in there else "this build of ffmpeg has no such device"
+        if reason is None:
+            return _device(name), None
+        reasons.append(f"{name}: {reason}")
+    told = f"The picture is decoded by the processors, for no device can ({'; '.join(reasons)})."
+    return None, told
+
+
+def planes_of(frame: VideoFrame) -> VideoFrame:
+    """A device's frame with planes as the processors' decoders give them; any other frame as it is."""
+    wanted = _PLANES.get(frame.format.name)
+    return frame if wanted is None else frame.reformat(format=wanted)
+
+
+def _device(name: str) -> HWAccel:
+    from av.codec.hwaccel import HWAccel
+
+    return HWAccel(device_type=name, allow_software_fallback=True)
+
+
+def _trouble(media: Media, stream: int, name: str) -> str | None:
+    """Why a device cannot decode the film; None where it can."""
+    import av
+
+    try:
+        with media.open(_device(name)) as container:
+            video: Any = container.streams.video[stream]
+            if video.codec_context.name not in EXACT_CODECS:
+                return f"{video.codec_context.name} is left to the processors"
+            if not video.codec_context.is_hwaccel:
+                return f"it does not decode {video.codec_context.name}"
+            frame = next(container.decode(video), None)
+            return None if frame is not None and frame.format.name in _PLANES else "it gives no frame"
+    except FilmError:
+        return "it cannot be opened on this machine"
+    except (av.error.FFmpegError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        return str(getattr(error, "strerror", None) or error)

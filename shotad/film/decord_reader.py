@@ -9,18 +9,16 @@ it cannot do is refused here. Its pictures may differ by a level or two.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from types import TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import FilmError, FilmInfo, Image, UsageError
-from shotad.film.container import Media, find_media
-from shotad.film.probing import probe
-from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
+from shotad.core import FilmError, Image, UsageError
+from shotad.film.container import Media, find_media, probe
+from shotad.film.reader import TOLERANCE, FilmReader, Frame
 
 
 def open_decord(source: str | os.PathLike[str] | BinaryIO) -> DecordFilm:
@@ -34,26 +32,19 @@ def open_decord(source: str | os.PathLike[str] | BinaryIO) -> DecordFilm:
     return DecordFilm(find_media(source), decord)
 
 
-class DecordFilm:
+class DecordFilm(FilmReader):
     """A film through decord; keeps the contract of `shotad.film.reader.Film`."""
 
     def __init__(self, media: Media, decord: Any) -> None:
-        self.media: Media | None = media
-        self._media = media
+        self.media = self._media = media
         self._probed = probe(media)
+        self.info = self._probed.info
         if self._probed.container == "mpegts":
             raise FilmError(f"decord hangs on MPEG-TS such as {media.name}.", "Use the reader pyav.")
         if self._probed.light != "sdr" or self._probed.info.interlaced:
             raise FilmError(f"decord cannot read HDR or interlaced film such as {media.name}.", "Use pyav.")
         self._decord = decord
-        self.damage: str | None = None
-        self.end: float | None = None
         self._times = self._all_times()
-
-    @property
-    def info(self) -> FilmInfo:
-        """What is known about it."""
-        return self._probed.info
 
     def _open(self, width: int = -1, height: int = -1) -> Any:
         source = str(self._media.path) if self._media.path else self._media.file
@@ -85,10 +76,6 @@ class DecordFilm:
             yield Frame(float(self._times[index, 0]), index, None, partial(self._fit, image))
         self.end = float(self._times[-1, 1])
 
-    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
-        """The frame on the screen at each moment, see `Film.frames_at`."""
-        return self._frames_at(ascending(seconds))
-
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         places = np.searchsorted(self._times[:, 0], np.array(moments) + TOLERANCE, "right") - 1
         places = np.maximum(places, 0)
@@ -100,13 +87,6 @@ class DecordFilm:
             frame = image.asnumpy()
             yield Frame(float(self._times[place, 0]), index, None, partial(self._fit, frame))
 
-    def pictures(
-        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
-    ) -> Iterator[Picture]:
-        """One picture for each moment, see `Film.pictures`."""
-        moments = ascending(seconds)
-        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
-
     def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
         import cv2
 
@@ -115,14 +95,3 @@ class DecordFilm:
             return image
         method = cv2.INTER_AREA if width < image.shape[1] else cv2.INTER_CUBIC
         return cast(Image, cv2.resize(image, (width, height), interpolation=method))
-
-    def close(self) -> None:
-        """Nothing is held between passes."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

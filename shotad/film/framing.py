@@ -5,29 +5,37 @@ finds the shots, so that the film is not decoded twice. Given slots, which may b
 tick, and numbered stills are read exactly. Which of the two never depends on what is left of an
 earlier run, so a resumed run sees the same pixels.
 
-What the pass for the shots has not kept is decoded by one more pass, which all who look share; how is
-chosen by estimate (`shotad.film.zones`) and recorded in ``reading.json``. It changes no pixel.
+What the pass for the shots has not kept is decoded by one more pass, which all who look share (`OnePass`):
+whoever is ahead drives it, and puts frames by for the rest. How is chosen by estimate (`shotad.film.zones`)
+and recorded in ``reading.json``. It changes no pixel.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Protocol, cast
 
 import numpy as np
 
-from shotad.core import Config, Interval, Seconds, WorkFolder
+from shotad.core import Config, Image, Interval, Seconds, WorkFolder
 from shotad.film.decoder import SEEK_GAIN
-from shotad.film.frame_cache import Pack
-from shotad.film.framestore import FrameStore
-from shotad.film.gaps import union
-from shotad.film.grid import Grid, Keeper
-from shotad.film.keyframes import key_frames
-from shotad.film.lossless import LosslessKeeper
-from shotad.film.onepass import OnePass
-from shotad.film.reader import Film, Picture, ascending
-from shotad.film.zones import NOTHING, Choice, Costs, KeyFrames, Zones, how_to_share, zones_to_keep
+from shotad.film.framestore import FrameStore, Pack
+from shotad.film.grid import Grid, Keeper, Kept, LosslessKeeper
+from shotad.film.reader import Film, Frame, Picture, ascending
+from shotad.film.slots import union
+from shotad.film.zones import (
+    NOTHING,
+    Choice,
+    Costs,
+    KeyFrames,
+    Zones,
+    how_to_share,
+    key_frames,
+    zones_to_keep,
+)
 
 PIXELS = 854 * 480
 """About how large frames are read that are not on the grid."""
@@ -149,7 +157,7 @@ class Frames:
         if self._pass is not None:
             self._pass.close()
             self._pass = None
-        self._shelf().clear()
+        self._pack().clear()
         if not self.exact:
             FrameStore(self._folder.path, self._film, self._grid, ()).remove()
             self._store = None
@@ -159,13 +167,13 @@ class Frames:
         if self.exact:
             make = partial(LosslessKeeper, info.size_within(max_pixels=PIXELS))
             # Records tell moments to the microsecond, and who reads them means the same frame.
-            return OnePass(self._film, self._shelf(), make, lambda moment: round(moment, 6))
+            return OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
         return OnePass(
-            self._film, self._shelf(), partial(Keeper, info, grid), lambda m: grid.second(grid.tick(m))
+            self._film, self._pack(), partial(Keeper, info, grid), lambda m: grid.second(grid.tick(m))
         )
 
-    def _shelf(self) -> Pack:
-        # Readers differ by a level or two, so a shelf is of one reader.
+    def _pack(self) -> Pack:
+        # Readers differ by a level or two, so a pack is of one reader.
         reader = type(self._film).__name__
         head = {"film": self._film.info.fingerprint, "reader": reader, "key": self.key, "pixels": PIXELS}
         return Pack(self._folder.path, "shelf", head)
@@ -256,3 +264,143 @@ def zones_around(
     wide = [Interval(gap.start - reach, gap.end + reach).clip(film) for gap in gaps]
     last = Interval(credits_from, end) if credits_from < end else None
     return list(union(zone for zone in (*wide, last) if zone is not None))
+
+
+class Keeps(Protocol):
+    """Makes pictures of frames, and what is kept of them; of the same pixels either way."""
+
+    def image(self, frame: Frame, kept: Kept | None = None) -> Image:
+        """The picture of a frame; ``kept``: of it, where it is at hand."""
+        ...
+
+    def keep(self, frame: Frame) -> Kept:
+        """What is kept of a frame."""
+        ...
+
+    def picture(self, kept: Kept) -> Image:
+        """The picture of what was kept."""
+        ...
+
+
+class OnePass:
+    """The frames of one film by second; ``place`` gives the second that is asked of the film for a moment.
+
+    ``keeper`` makes what keeps frames, anew for each reader, for it is of one thread.
+    """
+
+    def __init__(
+        self, film: Film, pack: Pack, keeper: Callable[[], Keeps], place: Callable[[float], float]
+    ) -> None:
+        self._film, self._pack, self._new_keeper, self._place = film, pack, keeper, place
+        self._lock = threading.Lock()
+        self._keeper = keeper()
+        self._wanted: Counter[float] = Counter()
+        self._plan: deque[float] = deque()
+        self._planned: set[float] = set()
+        self._frames: Iterator[Frame] | None = None
+
+    def expect(self, moments: Iterable[float]) -> None:
+        """Somebody will look at these moments, once."""
+        with self._lock:
+            self._wanted.update({self._place(moment) for moment in moments})
+
+    def forget(self) -> None:
+        """Nobody is expected any more."""
+        with self._lock:
+            self._wanted.clear()
+
+    def pictures(self, moments: Sequence[float]) -> Iterator[Picture]:
+        """One picture for each of the ascending moments; ends early where the film gives no frame."""
+        return self._pictures(ascending(moments))
+
+    def _pictures(self, moments: list[float]) -> Iterator[Picture]:
+        places = [self._place(moment) for moment in moments]
+        # Who is expected wants each place once already; who is not, wants it for the time of this call.
+        with self._lock:
+            own = {place for place in places if not self._wanted[place]}
+            self._wanted.update(own)
+        try:
+            yield from self._looked(moments, places, self._new_keeper(), own)
+        finally:
+            with self._lock:
+                self._wanted.subtract(own)
+                self._wanted = +self._wanted
+                self._pack.flush()
+                if not self._plan:
+                    self._stop()
+
+    def _looked(
+        self, moments: list[float], places: list[float], keeper: Keeps, own: set[float]
+    ) -> Iterator[Picture]:
+        last: Picture | None = None
+        at: float | None = None
+        for moment, place in zip(moments, places, strict=True):
+            if last is None or place != at:
+                found = self._found(place, keeper, own)
+                if found is None:
+                    return
+                seconds, image = found
+                # A frame that is shown at both places is the same picture.
+                last = Picture(seconds, moment, last.image if last and last.seconds == seconds else image())
+                at = place
+            else:
+                last = Picture(last.seconds, moment, last.image)
+            yield last
+
+    def _found(
+        self, place: float, keeper: Keeps, own: set[float]
+    ) -> tuple[float, Callable[[], Image]] | None:
+        """When the frame came up, and what makes its picture; None where the film gives none."""
+        with self._lock:
+            self._wanted[place] -= 1
+            own.discard(place)
+            if place in self._pack and (there := self._pack.get(place)) is not None:
+                seconds, kept = there
+                return seconds, lambda: keeper.picture(kept)
+            driven = self._drive(place)
+            if driven is None:
+                return None
+            # The picture is made under the lock: who drives next has the same keeper.
+            frame, put_by = driven
+            image = self._keeper.image(frame, put_by)
+            return frame.seconds, lambda: image
+
+    def _drive(self, place: float) -> tuple[Frame, Kept | None] | None:
+        """Go on to ``place``, putting by what others want; the frame there, and what is kept of it."""
+        if place not in self._planned:
+            self._begin(place)
+        while self._frames is not None:
+            frame = next(self._frames, None)
+            if frame is None or not self._plan:
+                self._stop()
+                return None
+            passed = self._plan.popleft()
+            self._planned.discard(passed)
+            kept = self._keeper.keep(frame) if self._wanted[passed] > 0 else None
+            if kept is not None:
+                self._pack.put(passed, frame.seconds, kept)
+            if passed == place:
+                return frame, kept
+        return None
+
+    def _begin(self, place: float) -> None:
+        """A pass over all that is wanted from ``place`` on."""
+        self._stop()
+        later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
+        self._plan = deque(sorted({place, *(one for one in later if one not in self._pack)}))
+        self._planned = set(self._plan)
+        self._frames = self._film.frames_at(tuple(self._plan))
+        # Frames are counted anew in every pass, and an encoder wants them to ascend.
+        self._keeper = self._new_keeper()
+
+    def _stop(self) -> None:
+        if self._frames is not None:
+            cast("Generator[Frame, None, None]", self._frames).close()
+        self._frames, self._planned = None, set()
+        self._plan.clear()
+
+    def close(self) -> None:
+        """Let go of the film; another look begins anew."""
+        with self._lock:
+            self._stop()
+            self._pack.flush()

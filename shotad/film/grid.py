@@ -1,8 +1,10 @@
-"""A fixed grid of moments, and the small JPEG that stands for the frame at each of them.
+"""A fixed grid of moments, and what stands for the frame at each of them on the disk.
 
-A kept frame and one decoded later give the same pixels, because both go the same way: shrunk planes,
-JPEG, planes, RGB. The planes of an ordinary film are stored as they are, in its own matrix and range,
-so that keeping a frame costs no colour conversion; only what is looked at is converted.
+For the grid it is a small JPEG. A kept frame and one decoded later give the same pixels, because both go the
+same way: shrunk planes, JPEG, planes, RGB. The planes of an ordinary film are stored as they are, in its own
+matrix and range, so that keeping a frame costs no colour conversion; only what is looked at is converted.
+
+Frames that are read exactly are kept without loss: RGB as QOI (ffmpeg's), each for itself.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shotad.core import FilmInfo, Image
 from shotad.film.colour import Turn, light_of, matrix_of, turn_of
@@ -173,3 +177,49 @@ def _decoded(film: Film, moments: list[float], grid: Grid) -> Iterator[Picture]:
         image = last.image if last is not None and same else keeper.image(frame)
         last = Picture(frame.seconds, wanted, image)
         yield last
+
+
+class LosslessKeeper:
+    """Makes `Kept` from frames and pictures from `Kept`, at one size; the same interface as `Keeper`."""
+
+    def __init__(self, size: Size) -> None:
+        self.size = size
+        self._encoder: VideoCodecContext | None = None
+        self._decoder: Any = None
+        self._last: tuple[float, Image] | None = None
+
+    def image(self, frame: Frame, kept: Kept | None = None) -> Image:
+        """The picture of a frame at this size, ``uint8[H, W, 3]``."""
+        if self._last is None or self._last[0] != frame.seconds:
+            self._last = frame.seconds, frame.rgb(self.size)
+        return self._last[1]
+
+    def keep(self, frame: Frame) -> Kept:
+        """The same, compressed."""
+        from av import VideoFrame
+
+        encoder = self._encoder or self._new_encoder()
+        picture = VideoFrame.from_ndarray(np.ascontiguousarray(self.image(frame)), "rgb24")
+        return Kept(b"".join(bytes(packet) for packet in encoder.encode(picture)), 0, True)
+
+    def picture(self, kept: Kept) -> Image:
+        """``uint8[H, W, 3]`` RGB of what was kept."""
+        from av import CodecContext, Packet
+
+        if self._decoder is None:
+            self._decoder = CodecContext.create("qoi", "r")
+            self._decoder.thread_count = 1
+        (decoded,) = self._decoder.decode(Packet(kept.data))
+        image: Image = decoded.to_ndarray(format="rgb24")
+        return image
+
+    def _new_encoder(self) -> VideoCodecContext:
+        from fractions import Fraction
+
+        from av import CodecContext
+
+        encoder: Any = CodecContext.create("qoi", "w")
+        encoder.width, encoder.height = self.size
+        encoder.pix_fmt, encoder.time_base, encoder.thread_count = "rgb24", Fraction(1, 1000), 1
+        self._encoder = encoder
+        return self._encoder

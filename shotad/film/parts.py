@@ -1,8 +1,10 @@
-"""Parts of a film that are decoded for themselves, from one key packet to the next, and what proves a join.
+"""A film decoded in parts, side by side, and joined in order, only where the join is proven.
 
-A part is decoded a little beyond its end. The next part's decoder began at the key packet there, so both
-have decoded the frames about the join; where they are the same to the last sample, and the first decoder
-took the very same key packet from the file, the next part goes on as this one's decoder would have.
+The film is cut at key packets into pieces (`pieces`). Threads decode them, never further ahead than is asked
+for (`DecodePool`), each a little beyond its end. The next part's decoder began at the key packet there, so
+both have decoded the frames about the join; where they are the same to the last sample, and the first decoder
+took the very same key packet from the file, the next part goes on as this one's decoder would have
+(`Joiner`).
 """
 
 from __future__ import annotations
@@ -11,23 +13,303 @@ import math
 import threading
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import chain, count, islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shotad.core import span, spanned
-from shotad.film.decoder import Decoder, Key
+from shotad.core import FilmError, counted, processors, span, spanned, waiting
+from shotad.film.decoder import STEADY, Decoder, Key
 from shotad.film.reader import Frame
 from shotad.film.shot_scores import ContentScore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from av import VideoFrame
 
     from shotad.film.framestore import FrameStore, KeptFrame
     from shotad.film.pyav_reader import PyavFilm
+    from shotad.film.shots import PassProgress
+
+PATIENCE = 3
+"""Joins in a row that may fail before a film is decoded through to its end."""
+
+
+class Joiner:
+    """Takes parts in order where joins are proven, and decodes through where they are not."""
+
+    def __init__(
+        self, film: PyavFilm, store: FrameStore | None, pool: DecodePool, progress: PassProgress
+    ) -> None:
+        self._film, self._store, self._decoders, self._progress = film, store, pool, progress
+        self._errors: list[float] = []
+        self._stopped: str | None = None
+
+    def run(self) -> None:
+        """Take the whole film. Raises FilmError where it has no picture."""
+        left: Part | None = None
+        number = 0
+        while self._decoders.piece(number) is not None:
+            part = self._part(number)
+            if part is not None and part.whole and (left is None or left.goes_on_as(part)):
+                self._progress.part(part, left.after if left is not None else 0.0)
+                left, number = part, number + 1
+                continue
+            left = self._through(left, number)
+            if left is None:
+                break
+            number = left.piece.number + 1
+        self._decoders.stop()
+        self._film.passed(self._progress.end, self._errors, self._stopped)
+        if self._progress.filling is not None:
+            self._progress.filling.finish()
+
+    def _part(self, number: int) -> Part | None:
+        passed = self._progress.last
+        return self._decoders.part(number, lambda under_way: self._progress.count(passed + under_way))
+
+    def _through(self, left: Part | None, number: int) -> Part | None:
+        """Decode through from where piece ``number`` begins, until a later part joins, which is taken.
+
+        It is the decoder of ``left``, the part before, that goes on: it begins where that began. None
+        where the film has come to its end.
+        """
+        here = self._decoders.piece(number)
+        assert here is not None
+        since = here.start.seconds if here.start is not None else -math.inf
+        # Where a key cannot be found again, only the film's start is left to begin at.
+        starts = (left.piece.start, None) if left is not None else (None,)
+        for start in starts:
+            decoder = self._film.decoder(STEADY)
+            try:
+                if start is not None:
+                    decoder.stand_at(start, self._progress.last)
+                found = self._until_joined(decoder, since, self._decoders.piece(number + 1))
+            finally:
+                decoder.close()
+            if not decoder.missed:
+                break
+        self._errors = [*(self._errors if start is not None else ()), *decoder.errors]
+        self._stopped = decoder.stopped if found is None else None
+        return found
+
+    def _until_joined(self, decoder: Decoder, since: float, aim: Piece | None) -> Part | None:
+        score, failed = ContentScore(exact=self._decoders.exact), 0
+        keeping = Keeping(self._store, first=since == -math.inf)
+        frames = self._frames(decoder)
+        while (frame := next(frames, None)) is not None:
+            assert frame.raw is not None
+            with span("shots"):
+                value = score.add(frame)
+            if frame.seconds < since:
+                continue
+            # The film's first frame is kept for all ticks before it too, which no part but the first knows.
+            begun = self._progress.end is not None
+            if begun and aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
+                window = [frame, *islice(frames, PROVEN - 1)]
+                part = self._joined(decoder, aim, window)
+                if part is not None:
+                    self._progress.keep(keeping.last(frame.seconds))
+                    self._progress.part(part, value)
+                    return part
+                frames = chain(window[1:], frames)
+                failed += 1
+                aim = self._next_aim(aim, failed)
+            self._progress.keep(keeping.add(frame))
+            self._progress.frame(frame.seconds, value, frame.seconds + decoder.length(frame.raw))
+        self._progress.keep(keeping.last(None))
+        return None
+
+    def _next_aim(self, aim: Piece, failed: int) -> Piece | None:
+        if failed < PATIENCE:
+            return self._decoders.piece(aim.number + 1)
+        self._decoders.stop()
+        return None
+
+    def _joined(self, decoder: Decoder, aim: Piece, window: list[Frame]) -> Part | None:
+        """The part of ``aim``, if the frames of the window are its first."""
+        part = self._part(aim.number)
+        if part is None or not part.whole or aim.start is None or aim.start.place not in decoder.keys:
+            return None
+        found = [proof(frame.seconds, frame.raw) for frame in window if frame.raw is not None]
+        return part if proven(found, part.head) else None
+
+    def _frames(self, decoder: Decoder) -> Iterator[Frame]:
+        painter = self._film.painter()
+        for index, (seconds, raw) in enumerate(spanned("decode", decoder)):
+            yield Frame(seconds, index, raw, partial(painter, raw))
+
+
+LONGEST, SHORTEST = 12.0, 2.0
+"""Seconds of film that a piece is aimed at: long enough that its ends cost little (1 %), short enough
+at the film's end that all threads are done at about the same time."""
+
+PIECES_LEFT = 3
+"""Pieces that each thread would get of what is left, were they all as long as the next one."""
+
+AHEAD = 6
+"""Pieces beyond those in work that may wait to be joined."""
+
+MOST_WORKERS = 8
+"""More threads than that hinder each other in Python; further processors serve the decoders."""
+
+MEMORY = 768_000_000
+"""Bytes that all decoders together may take for frames, by `FRAMES_HELD`."""
+
+FRAMES_HELD = 20
+"""Frames that a decoder holds: 16 to refer to at most, and those under way."""
+
+_PATIENCE = 0.5
+
+
+def workers_for(width: int, height: int, wanted: int | None = None) -> int:
+    """How many parts are decoded side by side for frames of that size."""
+    if wanted is not None:
+        return max(1, wanted)
+    room = MEMORY // (FRAMES_HELD * max(1, width * height * 3 // 2))
+    return max(1, min(processors(), MOST_WORKERS, room))
+
+
+def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
+    """The film cut at key packets into pieces that grow shorter to its end, as far as keys are found."""
+    duration = film.info.duration
+    decoder = film.decoder(threads=1)
+    try:
+        if not decoder.seekable:
+            yield Piece(0, None, None)
+            return
+        start, at = None, 0.0
+        for number in count():
+            length = min(LONGEST, max(SHORTEST, (duration - at) / (workers * PIECES_LEFT)))
+            until, target = None, at + length
+            while until is None and target < duration - length / 4:
+                until = decoder.next_key(target)
+                if until is None:
+                    break
+                target += length
+                if until.seconds <= at + length / 4:
+                    until = None
+            yield Piece(number, start, until)
+            if until is None:
+                return
+            start, at = until, until.seconds
+    finally:
+        decoder.close()
+
+
+class DecodePool:
+    """Parts by number, each made by one of the threads; a context manager that ends its threads."""
+
+    def __init__(
+        self,
+        film: PyavFilm,
+        planned: Generator[Piece, None, None],
+        *,
+        workers: int,
+        exact: bool,
+        store: FrameStore | None,
+    ) -> None:
+        self._planned, self.exact = planned, exact
+        self._first = list(islice(planned, workers))
+        self._workers = min(workers, len(self._first))
+        threads = max(1, processors() // max(1, self._workers))
+        self._pieces = list(self._first)
+        self._stop = threading.Event()
+        self._own = threading.local()
+        self._makers: list[PartMaker] = []
+
+        def new() -> PartMaker:
+            return PartMaker(film, exact=exact, store=store, threads=threads, stop=self._stop)
+
+        self._new = new
+        self._made: dict[int, Future[Part | None]] = {}
+        self._going: dict[int, Part] = {}
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def pays(self) -> bool:
+        """Whether there is anything to do side by side."""
+        return self._workers > 1
+
+    def piece(self, number: int) -> Piece | None:
+        """A piece by number; None beyond the film's end."""
+        while len(self._pieces) <= number:
+            found = next(self._planned, None)
+            if found is None:
+                return None
+            self._pieces.append(found)
+        return self._pieces[number]
+
+    def part(self, number: int, tell: Callable[[float], None]) -> Part | None:
+        """The part of a piece, waited for; None where it could not be made.
+
+        Earlier ones are let go. ``tell`` is told, while waiting, how many seconds of film the parts
+        from this one on have come to.
+        """
+        for old in [other for other in self._made if other < number]:
+            del self._made[old]
+            self._going.pop(old, None)
+        self._hand_out(number)
+        counted("film parts ahead", sum(made.done() for made in self._made.values()))
+        made = self._made[number]
+        with waiting("shots", "decode"):
+            while True:
+                try:
+                    return made.result(timeout=_PATIENCE)
+                except TimeoutError:
+                    tell(sum(part.end - part.seconds[0] for part in self._under_way()))
+
+    def _under_way(self) -> list[Part]:
+        return [part for part in list(self._going.values()) if part.seconds]
+
+    def _hand_out(self, number: int) -> None:
+        self._pool = self._pool or ThreadPoolExecutor(self._workers, thread_name_prefix="film part")
+        for ahead in range(number, number + self._workers + AHEAD):
+            piece = self.piece(ahead)
+            if piece is None:
+                return
+            if ahead not in self._made:
+                self._made[ahead] = self._pool.submit(self._make, piece)
+
+    def _make(self, piece: Piece) -> Part | None:
+        maker: PartMaker | None = getattr(self._own, "maker", None)
+        if maker is None:
+            maker = self._own.maker = self._new()
+            self._makers.append(maker)
+        part = self._going[piece.number] = Part(piece)
+        try:
+            maker.make(part)
+        except (FilmError, Stopped):
+            return None
+        return part
+
+    def stop(self) -> None:
+        """End what is under way; nothing more can be asked for."""
+        self._stop.set()
+        self._planned.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._made:
+            counted("film parts ahead", 0)
+        self._made.clear()
+        self._going.clear()
+        while self._makers:
+            self._makers.pop().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
 
 PROVEN = 4
 """Frames about a join that are compared, at most."""
@@ -110,7 +392,7 @@ class PartMaker:
     ) -> None:
         self._film, self._exact, self._store, self._threads = film, exact, store, threads
         self._stop = stop
-        self._reel: Decoder | None = None
+        self._decoder: Decoder | None = None
         self._painter = film.painter()
 
     def make(self, part: Part) -> None:
@@ -119,24 +401,24 @@ class PartMaker:
         Raises FilmError where the film cannot be opened, Stopped where it is to stop.
         """
         piece = part.piece
-        if self._reel is None or piece.start is None:
+        if self._decoder is None or piece.start is None:
             self.close()
-            self._reel = self._film.reel(self._threads)
+            self._decoder = self._film.decoder(self._threads)
         if piece.start is not None:
-            self._reel.stand_at(piece.start)
-        self._fill(part, self._reel)
+            self._decoder.stand_at(piece.start)
+        self._fill(part, self._decoder)
 
     def close(self) -> None:
         """Let go of the film."""
-        reel, self._reel = self._reel, None
-        if reel is not None:
-            reel.close()
+        decoder, self._decoder = self._decoder, None
+        if decoder is not None:
+            decoder.close()
 
-    def _fill(self, part: Part, reel: Decoder) -> None:
+    def _fill(self, part: Part, decoder: Decoder) -> None:
         piece, score = part.piece, ContentScore(exact=self._exact)
         until = piece.until.seconds if piece.until is not None else math.inf
         keeping = Keeping(self._store, first=piece.start is None)
-        for frame in self._frames(reel):
+        for frame in self._frames(decoder):
             assert frame.raw is not None
             with span("shots"):
                 value = score.add(frame)
@@ -147,29 +429,29 @@ class PartMaker:
             if frame.seconds >= until:
                 part.after = value
                 part.kept += keeping.last(frame.seconds)
-                part.tail = [proof(frame.seconds, frame.raw), *_drained(reel)]
+                part.tail = [proof(frame.seconds, frame.raw), *_drained(decoder)]
                 break
             if len(part.head) < PROVEN:
                 part.head.append(proof(frame.seconds, frame.raw))
             part.kept += keeping.add(frame)
             part.seconds.append(frame.seconds)
             part.scores.append(value)
-            part.end = frame.seconds + reel.length(frame.raw)
+            part.end = frame.seconds + decoder.length(frame.raw)
         else:
             part.kept += keeping.last(None)
-        part.whole = self._is_whole(part, reel)
+        part.whole = self._is_whole(part, decoder)
 
-    def _frames(self, reel: Decoder) -> Iterator[Frame]:
-        for index, (seconds, raw) in enumerate(spanned("decode", reel)):
+    def _frames(self, decoder: Decoder) -> Iterator[Frame]:
+        for index, (seconds, raw) in enumerate(spanned("decode", decoder)):
             if self._stop.is_set():
                 raise Stopped
             yield Frame(seconds, index, raw, partial(self._painter, raw))
 
-    def _is_whole(self, part: Part, reel: Decoder) -> bool:
+    def _is_whole(self, part: Part, decoder: Decoder) -> bool:
         start, until = part.piece.start, part.piece.until
         began = start is None or (bool(part.seconds) and part.seconds[0] == start.seconds)
-        ended = until is None or (bool(part.tail) and until.place in reel.keys)
-        clean = not (reel.errors or reel.stopped or reel.guessed or reel.missed)
+        ended = until is None or (bool(part.tail) and until.place in decoder.keys)
+        clean = not (decoder.errors or decoder.stopped or decoder.guessed or decoder.missed)
         return bool(part.seconds) and began and ended and clean
 
 
@@ -198,7 +480,7 @@ class Keeping:
         return [] if kept is None else [kept]
 
 
-def _drained(reel: Decoder) -> Iterator[Proof]:
-    for number, (seconds, raw) in enumerate(reel.drain(), start=1):
+def _drained(decoder: Decoder) -> Iterator[Proof]:
+    for number, (seconds, raw) in enumerate(decoder.drain(), start=1):
         if number < PROVEN:
             yield proof(seconds, raw)

@@ -1,24 +1,70 @@
-"""Reading film with PyAV: the default reader."""
+"""Opening a film, and the default reader of film files: PyAV."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
-from shotad.core import FilmError, FilmInfo
+from shotad.core import FilmError, UsageError, is_tar, is_text, unnamed
 from shotad.film.colour import Painter
-from shotad.film.container import Media, find_media
-from shotad.film.decoder import STEADY, Decoder
-from shotad.film.hardware import hardware_for
-from shotad.film.probing import last_second, probe
-from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
+from shotad.film.container import Media, find_media, last_second, probe
+from shotad.film.decoder import STEADY, Decoder, hardware_for
+from shotad.film.reader import TOLERANCE, Film, FilmReader, Frame
 
 if TYPE_CHECKING:
     from av import VideoFrame
     from av.codec.hwaccel import HWAccel
+
+_TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+
+def open_film(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    reader: str = "pyav",
+    frame_rate: Fraction | None = None,
+) -> Film:
+    """Open a film file, a seekable binary file object, or numbered frames in a folder or tar.
+
+    ``frame_rate`` is needed for numbered frames, and means nothing elsewhere. Raises FilmError for
+    what cannot be read as a film, UsageError for an unknown reader.
+    """
+    if reader not in ("pyav", "decord"):
+        raise UsageError(f"There is no film reader {reader!r}.", "Use pyav or decord.")
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if not is_text(str(path.absolute())):
+            raise unnamed(str(path))
+        if path.is_dir() or _is_tar(path):
+            from shotad.film.stills import open_stills
+
+            return open_stills(path, frame_rate)
+    if reader == "decord":
+        from shotad.film.decord_reader import open_decord
+
+        return open_decord(source)
+
+    return open_pyav(source)
+
+
+def _is_tar(path: Path) -> bool:
+    """True for a tar archive by name, or by the mark that modern tar writes at byte 257."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            head = file.read(512)
+    except OSError:
+        return False
+    named = path.name.lower().endswith(_TAR_NAMES)
+    if not named and head[257:262] != b"ustar":
+        return False
+    return is_tar(path)
+
 
 SHORT = 1.0
 """Seconds by which the picture may end before the container says so, and still be whole."""
@@ -29,35 +75,28 @@ def open_pyav(source: str | os.PathLike[str] | BinaryIO) -> PyavFilm:
     return PyavFilm(find_media(source))
 
 
-class PyavFilm:
+class PyavFilm(FilmReader):
     """A film through PyAV; keeps the contract of `shotad.film.reader.Film`.
 
     Each pass opens the source anew, so that passes are independent of each other.
     """
 
     def __init__(self, media: Media) -> None:
-        self.media: Media | None = media
-        self._media = media
+        self.media = self._media = media
         self._probed = probe(media)
-        self.damage: str | None = None
-        self.end: float | None = None
-
-    @property
-    def info(self) -> FilmInfo:
-        """What is known about it."""
-        return self._probed.info
+        self.info = self._probed.info
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; decoded by a device where one is given."""
-        reel, painter = self.reel(STEADY, hardware), self.painter()
+        decoder, painter = self.decoder(STEADY, hardware), self.painter()
         end = None
         try:
-            for index, (seconds, raw) in enumerate(reel):
+            for index, (seconds, raw) in enumerate(decoder):
                 yield Frame(seconds, index, raw, partial(painter, raw))
-                end = seconds + reel.length(raw)
+                end = seconds + decoder.length(raw)
         finally:
-            reel.close()
-        self.passed(end, reel.errors, reel.stopped)
+            decoder.close()
+        self.passed(end, decoder.errors, decoder.stopped)
 
     def passed(self, end: float | None, errors: Sequence[float], stopped: str | None) -> None:
         """Note what a whole pass has found: where the picture ended, and what was wrong (see `Decoder`).
@@ -69,38 +108,16 @@ class PyavFilm:
         self.end = end
         self.damage = self._damage(end, errors, stopped)
 
-    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
-        """The frame on the screen at each moment, see `Film.frames_at`."""
-        return self._frames_at(ascending(seconds))
-
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         painter = self.painter()
-        for index, (shown, raw) in enumerate(_showing(self.reel(), moments)):
+        for index, (shown, raw) in enumerate(_showing(self.decoder(), moments)):
             yield Frame(shown, index, raw, partial(painter, raw))
-
-    def pictures(
-        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
-    ) -> Iterator[Picture]:
-        """One picture for each moment, see `Film.pictures`."""
-        moments = ascending(seconds)
-        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
-
-    def close(self) -> None:
-        """Nothing is held between passes."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def painter(self) -> Painter:
         """What makes pictures of its frames; one for each thread."""
         return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
 
-    def reel(self, threads: int = 0, hardware: HWAccel | None = None) -> Decoder:
+    def decoder(self, threads: int = 0, hardware: HWAccel | None = None) -> Decoder:
         """A decode of its picture of its own, with ``threads`` of the decoder (0: as ffmpeg likes)."""
         info = self.info
         return Decoder(
@@ -133,25 +150,25 @@ class PyavFilm:
         return None
 
 
-def _showing(reel: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
+def _showing(decoder: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
     """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
 
-    Closes the reel at the end. Gives nothing where no frame can be decoded.
+    Closes the decoder at the end. Gives nothing where no frame can be decoded.
     """
     try:
         shown: tuple[float, VideoFrame] | None = None
         ahead: tuple[float, VideoFrame] | None = None
         begun = False
         for moment in moments:
-            if reel.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
-                shown = reel.land(moment)
-                ahead, begun = next(reel, None), True
+            if decoder.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
+                shown = decoder.land(moment)
+                ahead, begun = next(decoder, None), True
             elif not begun:
-                shown, ahead, begun = next(reel, None), next(reel, None), True
+                shown, ahead, begun = next(decoder, None), next(decoder, None), True
             while ahead is not None and ahead[0] <= moment + TOLERANCE:
-                shown, ahead = ahead, next(reel, None)
+                shown, ahead = ahead, next(decoder, None)
             if shown is None:
                 return
             yield shown
     finally:
-        reel.close()
+        decoder.close()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from shotad.core import FilmError, FilmInfo, Image
+from shotad.core import FilmInfo, Image
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -116,6 +116,40 @@ class Film(Protocol):
     ) -> None: ...
 
 
+class FilmReader:
+    """What readers share: the contract of `Film` on top of ``info``, ``frames`` and ``_frames_at``."""
+
+    info: FilmInfo
+    media: Media | None = None
+    damage: str | None = None
+    end: float | None = None
+
+    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+        raise NotImplementedError
+
+    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
+        """The frame on the screen at each moment, see `Film.frames_at`."""
+        return self._frames_at(ascending(seconds))
+
+    def pictures(
+        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
+    ) -> Iterator[Picture]:
+        """One picture for each moment, see `Film.pictures`."""
+        moments = ascending(seconds)
+        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
+
+    def close(self) -> None:
+        """See `Film.close`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
 def paint_pictures(frames: Iterator[Frame], moments: Sequence[float], size: Size) -> Iterator[Picture]:
     """The frames of `Film.frames_at` as pictures; a frame that is wanted twice is painted once."""
     last: Picture | None = None
@@ -136,11 +170,3 @@ def ascending(seconds: Sequence[float]) -> list[float]:
         if after < before:
             raise ValueError(f"seconds must ascend, got {before} before {after}")
     return moments
-
-
-def refuse_no_frames(name: str) -> FilmError:
-    """The error for a source in which no numbered frame was found."""
-    return FilmError(
-        f"{name} holds no numbered frames.",
-        "Frames are images named by their number, such as 00001.jpg.",
-    )

@@ -1,26 +1,108 @@
-"""Which frames of a clip are shown: 16 inside the slot and 16 outside it (Shot-by-Shot, section 3.1).
+"""From a slot to its clip: which shots around it are shown, and which frames of them.
+
+The rules are those of Shot-by-Shot (section 3.1): the shots that the slot overlaps and their neighbours, cut
+to reach; 16 frames inside the slot and 16 outside it. What the published code does otherwise is a setting.
 
 Frames are chosen, not moments: a frame is asked for a quarter of a frame behind its stamp, so that
 a reader finds that very frame whether it takes the last one before a moment or the nearest to it.
 A frame belongs to a stretch of time where both its stamp and that moment do; nothing is taken from
 the holes between the pieces of a clip.
 
-The published code's ways of choosing frames, kept for comparison (Shot-by-Shot's stage1 data loader).
+The published code's ways (its stage1 data loader) are kept for comparison. In a video moments are snapped
+to 32 positions of each shot, because faces had been detected only there. Of numbered frames at 3 a second
+(TV-AD) whole frames are taken, and the slot is not looked at.
 
-In a video moments are snapped to 32 positions of each shot, because faces had been detected only there. Of
-numbered frames at 3 a second (TV-AD) whole frames are taken, and the slot is not looked at.
+Film grammar is read from the first, the middle and the last frame of a shot, and two between (`moments_of`).
+One sorted pass over the pictures serves the clips of all slots (`clips`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import ContextShot, FramePlan, FrameSettings, Interval, Role, Seconds
+from shotad.core import (
+    Clip,
+    ContextSettings,
+    ContextShot,
+    FramePlan,
+    FrameSettings,
+    Interval,
+    Role,
+    Seconds,
+    Shot,
+)
+from shotad.film.reader import Picture
+
+
+def context_shots(
+    slot: Interval, shots: Sequence[Shot], settings: ContextSettings
+) -> tuple[ContextShot, ...]:
+    """The shots shown for ``slot``, oldest first, each cut to the part that is shown.
+
+    ``shots`` are those of the whole film, ascending, not overlapping. The first current shot is cut
+    to start at most ``internal_range`` seconds before the slot, the last to end as much after it;
+    past and future shots are cut to ``internal_range + 2 x external_range``. Neighbours are chosen
+    before short pieces are dropped, and not replaced. A current shot always stays.
+
+    A slot outside all shots gives one pseudo-shot, the slot itself, numbered after the film's last
+    shot; two such slots share that number, so what is known of a shot belongs to the whole `Shot`.
+    """
+    first, end = _overlapping(slot, shots, settings.inclusive)
+    if first >= end:
+        index = shots[-1].index + 1 if shots else 0
+        return (ContextShot(Shot(index, slot), Role.CURRENT, slot),)
+    near = _around(slot, settings.internal_range)
+    wide = _around(slot, settings.internal_range + 2 * settings.external_range)
+    past = [_piece(s, Role.PAST, wide) for s in shots[max(first - settings.past, 0) : first]]
+    current = [_piece(s, Role.CURRENT, near) for s in shots[first:end]]
+    future = [_piece(s, Role.FUTURE, wide) for s in shots[end : end + settings.future]]
+    shown = _long(current, 0.0 if settings.keep_current else settings.shortest) or _long(current, 0.0)
+    return (*_long(past, settings.shortest), *shown, *_long(future, settings.shortest))
+
+
+def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tuple[int, int]:
+    """Positions ``[first, end)`` of the shots that overlap the slot.
+
+    ``inclusive``: a shot that ends where the slot begins counts too, and one that begins where it ends, as in
+    lists with a gap at each cut. Where two shots meet without a gap, that moment is the border of both, and
+    neither counts for it: frames ``(9, 14)``, both within, and the slot ``(15, 20)`` share no frame.
+    """
+    first = bisect_right(shots, slot.start, key=lambda s: s.interval.end)
+    end = bisect_left(shots, slot.end, key=lambda s: s.interval.start)
+    if inclusive:
+        first -= _borders(shots, first, slot.start) == (True, False)
+        end += _borders(shots, end, slot.end) == (False, True)
+    return first, end
+
+
+def _borders(shots: Sequence[Shot], place: int, moment: float) -> tuple[bool, bool]:
+    """Whether the shot before ``place`` ends at ``moment``, and whether the one at ``place`` begins there."""
+    ends = place > 0 and shots[place - 1].interval.end == moment
+    return ends, place < len(shots) and shots[place].interval.start == moment
+
+
+def _around(slot: Interval, reach: float) -> Interval:
+    return Interval(slot.start - reach, slot.end + reach)
+
+
+def _piece(shot: Shot, role: Role, reach: Interval) -> ContextShot | None:
+    """The shot cut to what is in reach, or None where nothing of it is."""
+    clipped = shot.interval.clip(reach)
+    return ContextShot(shot, role, clipped) if clipped else None
+
+
+def _long(pieces: Sequence[ContextShot | None], seconds: float) -> list[ContextShot]:
+    """The pieces that are longer than ``seconds``."""
+    return [piece for piece in pieces if piece is not None and piece.clipped.duration > seconds]
+
 
 POSITIONS = 32
 """Moments of a shot that may be shown, evenly from its start, its end left out."""
@@ -384,3 +466,125 @@ def even_positions(lengths: Seconds, n: int) -> npt.NDArray[np.int64]:
     steps = np.arange(n)
     rising = np.maximum.accumulate(found - steps) + steps
     return np.minimum(rising, m - n + steps).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class ShotMoments:
+    """The seconds at which frames of a shot are asked for, ascending.
+
+    ``quarter`` and ``three_quarters`` are for readers of scale that want more than the middle frame.
+    """
+
+    first: float
+    quarter: float
+    middle: float
+    three_quarters: float
+    last: float
+
+    def __post_init__(self) -> None:
+        moments = [self.first, self.quarter, self.middle, self.three_quarters, self.last]
+        if moments != sorted(moments):
+            raise ValueError(f"moments of a shot must ascend, got {self}")
+
+
+Moment = Literal["first", "quarter", "middle", "three_quarters", "last"]
+"""Name of one of them."""
+
+_BETWEEN = (0.25, 0.5, 0.75)
+
+
+def moments_of(shot: Interval, frame_rate: Fraction, *, stamps: Seconds | None = None) -> ShotMoments | None:
+    """The first and the last frame of ``shot``, and those at a quarter, the middle and three quarters.
+
+    Frames stand ``1 / frame_rate`` apart from the shot's start, and are asked for a quarter of that
+    behind their stamps, so that every reader finds them. With ``stamps``, ``float64[n]`` ascending, they
+    are the first and last stamp inside the shot and those nearest to the places between; None where none is.
+
+    >>> moments_of(Interval(1.0, 3.0), Fraction(4), stamps=np.arange(0, 9, 0.5))
+    ShotMoments(first=1.0, quarter=1.5, middle=2.0, three_quarters=2.5, last=2.5)
+    """
+    between = [shot.start + part * shot.duration for part in _BETWEEN]
+    if stamps is not None:
+        low, high = (int(np.searchsorted(stamps, t - TOLERANCE)) for t in (shot.start, shot.end))
+        inside = stamps[low:high]
+        if not len(inside):
+            return None
+        a, b, c = (float(inside[int(np.argmin(np.abs(inside - second)))]) for second in between)
+        return ShotMoments(float(inside[0]), a, b, c, float(inside[-1]))
+    frame = float(1 / frame_rate)
+    first = min(shot.start + LAG * frame, shot.middle)
+    last = max(shot.end - (1 - LAG) * frame, first)
+    a, b, c = (min(max(second, first), last) for second in between)
+    return ShotMoments(first, a, b, c, last)
+
+
+def published_moments_of(shot: Interval) -> ShotMoments:
+    """The same as the published code has it: positions 0, 15 and 31 of 32, the end left out."""
+    a, b, c, d, e = (shot.start + k * shot.duration / POSITIONS for k in (0, 8, 15, 24, POSITIONS - 1))
+    return ShotMoments(a, b, c, d, e)
+
+
+Pictures = Callable[[Sequence[float]], Iterable[Picture]]
+"""Delivers one picture for each of the ascending seconds, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipPlan:
+    """The frames that one slot's clip wants, shot by shot, oldest first."""
+
+    slot_id: str
+    frames: tuple[FramePlan, ...]
+
+    def __post_init__(self) -> None:
+        if not self.frames:
+            raise ValueError(f"the clip of slot {self.slot_id} must want at least one frame, got none")
+
+
+@dataclass(slots=True)
+class _Pending:
+    plan: ClipPlan
+    missing: int
+    pictures: dict[float, Picture] = field(default_factory=dict)
+
+
+def clips(plans: Iterable[ClipPlan], pictures: Pictures) -> Iterator[tuple[str, Clip]]:
+    """The clips of ``plans``, in their order, each as soon as its last frame has been read.
+
+    Pictures are read once, in the order of the film, and shared by the clips that want them; a clip
+    that has been handed out is let go. A plan of which no frame can be had any more (the film ends
+    early) is left out.
+    """
+    waiting = deque(_Pending(plan, len(_wanted(plan))) for plan in plans)
+    wanted_by: dict[float, list[_Pending]] = defaultdict(list)
+    for pending in waiting:
+        for moment in _wanted(pending.plan):
+            wanted_by[moment].append(pending)
+    for picture in pictures(sorted(wanted_by)):
+        for pending in wanted_by.pop(picture.wanted):
+            pending.pictures[picture.wanted] = picture
+            pending.missing -= 1
+        while waiting and waiting[0].missing == 0:
+            yield from _finished(waiting.popleft())
+    for pending in waiting:
+        yield from _finished(pending)
+
+
+def _wanted(plan: ClipPlan) -> list[float]:
+    return sorted({float(second) for frames in plan.frames for second in frames.seconds})
+
+
+def _finished(pending: _Pending) -> Iterator[tuple[str, Clip]]:
+    had = [
+        (frames.number, pending.pictures[float(second)])
+        for frames in pending.plan.frames
+        for second in frames.seconds
+        if float(second) in pending.pictures
+    ]
+    if had:
+        clip = Clip(
+            np.stack([picture.image for _, picture in had]),
+            np.array([picture.seconds for _, picture in had], dtype=np.float64),
+            np.array([number for number, _ in had], dtype=np.int64),
+        )
+        yield pending.plan.slot_id, clip
+    pending.pictures.clear()

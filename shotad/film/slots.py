@@ -1,19 +1,30 @@
 """Slots: the times in which AD lines are spoken, from free time, shots and settings. Pure.
 
-The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a part. So a
-sparser track is a subset of a richer one: its slots have the same ids, and what was written for them
-stays valid when the detail changes.
+Free time is the film less its speech, with a safety margin at each side; the roll of end credits is found by
+the text that was seen. The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a
+part. So a sparser track is a subset of a richer one: its slots have the same ids, and what was written for
+them stays valid when the detail changes.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shotad.core import Interval, Shot, Slot, SlotSettings, slot_id
-from shotad.film.gaps import subtract, union
+from shotad.core import (
+    Interval,
+    Shot,
+    Sighting,
+    Slot,
+    SlotSettings,
+    SpeechKind,
+    SpeechSettings,
+    Utterance,
+    slot_id,
+)
 
 HARD_MINIMUM = 2.0
 """Seconds below which no slot is planned whatever ``slots.minimum`` says (WCAG F113)."""
@@ -313,3 +324,115 @@ def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSetti
         kept.append(farthest)
         distance = [min(d, abs(s - starts[farthest])) for d, s in zip(distance, starts, strict=True)]
     return [spans[k] for k in sorted(kept)]
+
+
+def free_time(speech: Sequence[Utterance], duration: float, settings: SpeechSettings) -> tuple[Interval, ...]:
+    """The stretches of ``[0, duration)`` in which nobody speaks, sorted and apart.
+
+    Each utterance is widened by ``settings.margin`` seconds at both sides; utterances may overlap,
+    be unsorted, or lie beyond the film. Sung lyrics are kept free too unless
+    ``settings.over_lyrics``: guidelines let a describer speak over the instrumental part of a song
+    and not over its words, and an instrumental part is no utterance. Pieces are not filtered by
+    length here, for only `plan_slots` knows what is too short for a line.
+    """
+    if not math.isfinite(duration) or duration <= 0:
+        return ()
+    taken = [
+        Interval(u.interval.start - settings.margin, u.interval.end + settings.margin)
+        for u in speech
+        if not (settings.over_lyrics and u.kind is SpeechKind.LYRICS)
+    ]
+    return subtract(Interval(0.0, duration), taken)
+
+
+def union(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval, ...]:
+    """The intervals sorted and joined where they touch, overlap, or lie at most ``bridge`` seconds apart.
+
+    >>> union([Interval(3, 4), Interval(0, 1), Interval(0.5, 2)])
+    (Interval(start=0, end=2), Interval(start=3, end=4))
+    """
+    joined: list[Interval] = []
+    for interval in sorted(intervals):
+        if joined and interval.start <= joined[-1].end + bridge:
+            joined[-1] = Interval(joined[-1].start, max(joined[-1].end, interval.end))
+        else:
+            joined.append(interval)
+    return tuple(joined)
+
+
+def subtract(whole: Interval, taken: Iterable[Interval]) -> tuple[Interval, ...]:
+    """What is left of ``whole`` without ``taken``: ``[0, 9)`` less ``[3, 5)`` is ``[0, 3)``, ``[5, 9)``."""
+    left: list[Interval] = []
+    start = whole.start
+    for interval in union(taken):
+        if interval.start >= whole.end:
+            break
+        if interval.start > start:
+            left.append(Interval(start, interval.start))
+        start = max(start, interval.end)
+    if start < whole.end:
+        left.append(Interval(start, whole.end))
+    return tuple(left)
+
+
+SHORTEST = 8.0
+"""Seconds; a shorter stretch of text is a title or a sign."""
+SHORTEST_FULL = 5.0
+"""The same where it reaches the film's end and shows many lines at once."""
+MANY_LINES = 5
+"""So many lines at once are no title and no sign."""
+LONGEST_BLANK = 12.0
+"""Seconds without text that credits may have between two cards."""
+DENSITY = 0.6
+"""Share of the moments of the stretch that show text."""
+LINES = 2
+"""Lines of text at one moment; one alone is a title, a sign or a burnt-in subtitle."""
+_SUBTITLE_TOP = 0.75
+"""Height below which text is taken for subtitles."""
+
+
+def credits_interval(
+    sightings: Sequence[Sighting], moments: Sequence[float], film: Interval
+) -> Interval | None:
+    """The roll of credits in the second half of ``film``, or None.
+
+    ``sightings`` are lines of text, ``moments`` all the seconds at which text was looked for, those
+    without any included. Credits are the longest stretch in which most moments show several lines
+    that are not all at the bottom.
+    """
+    looked = sorted(set(moments))
+    shown = Counter(s.seconds for s in sightings if s.box.centre[1] < _SUBTITLE_TOP)
+    lines = Counter(s.seconds for s in sightings)
+    full = [m for m in looked if m >= film.middle and lines[m] >= LINES and shown[m] > 0]
+    runs = [run for run in _runs(full) if _dense(run, looked)]
+    stretches = [(_stretch(run, looked, film), max(lines[m] for m in run)) for run in runs]
+    long = [stretch for stretch, most in stretches if _is_roll(stretch, most, film)]
+    return max(long, key=lambda stretch: (stretch.duration, stretch.start), default=None)
+
+
+def _is_roll(stretch: Interval, most_lines: int, film: Interval) -> bool:
+    if stretch.duration >= SHORTEST:
+        return True
+    at_end = film.end - stretch.end < 1
+    return at_end and most_lines >= MANY_LINES and stretch.duration >= SHORTEST_FULL
+
+
+def _runs(moments: Sequence[float]) -> list[list[float]]:
+    runs: list[list[float]] = []
+    for moment in moments:
+        if runs and moment - runs[-1][-1] <= LONGEST_BLANK:
+            runs[-1].append(moment)
+        else:
+            runs.append([moment])
+    return runs
+
+
+def _dense(run: Sequence[float], looked: Sequence[float]) -> bool:
+    inside = bisect_left(looked, run[-1]) - bisect_left(looked, run[0]) + 1
+    return len(run) >= DENSITY * inside
+
+
+def _stretch(run: Sequence[float], looked: Sequence[float], film: Interval) -> Interval:
+    """From the first moment to the first after the run that showed none, or the film's end."""
+    after = bisect_left(looked, run[-1]) + 1
+    return Interval(run[0], looked[after] if after < len(looked) else max(film.end, run[-1] + 1e-3))

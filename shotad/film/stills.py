@@ -5,18 +5,16 @@ from __future__ import annotations
 import shlex
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePosixPath
-from types import TracebackType
-from typing import Self, cast
+from typing import cast
 
 import numpy as np
 
 from shotad.core import FilmError, FilmInfo, Image, Tar, UsageError, file_fingerprint, read_limited
-from shotad.film.container import Media
-from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures, refuse_no_frames
+from shotad.film.reader import TOLERANCE, FilmReader, Frame
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 """Endings of files that are frames."""
@@ -57,7 +55,7 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
         raise FilmError(f"{path} cannot be read: {error}.", "The archive is cut off or damaged.") from None
 
 
-class StillsFilm:
+class StillsFilm(FilmReader):
     """Frames named by number; keeps the contract of `shotad.film.reader.Film`.
 
     The lowest number is second 0, number ``n`` is ``(n - lowest) / rate``. Where a number is missing
@@ -72,14 +70,14 @@ class StillsFilm:
         archive: tarfile.TarFile | None = None,
     ) -> None:
         if not frames:
-            raise refuse_no_frames(path.name)
+            raise FilmError(
+                f"{path.name} holds no numbered frames.",
+                "Frames are images named by their number, such as 00001.jpg.",
+            )
         self._rate, self._archive = frame_rate, archive
         self._read = dict(sorted(frames.items()))
         self._numbers = list(self._read)
         self._first = self._numbers[0]
-        self.media: Media | None = None
-        self.damage: str | None = None
-        self.end: float | None = None
         self.info = self._look(path)
 
     def _look(self, path: Path) -> FilmInfo:
@@ -143,10 +141,6 @@ class StillsFilm:
         if broken:
             self.damage = f"Some frames are no pictures ({len(broken)}, the first is number {broken[0]})."
 
-    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
-        """The frame on the screen at each moment, see `Film.frames_at`."""
-        return self._frames_at(ascending(seconds))
-
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         starts = np.array([self._second(number) for number in self._numbers])
         place, image = -1, None
@@ -164,13 +158,6 @@ class StillsFilm:
                 return self._numbers[place], image
         raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
 
-    def pictures(
-        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
-    ) -> Iterator[Picture]:
-        """One picture for each moment, see `Film.pictures`."""
-        moments = ascending(seconds)
-        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
-
     def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
         import cv2
 
@@ -186,14 +173,6 @@ class StillsFilm:
         """Close the archive."""
         if self._archive is not None:
             self._archive.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _folder(path: Path) -> dict[int, Reader]:

@@ -1,32 +1,35 @@
 """Subtitles as utterances: from a file, or from the text tracks inside a film.
 
-`read_subtitles` takes SRT, WebVTT, ASS and SSA files; `embedded_track` reads mov_text,
+`read_subtitles` takes SRT, WebVTT, ASS and SSA files, through pysubs2; `embedded_track` reads mov_text,
 SubRip, ASS and WebVTT tracks and chooses the one to be trusted as a record of all that is said.
+
+A cue says spoken words, sung words, or only a sound (`read_turns`). Captions for deaf people name sounds in
+brackets and mark songs with notes (the BBC's and Netflix's subtitle guides; older British files use ``#`` for
+a note). Only words keep a describer silent. Where a cue can be read either way it counts as speech: a line
+over dialogue is worse than a gap missed.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import html
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from shotad.core import FilmError, SubtitleError, Utterance, is_tar
+from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance, is_tar, seen
 from shotad.film.container import exact_start, find_media, legible, packets_of
-from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
+from shotad.film.speakers import marked, of_actor, pieces
 
 if TYPE_CHECKING:
     from av import Packet
     from av.container import InputContainer
     from av.stream import Stream
     from av.subtitles.stream import SubtitleStream
-
-__all__ = [
-    "EmbeddedTrack", "embedded_subtitles", "embedded_track", "ordered", "parse_subtitles", "read_subtitles",
-]  # fmt: skip
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -198,3 +201,326 @@ def _reason(best: _Candidate, whole: int, found: int, language: str) -> str:
     ]
     why = ", ".join(filter(None, marks)) or "the first"
     return f"{whole} of {found} text tracks hold all speech; chosen: {why}"
+
+
+_TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*+(?:/\s*+)?>|\{\\[^{}]*\}")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|【[^【】]*】|［[^［］]*］|\*[^*\n]+\*")
+_UNCLOSED = re.compile(r"^\s*[\[(（【［](?:[^\s\])）】］]++\s*+){1,8}$|^[^\[【［]*[\]】］]\s*$")
+_NOTES = "♪♫♬♩"
+_NOTE = re.compile(rf"[{_NOTES}]")
+_SUNG = re.compile(rf"[{_NOTES}][^{_NOTES}]*(?:[{_NOTES}]|$)", re.DOTALL)
+_HASH_SONG = re.compile(r"^\s*#\s.*#\s*$", re.DOTALL)
+_LABEL = re.compile(
+    r"^\s*(?:>>+\s*)?(?:[^\W\d_a-zß-öø-ÿ][^\Wa-zß-öø-ÿ]*(?:[ .'#&-]+[^\Wa-zß-öø-ÿ]+){0,3}\s*:(?=\s|$))"
+)
+_MIXED_LABEL = re.compile(r"^\s*>>+\s*[^:\n]{1,30}:\s")
+_LEAD = re.compile(r"^\s*(?:>>+|[-‐–—―•]+)\s*")
+_WORD = re.compile(r"\w")
+_TUNE = re.compile(
+    r"^(?-i:[a-z])[^.!?]*\b(?:music|musical|tune|melody|theme|song|instrumental|orchestra\w*|piano|guitar|drum\w*|"
+    r"fanfare|score|jingle)\b|\b(?:music|tune|melody|theme|song)\s+(?:\w+\s+){0,2}(?:play\w*|continu\w*|fad\w*|"
+    r"swell\w*|stop\w*|end\w*|start\w*|begin\w*|intensif\w*|resum\w*)\b",
+    re.IGNORECASE,
+)
+_SINGING = re.compile(
+    r"\b(?:sing|sings|singing|sung|chant\w*|rap|raps|rapping|vocali[sz]\w*)\b", re.IGNORECASE
+)
+_SPEAKING = re.compile(
+    r"\b(?i:speak|speaks|speaking|spoken|talk|talks|talking|says|saying|whisper\w*|narrat\w*|announc\w*|recit\w*|"
+    r"pray|prays|praying|reads aloud|reading aloud|continues in)\b|\bin [A-Z][a-z]+(?:ese|ish|ian|an|ic|ch)\b"
+)  # fmt: skip
+_BACKGROUND = re.compile(
+    r"\b(?:indistinct\w*|inaudibl\w*|background|distant|muffled|crowd|chatter\w*)\b", re.IGNORECASE
+)
+_PERSONAL = re.compile(r"\b(?:I|I'm|I'll|I've|you|you're|we|we're|let's|don't|can't)\b")
+_MAKER = re.compile(
+    r"^\W*(?:subtitle[sd]?|caption(?:s|ed|ing)?|sync(?:ed|hroni[sz]ed)?|transcript|ripped|corrected|translated|"
+    r"encoded)\b[^\n]{0,40}\bby\b|\bopensubtitles\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
+
+
+LONGEST = 2_000
+"""Characters of a cue that are read: two minutes of talk. Nobody could read more of one from a screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The words of one cue, free of marks and labels, and whether they are spoken or sung."""
+
+    text: str
+    kind: SpeechKind
+    speaker: str = ""
+    """Who, where the cue says so."""
+
+
+def read_turns(raw: str) -> tuple[Said, ...]:
+    """What `read_caption` reads, by speaker: as several where a cue names more than one.
+
+    >>> [(said.speaker, said.text) for said in read_turns("- THOM: Who's there?\\n- ANN: It's me.")]
+    [('Thom', "Who's there?"), ('Ann', "It's me.")]
+    """
+    raw = raw[:LONGEST]
+    whole = read_caption(raw)
+    if whole is None:
+        return ()
+    turns = list(pieces(strip_tags(marked(raw))))
+    speakers = list(dict.fromkeys(speaker for speaker, _ in turns))
+    if len(speakers) == 1:
+        return (replace(whole, speaker=speakers[0]),)
+    said = [replace(one, speaker=who) for who, text in turns if (one := read_caption(text)) and one.text]
+    if whole.kind is SpeechKind.SPEECH and " ".join(one.text for one in said) == whole.text:
+        return tuple(replace(one, kind=SpeechKind.SPEECH) for one in said)
+    return (whole,)
+
+
+def read_caption(raw: str) -> Said | None:
+    """The words in a cue's text, or None where the cue names a sound, a tune or the subtitles' maker.
+
+    ``raw`` has its lines split by newlines; formatting tags, sound captions, notes, speaker labels
+    and dialogue dashes are taken off. What a cue has beyond `LONGEST` characters is left out.
+
+    >>> read_caption("[door slams]\\n- JOHN: Who's <i>there</i>?").text
+    "Who's there?"
+    >>> read_caption("♪ Hello darkness ♪").kind
+    <SpeechKind.LYRICS: 'lyrics'>
+    """
+    text = strip_tags(raw[:LONGEST])
+    if not text or _is_advert(text):
+        return None
+    sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
+    bare, captions = _split_captions(text)
+    if sung:
+        return _sung(bare, captions)
+    words = _clean_lines(bare, keep_label=not captions)
+    if words:
+        return Said(words, SpeechKind.SPEECH)
+    return _voiced_caption(captions)
+
+
+def _is_advert(text: str) -> bool:
+    """True for the subtitlers' own credit; an address inside a longer sentence may be spoken."""
+    return bool(_MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4))
+
+
+def strip_tags(raw: str) -> str:
+    """``raw`` without HTML, WebVTT and ASS formatting, entities resolved."""
+    text = raw.replace(r"\N", "\n").replace(r"\n", "\n").replace(r"\h", " ")
+    text = html.unescape(_TAGS.sub("", text))
+    return re.sub("[\u200c-\u200f]", "", seen(text)).replace("\xa0", " ").strip()
+
+
+def _split_captions(text: str) -> tuple[str, list[str]]:
+    if _UNCLOSED.match(text):
+        # A caption that goes on in the next cue, or has lost one of its brackets.
+        return "", [text.strip(" \n[]()（）【】［］")]
+    captions: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        inner = match.group()[1:-1].strip()
+        if _is_sentence(inner):
+            return inner
+        captions.append(inner)
+        return " "
+
+    previous = ""
+    while previous != text:
+        previous, text = text, _BRACKETED.sub(take, text)
+    return text, captions
+
+
+def _is_sentence(inner: str) -> bool:
+    """True for words in brackets that are spoken, such as an aside: ``(I told you so.)``."""
+    return len(inner.split()) >= 3 and inner[-1:] in ".!?" and bool(_PERSONAL.search(inner))
+
+
+def _sung(bare: str, captions: list[str]) -> Said | None:
+    spoken = _clean_lines(_SUNG.sub("\n", bare)) if not _HASH_SONG.match(bare) else ""
+    if spoken:
+        return Said(_clean_lines(bare), SpeechKind.SPEECH)
+    words = _clean_lines(bare)
+    if words and (_PERSONAL.search(words) or _SINGING.search(words) or not _TUNE.search(words)):
+        return Said(words, SpeechKind.LYRICS)
+    return _voiced_caption(captions)
+
+
+def _voiced_caption(captions: list[str]) -> Said | None:
+    """``[speaking French]`` has a voice to be heard, though no words; ``[indistinct chatter]`` has none."""
+    for caption in captions:
+        if _BACKGROUND.search(caption):
+            continue
+        if _SINGING.search(caption):
+            return Said("", SpeechKind.LYRICS)
+        if _SPEAKING.search(caption):
+            return Said("", SpeechKind.SPEECH)
+    return None
+
+
+def _clean_lines(text: str, *, keep_label: bool = True) -> str:
+    lines = (_clean_line(line, keep_label) for line in text.split("\n"))
+    return " ".join(line for line in lines if _WORD.search(line))
+
+
+def _clean_line(line: str, keep_label: bool) -> str:
+    """The line's words; a label without words (they follow in the next cue) stays if ``keep_label``."""
+    line = re.sub(rf"[{_NOTES}]+", " ", line)
+    line = re.sub(r"^\s*#\s|\s#\s*$", " ", line)
+    line = _LEAD.sub("", _MIXED_LABEL.sub("", line))
+    unlabelled = _LEAD.sub("", _LABEL.sub("", line))
+    return " ".join((unlabelled if _WORD.search(unlabelled) or not keep_label else line).split())
+
+
+LARGEST_FILE = 16 << 20
+"""Bytes; the subtitles of a long film have about 0.2 MB, so a larger file is something else."""
+HINT = "Give an SRT, WebVTT, ASS or SSA file, or leave --subtitles out to listen to the sound."
+_SIGN_STYLE = re.compile(
+    r"(?<![a-z])signs?(?![a-z])|typeset|(?<!sub)titles?\b|on-?screen|(?<![a-z])notes?\b|logo|credit",
+    re.IGNORECASE,
+)
+_SONG_STYLE = re.compile(r"\b(?:op|ed)\b|song|karaoke|lyric|romaji|kanji|insert", re.IGNORECASE)
+
+
+def read_subtitles(path: str | Path) -> tuple[Utterance, ...]:
+    """All that is spoken or sung according to a subtitle file, by start time; seconds of the film.
+
+    Sound captions, tunes, on-screen signs and the subtitlers' own credits are no utterances. A cue
+    that ends before it starts lasts as long as its words take. Raises SubtitleError.
+    """
+    path = Path(path)
+    return parse_subtitles(_decode(_read_bytes(path), path), str(path))
+
+
+def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]:
+    """`read_subtitles` for text that is already in memory; ``name`` stands in errors."""
+    import pysubs2
+
+    text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
+    kind = _format_of(text, name)
+    options = {"keep_html_tags": True} if kind in ("srt", "vtt") else {}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            subs = pysubs2.SSAFile.from_string(
+                _vtt_cues(text) if kind == "vtt" else text, format_=kind, **options
+            )
+    except (pysubs2.exceptions.Pysubs2Error, ValueError, KeyError, IndexError) as error:
+        raise SubtitleError(f"{name} is damaged: {error}.", HINT) from None
+    if not subs.events and kind != "vtt":
+        raise SubtitleError(f"{name} holds no subtitle.", HINT)
+    return ordered(said for event in subs.events for said in _utterances(event))
+
+
+def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
+    """By start, each only once (typeset ASS repeats a line in several layers)."""
+    return tuple(sorted(dict.fromkeys(utterances), key=lambda u: (u.interval, u.text)))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise SubtitleError(f"{path} has {path.stat().st_size} bytes, too many for subtitles.", HINT)
+        data = path.read_bytes()
+    except OSError as error:
+        raise SubtitleError(f"The subtitles {path} cannot be read: {error.strerror}.", HINT) from None
+    if not data.strip():
+        raise SubtitleError(f"The subtitles {path} are empty.", HINT)
+    return data
+
+
+def _decode(data: bytes, path: Path) -> str:
+    for mark, encoding in (
+        (b"\xef\xbb\xbf", "utf-8-sig"),
+        (b"\xff\xfe\x00\x00", "utf-32"),
+        (b"\x00\x00\xfe\xff", "utf-32"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    head = data[:4096]
+    if head.count(0) > len(head) // 4:
+        text = data.decode(
+            "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be", "replace"
+        )
+        if "-->" in text or "Dialogue:" in text:
+            return text
+    if 0 in data:
+        raise SubtitleError(f"{path} is no text.", HINT)
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return data.decode("latin-1")
+
+
+def _format_of(text: str, name: str) -> str:
+    if text.lstrip().startswith("WEBVTT"):
+        return "vtt"
+    if re.search(r"^[^\S\n]*\[(?:Script Info|V4\+? Styles|Events)\]", text, re.MULTILINE | re.IGNORECASE):
+        return "ssa" if re.search(r"^[^\S\n]*\[V4 Styles\]", text, re.MULTILINE | re.IGNORECASE) else "ass"
+    if re.search(r"^[^\S\n]*\d+:\d+:\d+[,.:]\d+\s*-->", text, re.MULTILINE):
+        return "srt"
+    raise SubtitleError(f"{name} is in no known subtitle format.", HINT)
+
+
+def _vtt_cues(text: str) -> str:
+    """WebVTT with nothing but its cues: pysubs2 would read a note or a named cue id as words.
+
+    Time tags go too, for two of them in one line look like the times of a cue.
+    """
+    cues = []
+    for block in re.split(r"\n[ \t]*\n", text):
+        lines = block.strip("\n").split("\n")
+        at = next((i for i, line in enumerate(lines[:2]) if "-->" in line), None)
+        if at is not None and not lines[0].startswith(("NOTE", "STYLE", "REGION")):
+            payload = [re.sub(r"<[\d:.]+>", "", line) for line in lines[at + 1 :]]
+            cues.append("\n".join([lines[at], *payload]))
+    return "WEBVTT\n\n" + "\n\n".join(cues) + "\n"
+
+
+def _utterances(event: object) -> Iterator[Utterance]:
+    text, style = str(getattr(event, "text", "")), str(getattr(event, "style", ""))
+    if getattr(event, "is_comment", False) or getattr(event, "is_drawing", False):
+        return
+    start, end = getattr(event, "start", 0) / 1000, getattr(event, "end", 0) / 1000
+    yield from utterances_in(text, start, end, style=style, actor=str(getattr(event, "name", "")))
+
+
+def utterances_in(
+    text: str, start: float, end: float, *, style: str = "", actor: str = ""
+) -> Iterator[Utterance]:
+    """What is said in one cue or ASS event of ``[start, end)`` seconds, none where nothing is.
+
+    A cue of several speakers is shared out among them by their words. ``style`` as in `said_in`; ``actor`` is
+    who speaks where the text does not say.
+    """
+    turns = said_in(text, style)
+    if not turns:
+        return
+    whole = spoken_interval(start, end, " ".join(said.text for said in turns))
+    words = [max(1, len(said.text.split())) for said in turns]
+    at = whole.start
+    for i, said in enumerate(turns, 1):
+        until = whole.end if i == len(turns) else whole.start + whole.duration * sum(words[:i]) / sum(words)
+        speaker = said.speaker or (of_actor(actor) if len(turns) == 1 else "")
+        yield Utterance(Interval(at, until), said.text, said.kind, speaker)
+        at = until
+
+
+def said_in(text: str, style: str) -> tuple[Said, ...]:
+    """The words of an ASS event or cue; a style named for signs is text on screen, one for songs sung."""
+    if re.search(r"\\p[1-9]", text) or (_SIGN_STYLE.search(style) and not _SONG_STYLE.search(style)):
+        return ()
+    turns = read_turns(text)
+    if turns and _SONG_STYLE.search(style):
+        return (Said(" ".join(said.text for said in turns), SpeechKind.LYRICS),)
+    return turns
+
+
+def spoken_interval(start: float, end: float, text: str) -> Interval:
+    """``[start, end)``, or as long as the words take where the cue ends before it starts."""
+    if end <= start:
+        end = start + max(1.0, 0.4 * len(text.split()))
+    return Interval(start, end)

@@ -1,8 +1,8 @@
 """How frames are had at the least cost: along with the pass that finds the shots, in one pass for all who
-look, or in a pass for each. Pure: it is estimated from the film's size, its key frames, and the moments.
+look, or in a pass for each. It is estimated from the film's size, its key frames, and the moments.
 
 All costs are seconds of one processor core of an ordinary laptop, so that only their ratios matter; they
-are measured by ``benchmarks/reading.py``.
+are measured by ``benchmarks/reading.py``. Key frames are read from the index of the container.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from shotad.core import Interval, Seconds
+from shotad.core import FilmError, Interval, Seconds
+from shotad.film.container import is_cover
+from shotad.film.decoder import INDEXED, SEEKABLE
+from shotad.film.reader import Film
 
 DECODE = 4.2e-3
 """Of one frame of a million pixels (H.264, 480 to 1080 lines)."""
@@ -267,3 +271,53 @@ def _wanted_again(readers: Sequence[Sequence[float]]) -> int:
         again |= seen & own
         seen |= own
     return len(again)
+
+
+_MOST = 200_000
+"""Key frames that are read; films of which every frame is one are not searched for an hour."""
+
+
+def key_frames(film: Film) -> KeyFrames:
+    """The key frames of ``film``; without seconds where its container has no index of them.
+
+    Numbered stills and readers that never seek count as not seekable. Nothing is decoded.
+    """
+    from shotad.film.pyav_reader import PyavFilm
+
+    if film.media is None or not isinstance(film, PyavFilm):
+        return KeyFrames(seekable=False)
+    try:
+        container = film.media.open()
+    except FilmError:
+        return KeyFrames(seekable=False)
+    with container:
+        kinds = container.format.name.split(",")
+        if SEEKABLE.isdisjoint(kinds):
+            return KeyFrames(seekable=False)
+        streams = [stream for stream in container.streams.video if not is_cover(stream)]
+        if INDEXED.isdisjoint(kinds) or not streams:
+            return KeyFrames()
+        seconds = _indexed(container, streams[0], film.info.start)
+    return KeyFrames(np.array(seconds, dtype=np.float64) if len(seconds) > 1 else None)
+
+
+def _indexed(container: Any, stream: Any, start: Fraction) -> list[float]:
+    import av
+
+    try:
+        # An index that stands at the film's end is only read when something is sought.
+        container.seek(0)
+    except (av.error.FFmpegError, OSError):
+        return []
+    base = stream.time_base or Fraction(1, 1_000_000)
+    entries, stamp = stream.index_entries, None
+    found: list[float] = []
+    last = entries[len(entries) - 1].timestamp if len(entries) else -1
+    while stamp is None or stamp < last:
+        sought = -(1 << 62) if stamp is None else stamp + 1
+        place = entries.search_timestamp(sought, backward=False)
+        if place < 0 or len(found) >= _MOST:
+            break
+        stamp = entries[place].timestamp
+        found.append(float(stamp * base - start))
+    return found

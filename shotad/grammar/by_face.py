@@ -72,7 +72,7 @@ _METRES = {
 _NOBODY = (0.0, 0.1, 0.15, 0.2, 0.55)
 """How often pictures have each scale in which nobody is found: of 60 stills 0, 5, 9, 12 and 34."""
 _BLACK = 28.0
-"""Luma, as in `shotad.sight.light.active_area`."""
+"""Luma, as in `shotad.sight.motion.active_area`."""
 _LIT = 0.18
 """Share of a picture above ``_BLACK`` below which it may be a title: those have 0.1 at most,
 pictures without people 0.27 at least."""

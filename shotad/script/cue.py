@@ -1,4 +1,7 @@
-"""One line of audio description: what is said, when, why so, who made it, and what a person changed."""
+"""One line of audio description: what is said, when, why so, who made it, and what a person changed.
+
+Here too: a line as a script file carries it (`ScriptCue`), and times as script files spell them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fractions import Fraction
 
 from shotad.core import Interval, ScriptError, seen
 
@@ -394,3 +398,80 @@ class Script:
     cues: tuple[ScriptCue, ...]
     stamp: str | None = None
     line_stamps: Mapping[str, str] = field(default_factory=dict)
+
+
+_CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:[.,](?P<f>\d+))?")
+_SECONDS = re.compile(r"\d+(?:[.,]\d+)?")
+
+
+def timecode(seconds: float, mark: str = ".") -> str:
+    """``83.12 → 00:01:23.120``; ``mark`` parts the milliseconds, a comma in SRT."""
+    whole, milli = divmod(milliseconds(seconds), 1000)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{mark}{milli:03d}"
+
+
+def parse_interval(start: str, end: str, where: str) -> Interval:
+    """The time that a script spells out. Raises ScriptError that begins with ``where``."""
+    try:
+        return Interval(parse_time(start), parse_time(end))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+
+
+def parse_time(text: str) -> float:
+    """Seconds from ``00:01:23.120``, ``1:23,12``, ``83.12`` or ``83,12``. Raises ValueError with the text."""
+    text = text.strip()
+    if match := _CLOCK.fullmatch(text):
+        if int(match["s"]) > 59 or (match["h"] is not None and int(match["m"]) > 59):
+            raise ValueError(f"{text!r} has over 59 seconds or minutes")
+        whole = int(match["h"] or 0) * 3600 + int(match["m"]) * 60 + int(match["s"])
+        return float(f"{whole}.{match['f'] or 0}")
+    if _SECONDS.fullmatch(text):
+        return float(text.replace(",", "."))
+    raise ValueError(f"{text!r} is no time such as 00:01:23.120 or 83.12")
+
+
+_LANGUAGE = re.compile(
+    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4}|[a-z]{5,8})"
+    r"(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?(?P<variants>(?:-(?:[a-z\d]{5,8}|\d[a-z\d]{3}))*)"
+    r"(?P<extensions>(?:-[a-wyz\d](?:-[a-z\d]{2,8})+)*)(?:-x(?:-[a-z\d]{1,8})+)?"
+    r"|x(?:-[a-z\d]{1,8})+",
+    re.IGNORECASE,
+)
+
+
+_OLD_LANGUAGES = re.compile(
+    "en-gb-oed|i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)|sgn-be-(?:fr|nl)"
+    "|sgn-ch-de|art-lojban|cel-gaulish|no-(?:bok|nyn)|zh-(?:guoyu|hakka|min|min-nan|xiang)",
+    re.IGNORECASE,
+)
+
+
+def is_language(value: str) -> bool:
+    """A well-formed language tag (RFC 5646, 2.1), no variant or singleton twice; case does not matter."""
+    match = _LANGUAGE.fullmatch(value)
+    if match is None:
+        return _OLD_LANGUAGES.fullmatch(value) is not None
+    variants = (match["variants"] or "").lower().split("-")[1:]
+    singles = [part for part in (match["extensions"] or "").lower().split("-") if len(part) == 1]
+    return len(variants) == len(set(variants)) and len(singles) == len(set(singles))
+
+
+FRAME_RATE = Fraction(25)
+
+
+@dataclass(frozen=True, slots=True)
+class FramedScript(Script):
+    """A script whose times stand on frames, at ``frame_rate`` a second."""
+
+    frame_rate: Fraction = FRAME_RATE
+
+
+def _nearest_frame(second: float, frame_rate: Fraction) -> int:
+    return round(Fraction(second).limit_denominator(1_000_000) * frame_rate)
+
+
+def on_frames(interval: Interval, frame_rate: Fraction) -> Interval:
+    """The interval as a file in frames shows it, a frame long at least: at 25, [1.019, 1.03) is [1, 1.04)."""
+    start, end = (_nearest_frame(second, frame_rate) for second in (interval.start, interval.end))
+    return Interval(float(start / frame_rate), float(max(end, start + 1) / frame_rate))

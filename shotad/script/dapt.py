@@ -1,37 +1,163 @@
-"""DAPT, W3C's script format for audio description: what we write, and what we read back.
+"""DAPT, W3C's script format for audio description: its vocabulary, and a track written in it.
+
+Sources: W3C DAPT (Candidate Recommendation) with its registries, TTML2.
 
 Before it is spoken a track is written as ``preRecording``, with the lines as they stand in the script. With a
 `Recording` it is written ``asRecorded``: what the voice really said and when (`Cue.spoken`), for each line
 its sound, and the ducking of the programme. Lines that were not spoken are not in it, and import does not
 take a recording's shorter words for a person's edit.
 Lost: candidates, status and notes, provenance line by line.
+
+By the mixing graph of DAPT (Audio Mixing: programme → Gain of the Script Event → mixed with the Audio
+Recording → Gain of the Text) the programme is ducked by the gain of the event's ``div``, so that the
+``animate`` elements stand there, and the recording within the event's text is not lowered with it. W3C's own
+example (``examples/intro-script-with-gain.xml``: 1 to 0.39 in 0.3 s, back at the end) puts them into a ``p``
+whose ``span`` holds the sound, which does the same.
+
+An event lasts as long as its ducking, since gains hold only while it is active; the ``span`` inside it has
+the times of the spoken line. Where the programme stays down between two lines, one event ends as the next
+begins: two at a time would let the programme through twice.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
+from pathlib import PurePosixPath
 from xml.sax.saxutils import escape, quoteattr
 
-from lxml import etree
-
-from shotad.core import Interval, ScriptError
-from shotad.script import dapt_terms as terms
-from shotad.script.cue import Cue, CueKind, EditField, LineState, Script, ScriptCue, clean_text, line_stamp
-from shotad.script.dapt_check import Violation, check_dapt
-from shotad.script.dapt_sound import (
-    Event,
-    Recording,
-    animations,
-    audio_element,
-    gain_attribute,
-    recorded_events,
+from shotad.core import GainPoint, Interval
+from shotad.script.cue import (
+    Cue,
+    CueKind,
+    EditField,
+    LineState,
+    Voiced,
+    clean_text,
+    line_stamp,
+    milliseconds,
+    timecode,
 )
-from shotad.script.dapt_terms import TT
-from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate, xml_name
 from shotad.script.sheet import reviewer
-from shotad.script.timecodes import timecode
 from shotad.script.track import Track
+
+TT = "http://www.w3.org/ns/ttml"
+TTM = f"{TT}#metadata"
+TTP = f"{TT}#parameter"
+TTA = f"{TT}#audio"
+DAPTM = f"{TT}/profile/dapt#metadata"
+XML = "http://www.w3.org/XML/1998/namespace"
+PROFILE = f"{TT}/profile/dapt1.0/content"
+PROFILE_BASE = f"{TT}/profile/"
+
+SCRIPT_TYPES = ("originalTranscript", "translatedTranscript", "preRecording", "asRecorded")
+ON_SCREEN = ("ON", "OFF", "ON_OFF", "OFF_ON")
+DESC_TYPES = ("pronunciationNote", "scene", "plotSignificance")
+DESCRIPTORS = frozenset(
+    (
+        "audio", "audio.dialogue", "audio.nonDialogueSounds", "visual", "visual.dialogue", "visual.nonText",
+        "visual.text", "visual.text.title", "visual.text.credit", "visual.text.location",
+    )
+)  # fmt: skip
+AGENT_TYPES = ("person", "character", "group", "organization", "other")
+NAME_TYPES = ("full", "family", "given", "alias", "other")
+
+_START = (
+    "A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_INNER = rf"{_START}\-0-9\u00b7\u0300-\u036f\u203f\u2040"
+_NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
+_DESCRIPTOR_TOKEN = re.compile(rf"[{_INNER}]+")
+_EXTENSION = re.compile(r"x-\S+")
+
+
+_CLOCK = re.compile(r"(?P<h>\d{2,}):(?P<m>[0-5]\d):(?P<s>[0-5]\d|60)(?P<f>\.\d+)?")
+_OFFSET = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<unit>h|ms|m|s|f|t)")
+_CLOCK_FRAMES = re.compile(r"\d{2,}:\d{2}:\d{2}:\d{2,}(?:\.\d+)?")
+_TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
+_UNITS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "ms": Fraction(1, 1000)}
+
+
+def is_ncname(value: str) -> bool:
+    """A name that ``xml:id`` may hold."""
+    return _NCNAME.fullmatch(value) is not None
+
+
+def is_descriptor(value: str) -> bool:
+    """A registered content descriptor, or one that extends a registered one by ``x-`` parts."""
+    parts = value.split(".")
+    if not all(_DESCRIPTOR_TOKEN.fullmatch(part) for part in parts):
+        return False
+    own = next((i for i, part in enumerate(parts) if part.startswith("x-") and len(part) > 2), len(parts))
+    return own == 0 or ".".join(parts[:own]) in DESCRIPTORS
+
+
+def is_subtype(value: str, of: str) -> bool:
+    """True for the descriptor itself and for those below it: visual.text is a subtype of visual."""
+    return value == of or value.startswith(f"{of}.")
+
+
+def is_extension(value: str) -> bool:
+    """A user's own value: ``x-`` and more."""
+    return _EXTENSION.fullmatch(value) is not None
+
+
+def time_clause(value: str) -> str | None:
+    """The clause that a time expression breaks, or None for a clock or an offset time."""
+    if _CLOCK.fullmatch(value) or _OFFSET.fullmatch(value):
+        return None
+    if _CLOCK_FRAMES.fullmatch(value):
+        return "#time-clock-with-frames"
+    return "#time-wall-clock" if value.startswith("wallclock") else "#timing"
+
+
+def time_unit(value: str) -> str:
+    """The unit of an offset time (h, m, s, ms, f, t); empty for a clock time."""
+    match = _OFFSET.fullmatch(value)
+    return match["unit"] if match else ""
+
+
+def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> Fraction:
+    """A valid time expression in seconds. Raises ValueError if it is not valid or lacks its rate."""
+    if match := _CLOCK.fullmatch(value):
+        whole = int(match["h"]) * 3600 + int(match["m"]) * 60 + int(match["s"])
+        return whole + Fraction((match["f"] and f"0{match['f']}") or 0)
+    match = _OFFSET.fullmatch(value)
+    units = dict(_UNITS)
+    if frame_rate:
+        units["f"] = 1 / frame_rate
+    if tick_rate:
+        units["t"] = Fraction(1, tick_rate)
+    if match is None or match["unit"] not in units:
+        raise ValueError(
+            f"{value!r} is no time such as 00:01:23.120 or 83.12s, or lacks its frame or tick rate"
+        )
+    return Fraction(match["n"]) * units[match["unit"]]
+
+
+def timecode_frames(value: str) -> int | None:
+    """The frames of a timecode ``10:01:20:12``; None if it is none."""
+    match = _TIMECODE.fullmatch(value)
+    return int(match["frames"]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken rule: its clause, what is wrong with the value, and the line (0: the whole document)."""
+
+    clause: str
+    message: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line else ""
+        return f"{where}{self.message} [{self.clause}]"
+
 
 OWN = "urn:x-shotad:metadata"
 """Namespace of our own metadata: the stamps of the track and of its lines."""
@@ -41,11 +167,11 @@ NO_LANGUAGE = "zxx"
 
 _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <tt xmlns="{TT}"
-    xmlns:ttm="{terms.TTM}"
-    xmlns:ttp="{terms.TTP}"
-    xmlns:daptm="{terms.DAPTM}"%s
+    xmlns:ttm="{TTM}"
+    xmlns:ttp="{TTP}"
+    xmlns:daptm="{DAPTM}"%s
     xmlns:shotad="{OWN}"
-    ttp:contentProfiles="{terms.PROFILE}"
+    ttp:contentProfiles="{PROFILE}"
     daptm:scriptRepresents="visual"
     daptm:scriptType="%s"
     daptm:langSrc=%s
@@ -61,7 +187,7 @@ def write_dapt(track: Track, recording: Recording | None = None) -> str:
     Translation Text by DAPT (Text Language Source): their source language is that which they were translated
     from. The script stays ``preRecording``: DAPT's ``translatedTranscript`` is what comes before it, a
     translation that has not been made to fit (Script Type), and these lines have. With a ``recording``, the
-    lines that were spoken, as they were (`shotad.script.dapt_sound`).
+    lines that were spoken, as they were (`shotad.script.dapt`).
     """
     if recording is None:
         body = "".join(_event(cue, track) for cue in track.heard)
@@ -69,31 +195,13 @@ def write_dapt(track: Track, recording: Recording | None = None) -> str:
     else:
         events = recorded_events(track, recording.gains)
         body = "".join(_recorded(event, track, recording) for event in events)
-        sound, kind = f'\n    xmlns:tta="{terms.TTA}"', "asRecorded"
+        sound, kind = f'\n    xmlns:tta="{TTA}"', "asRecorded"
     return (
         _ROOT
         % (sound, kind, quoteattr(track.translated_from or NO_LANGUAGE), quoteattr(track.language))
         + f"  <head>\n    <metadata>\n{_metadata(track, recorded=recording is not None)}    </metadata>\n"
         f"  </head>\n  <body>\n{body}  </body>\n</tt>\n"
     )
-
-
-def read_dapt(document: bytes, name: str) -> Script:
-    """The Script Events of a valid DAPT document that have a time, times counted from its start.
-
-    Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
-    """
-    violations = check_dapt(document)
-    if violations:
-        first = violations[0]
-        raise ScriptError(f"{name}, {first}.", "The document is not valid DAPT.", first.clause)
-    root = parse_dapt(document)
-    assert not isinstance(root, Violation)
-    stamp = root.findtext(f".//{{{OWN}}}stamp")
-    divs = [div for div in root.iter(f"{{{TT}}}div") if is_script_event(div)]
-    stamps = {div.get(xml_name("id"), ""): div.get(f"{{{OWN}}}stamp", "") for div in divs}
-    line_stamps = {key: value for key, value in stamps.items() if value}
-    return Script(tuple(_cue(div, root, name) for div in divs), stamp, line_stamps)
 
 
 def _metadata(track: Track, *, recorded: bool) -> str:
@@ -171,75 +279,176 @@ def _source_language(cue: Cue, track: Track) -> str | None:
     return NO_LANGUAGE if track.translated_from else None
 
 
-def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
-    start, end = _said(div, root)
-    where = f"{name}, line {div.sourceline}: event {div.get(xml_name('id'))!r}"
-    if end is None:
-        raise ScriptError(f"{where} has no end.", "Give it begin and end.")
-    try:
-        interval = Interval(float(start), float(end))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
-    texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
-    return ScriptCue(div.get(xml_name("id")), interval, clean_text("\n".join(texts)))
+STEP = 2.5
+"""dB that a gain may run evenly in factor instead of in dB: they differ by less than 0.1 dB over that."""
+
+_TYPES = {
+    "wav": "audio/wave", "flac": "audio/flac", "mp3": "audio/mpeg", "opus": "audio/ogg", "ogg": "audio/ogg",
+    "m4a": "audio/mp4", "mp4": "audio/mp4", "aac": "audio/aac",
+}  # fmt: skip
 
 
-def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
-    """When the words of an event are said: an event may last longer, to lower the programme around them."""
-    parts = [
-        _active(element, root)
-        for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
-        if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A line's sound: the file's address, and the part of it, None for all of it."""
+
+    source: str
+    part: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """How a track was recorded.
+
+    ``source`` is the address of the description alone, on film time, relative to the document: a line is
+    heard at its own times in it. ``clips`` name other sounds by cue id, such as one file a line, or the
+    places in a copy with pauses. ``gains`` are those of the programme, on film time, as the mix has them.
+    ``decibels`` and ``pan`` (-1 left to 1 right) are applied to the recording.
+    """
+
+    source: str
+    gains: Sequence[GainPoint] = ()
+    decibels: float = 0.0
+    pan: float = 0.0
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.source.strip() or self.source.startswith("#"):
+            raise ValueError(f"a recording must have the address of a sound file, got {self.source!r}")
+        if not -1 <= self.pan <= 1:
+            raise ValueError(f"pan must be from -1 to 1, got {self.pan}")
+        if any(one.seconds > two.seconds for one, two in pairwise(self.gains)):
+            raise ValueError("gain points must ascend")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A recorded line with the time for which it holds the programme down, in whole milliseconds."""
+
+    cue: Cue
+    voiced: Voiced
+    begin: int
+    end: int
+    start: int
+    stop: int
+    """``begin`` to ``end`` is the event's, ``start`` to ``stop`` that of its words."""
+
+
+def recorded_events(track: Track, gains: Sequence[GainPoint]) -> tuple[Event, ...]:
+    """The lines of the track that have been spoken as they are now, in order, each with its ducking.
+
+    Lines that no voice has spoken, or that were changed since, are not in a recording.
+    """
+    spoken = [
+        (cue, voiced, milliseconds(voiced.interval.start), milliseconds(voiced.interval.end))
+        for cue in track.heard
+        if (voiced := cue.spoken) is not None and voiced.interval is not None
     ]
-    starts, ends = [start for start, _ in parts], [end for _, end in parts if end is not None]
-    if not parts or len(ends) < len(parts):
-        return _active(div, root)
-    return min(starts), max(ends)
+    spoken.sort(key=lambda line: (line[2], line[0].id))
+    ducked = _ducked(gains, milliseconds(track.film.duration))
+    begins: list[int] = []
+    before = 0
+    for _, _, start, stop in spoken:
+        around = [low for low, high in ducked if low <= start <= high]
+        begins.append(min(start, max(before, around[0])) if around else start)
+        before = max(before, stop, start + 1)
+    events: list[Event] = []
+    for at, (cue, voiced, start, stop) in enumerate(spoken):
+        last = max(stop, start + 1)
+        around = [high for low, high in ducked if low <= last <= high]
+        limit = begins[at + 1] if at + 1 < len(begins) else math.inf
+        end = max(last, int(min(around[-1], limit))) if around else last
+        events.append(Event(cue, voiced, begins[at], end, start, last))
+    return tuple(events)
 
 
-def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
-    """When an element is active, in seconds: its times count from its parent's, and it ends with it."""
-    parent = element.getparent()
-    origin, limit = (Fraction(0), None) if parent is None else _active(parent, root)
-    rates = frame_rate(root), tick_rate(root)
-    begin, end, dur = (
-        None if (value := element.get(key)) is None else terms.seconds(value, *rates)
-        for key in ("begin", "end", "dur")
-    )
-    start = origin + (begin or 0)
-    ends = [
-        *([origin + end] if end is not None else []),
-        *([start + dur] if dur is not None else []),
-        *([limit] if limit is not None else []),
-    ]
-    return start, min(ends, default=None)
+def gain_attribute(event: Event, gains: Sequence[GainPoint]) -> str:
+    """The programme's gain where the event begins, as an attribute of its ``div``; empty where it is 1."""
+    level = level_at(gains, event.begin / 1000)
+    return f' tta:gain="{_factor(level)}"' if _factor(level) != "1" else ""
 
 
-def _text(element: etree._Element) -> str:
-    """What is read out of a paragraph: text and spans, ``br`` as a line break."""
-    keep = _keeps_space(element)
-    parts = [_on_one_line(element.text, keep=keep)]
-    for child in element:
-        if child.tag == f"{{{TT}}}br":
-            parts.append("\n")
-        elif child.tag == f"{{{TT}}}span":
-            parts.append(_text(child))
-        parts.append(_on_one_line(child.tail, keep=keep))
-    return "".join(parts)
+def animations(event: Event, gains: Sequence[GainPoint]) -> str:
+    """The ``animate`` elements of an event's ``div``: every bend of the programme's gain while it lasts."""
+    lines: list[str] = []
+    base = _factor(level_at(gains, event.begin / 1000))
+    for (begin, low), (end, high) in pairwise(_knots(event, gains)):
+        values = _ramp(low, high)
+        if len(set(values)) == 1:
+            continue
+        times = f'begin="{timecode((begin - event.begin) / 1000)}"'
+        if begin == end:
+            lines.append(f'      <set {times} tta:gain="{values[-1]}"/>\n')
+            continue
+        freeze = "" if values[-1] == base else ' fill="freeze"'
+        times += f' end="{timecode((end - event.begin) / 1000)}"'
+        lines.append(f'      <animate {times} tta:gain="{";".join(values)}"{freeze}/>\n')
+    return "".join(lines)
 
 
-def _keeps_space(element: etree._Element | None) -> bool:
-    while element is not None:
-        if (value := element.get(xml_name("space"))) is not None:
-            return value == "preserve"
-        element = element.getparent()
-    return False
+def audio_element(event: Event, recording: Recording) -> str:
+    """The ``audio`` element of an event's words."""
+    clip = recording.clips.get(event.cue.id)
+    if clip is None:
+        clip = Clip(recording.source, Interval(event.start / 1000, event.stop / 1000))
+    part = ""
+    if clip.part is not None:
+        part = f' clipBegin="{timecode(clip.part.start)}" clipEnd="{timecode(clip.part.end)}"'
+    kind = _TYPES.get(PurePosixPath(clip.source).suffix.lower().lstrip("."), "audio/wave")
+    gain = f' tta:gain="{_factor(recording.decibels)}"' if recording.decibels else ""
+    pan = f' tta:pan="{_number(recording.pan)}"' if recording.pan else ""
+    return f'<audio src={quoteattr(clip.source)} type="{kind}"{part}{gain}{pan}/>'
 
 
-def _on_one_line(text: str | None, *, keep: bool) -> str:
-    return (text or "") if keep else re.sub(r"\s+", " ", text or "")
+def level_at(gains: Sequence[GainPoint], second: float) -> float:
+    """dB of the programme at a second; 0 without points."""
+    if not gains:
+        return 0.0
+    if second <= gains[0].seconds:
+        return gains[0].decibels
+    for one, two in pairwise(gains):
+        if one.seconds <= second < two.seconds:
+            share = (second - one.seconds) / (two.seconds - one.seconds)
+            return one.decibels + share * (two.decibels - one.decibels)
+    return gains[-1].decibels
 
 
-def _squeeze(text: str) -> str:
-    """White space runs as one space, line by line, as TTML presents text that does not preserve it."""
-    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+def _ducked(gains: Sequence[GainPoint], duration: int) -> list[tuple[int, int]]:
+    """Where the programme is not at its own level, in milliseconds, ascending and apart."""
+    if not gains:
+        return []
+    ends = (GainPoint(0.0, gains[0].decibels), GainPoint(duration / 1000, gains[-1].decibels))
+    points = [ends[0], *gains] + ([ends[1]] if ends[1].seconds > gains[-1].seconds else [])
+    found: list[tuple[int, int]] = []
+    for one, two in pairwise(points):
+        if one.decibels == 0 == two.decibels:
+            continue
+        low, high = milliseconds(one.seconds), milliseconds(two.seconds)
+        if found and found[-1][1] >= low and one.decibels != 0:
+            found[-1] = (found[-1][0], high)
+        elif high > low or one.decibels != two.decibels:
+            found.append((low, high))
+    return found
+
+
+def _knots(event: Event, gains: Sequence[GainPoint]) -> Iterator[tuple[int, float]]:
+    """Milliseconds and dB of the bends within an event, its ends included."""
+    yield event.begin, level_at(gains, event.begin / 1000)
+    for point in gains:
+        if event.begin <= milliseconds(point.seconds) <= event.end:
+            yield milliseconds(point.seconds), point.decibels
+    yield event.end, level_at(gains, event.end / 1000)
+
+
+def _ramp(low: float, high: float) -> list[str]:
+    """Factors at even times that follow a line in dB: ``0, -9 → 1, 0.772, 0.596, 0.46, 0.355``."""
+    steps = max(1, math.ceil(abs(high - low) / STEP))
+    return [_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
+
+
+def _factor(decibels: float) -> str:
+    return _number(10 ** (decibels / 20))
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}".rstrip("0").rstrip(".")

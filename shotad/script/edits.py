@@ -32,11 +32,7 @@ class Derivation:
 
 
 def derive(
-    previous: Track | None,
-    new: Track,
-    *,
-    covered: Interval | None = None,
-    discard_edits: bool = False,
+    previous: Track | None, new: Track, *, covered: Interval | None = None, discard_edits: bool = False
 ) -> Derivation:
     """Lay the edits of ``previous``, the track as people left it, over ``new``, the machine's.
 
@@ -56,11 +52,8 @@ def derive(
     new = new.with_cues(_as_spoken(new.cues, previous))
     fresh = {cue.id: cue for cue in new.cues}
     kept = {cue.id: _over(cue, fresh.get(cue.id)) for cue in previous.cues if cue.edited is not None}
-    elsewhere = [
-        cue
-        for cue in previous.cues
-        if covered is not None and cue.id not in fresh and cue.id not in kept and not _within(cue, covered)
-    ]
+    beyond = [] if covered is None else [c for c in previous.cues if not covered.contains(c.interval.start)]
+    elsewhere = [cue for cue in beyond if cue.id not in fresh and cue.id not in kept]
     lines, yielded = [], []
     for cue in new.cues:
         owner = None if cue.id in kept else _owner_of_time(cue, kept.values())
@@ -263,7 +256,3 @@ def _owner_of_time(cue: Cue, owned: Iterable[Cue]) -> Cue | None:
         if owner.heard or shared.duration * 2 >= cue.interval.duration:
             return owner
     return None
-
-
-def _within(cue: Cue, covered: Interval) -> bool:
-    return covered.contains(cue.interval.start)

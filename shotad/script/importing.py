@@ -20,16 +20,18 @@ from shotad.script.cue import (
     CueStatus,
     Edit,
     EditField,
+    FramedScript,
     Script,
     ScriptCue,
+    hand_id,
     is_changed,
     line_stamp,
     mark_edit,
     milliseconds,
+    on_frames,
 )
 from shotad.script.edits import respoken
-from shotad.script.frazier import FramedScript, on_frames
-from shotad.script.track import Track, hand_id
+from shotad.script.track import Track
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,7 @@ def import_script(
     matched = {id(line) for line in pairs.values()}
     if isinstance(script, FramedScript):
         pairs = _off_frames(track, pairs, script.frame_rate)
-    pace = _Pace(slots or {}, seconds_per_word)
-    merge = _Merge(track, script, source, pace=pace, overwrite=overwrite)
+    merge = _Merge(track, script, source, slots or {}, seconds_per_word, overwrite=overwrite)
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
     if merge.conflicts:
         raise EditConflict(
@@ -93,12 +94,6 @@ def import_script(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pace:
-    slots: Mapping[str, Interval]
-    seconds_per_word: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Base:
     """A line as it was written into the script: names of its times and text.
 
@@ -114,8 +109,18 @@ class _Base:
 class _Merge:
     """Decides line by line between track and script, and notes what it did."""
 
-    def __init__(self, track: Track, script: Script, source: str, *, pace: _Pace, overwrite: bool) -> None:
-        self.script, self.source, self.pace, self.overwrite = script, source, pace, overwrite
+    def __init__(
+        self,
+        track: Track,
+        script: Script,
+        source: str,
+        slots: Mapping[str, Interval],
+        seconds_per_word: float,
+        *,
+        overwrite: bool,
+    ) -> None:
+        self.script, self.source, self.overwrite = script, source, overwrite
+        self.slots, self.seconds_per_word = slots, seconds_per_word
         self.current = script.stamp is not None and script.stamp == track.stamp
         self.changed: list[str] = []
         self.removed: list[str] = []
@@ -138,7 +143,7 @@ class _Merge:
             return cue
         self.changed.append(cue.id)
         after = mark_edit(_applied(cue, found, fields), cue, fields, self.source)
-        return respoken(after, self.pace.slots, self.pace.seconds_per_word)
+        return respoken(after, self.slots, self.seconds_per_word)
 
     def missing(self, cue: Cue) -> Cue:
         """A line that the script lacks: deleted there, unless the script was written before the line was."""

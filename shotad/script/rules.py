@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
 from shotad.core import Interval
-from shotad.script.cue import LEAD, Cue, ScriptCue, count_words, milliseconds
-from shotad.script.track import Track
-from shotad.script.words import ARTICLES, MARKUP, WordList, packaged
+from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
+from shotad.script.word_lists import ARTICLES, MARKUP, WordList, packaged
 
 
 class Level(StrEnum):
@@ -107,42 +106,6 @@ def check_line(
     return (*found, *_repeats(text, previous, limits))
 
 
-def check_track(
-    track: Track,
-    *,
-    speech: Sequence[Interval] = (),
-    slots: Mapping[str, Interval] | None = None,
-    measured: Mapping[str, float] | None = None,
-    limits: Limits = Limits(),
-) -> tuple[Finding, ...]:
-    """What is wrong with the lines that are heard, in order, and with the stretches between them.
-
-    ``slots`` are times by slot id, ``measured`` voice lengths by cue id.
-    """
-    free = gaps(speech, track.film.duration)
-    found: list[Finding] = []
-    earlier: list[Cue] = []
-    for cue in track.heard:
-        line = check_line(
-            cue.text,
-            interval=cue.interval,
-            slot=(slots or {}).get(cue.slot_id or ""),
-            speech=speech,
-            gap=next((gap for gap in free if gap.overlaps(cue.interval)), None),
-            previous=[before.text for before in earlier[-limits.history :]],
-            measured=(measured or {}).get(cue.id),
-            language=cue.language,
-            limits=limits,
-        )
-        if cue.seen_from is not None:
-            line += tuple(check_seen(cue.interval, cue.seen_from, by_hand=cue.edited is not None))
-        found += [replace(finding, cue_id=cue.id) for finding in line]
-        if earlier:
-            found += check_order(earlier[-1].interval, cue.interval, cue.id)
-        earlier.append(cue)
-    return (*found, *stretches([cue.interval for cue in earlier], free, limits))
-
-
 def check_times(cues: Iterable[ScriptCue]) -> tuple[Finding, ...]:
     """T6 for the lines of a script, in the order in which they stand there."""
     found: list[Finding] = []
@@ -203,10 +166,14 @@ def quotations(text: str) -> tuple[tuple[int, int], ...]:
 
 def unquoted(text: str) -> str:
     """``text`` as word lists read it, letter for letter: quotations are blanks, apostrophes straight."""
-    plain = text
+    return without_quotations(text).replace("’", "'")
+
+
+def without_quotations(text: str) -> str:
+    """``text`` with what stands in quotation marks blanked out."""
     for start, end in quotations(text):
-        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
-    return plain.replace("’", "'")
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
 
 
 _QUOTED = re.compile(

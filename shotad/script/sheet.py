@@ -12,9 +12,19 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from shotad.core import Interval, ScriptError, parse_json
-from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, is_changed, line_stamp
-from shotad.script.timecodes import parse_time, timecode
+from shotad.core import ScriptError, parse_json
+from shotad.script.cue import (
+    Cue,
+    CueStatus,
+    Script,
+    ScriptCue,
+    clean_text,
+    is_changed,
+    line_stamp,
+    parse_interval,
+    parse_time,
+    timecode,
+)
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
@@ -70,10 +80,7 @@ def read_csv(text: str, name: str) -> Script:
     start, end, text. A status such as dropped empties the text, by which import drops the line.
     Raises ScriptError with file and line.
     """
-    text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = parted_rows(text)
     heads: list[str] | None = None
     cues: list[ScriptCue] = []
     stamp: str | None = None
@@ -95,6 +102,13 @@ def read_csv(text: str, name: str) -> Script:
     except csv.Error as error:
         raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
     return Script(tuple(cues), stamp, line_stamps)
+
+
+def parted_rows(text: str) -> Any:
+    """A ``csv.reader`` of a table parted by comma, semicolon or tab, as its first line has most."""
+    text = text.removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
 
 
 def guarded(text: str) -> str:
@@ -167,10 +181,7 @@ def _heads(row: Sequence[str], where: str) -> list[str]:
 
 def _row(cells: dict[str, str], where: str) -> ScriptCue:
     text = unguarded(cells.get("text", ""))
-    try:
-        interval = Interval(parse_time(cells.get("start", "")), parse_time(cells.get("end", "")))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    interval = parse_interval(cells.get("start", ""), cells.get("end", ""), where)
     if cells.get("status", "").strip().lower() in _UNHEARD:
         text = ""
     return ScriptCue(cells.get("id", "").strip() or None, interval, clean_text(text))
@@ -179,10 +190,7 @@ def _row(cells: dict[str, str], where: str) -> ScriptCue:
 def _entry(item: Any, where: str) -> ScriptCue:
     if not isinstance(item, dict):
         raise ScriptError(f"{where}: must be an object with start and end, got {item!r}.")
-    try:
-        interval = Interval(parse_time(str(item.get("start"))), parse_time(str(item.get("end"))))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    interval = parse_interval(str(item.get("start")), str(item.get("end")), where)
     text, cue_id = item.get("text", ""), item.get("id")
     if not isinstance(text, str) or not isinstance(cue_id, str | None):
         raise ScriptError(f"{where}: id and text must be texts, got {cue_id!r} and {text!r}.")

@@ -28,9 +28,8 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from shotad.core import ScriptError
-from shotad.script.cue import clean_text
-from shotad.script.dapt_terms import is_language
-from shotad.script.dapt_xml import Violation
+from shotad.script.cue import clean_text, is_language
+from shotad.script.dapt import Violation
 from shotad.script.track import Track
 
 DESCRIBES_VIDEO = "public.accessibility.describes-video"
@@ -128,16 +127,17 @@ def write_dash(track: Track) -> str:
         "the receiver mixes in, has the Role commentary and a dependencyId that names the programme's sound.",
         "BaseURL, codecs and bandwidth are those of your packager; the text is the WebVTT of shotad export.",
     )
-    head = "".join(f"<!-- {_comment(note)} -->\n" for note in notes)
+    comments = (re.sub(r"-(?=-|$)", "- ", _one_line(note)).strip() for note in notes)
+    head = "".join(f"<!-- {comment} -->\n" for comment in comments)
     sets = "".join(f"  {line}\n" for s in (dash_audio(sound), dash_text(text)) for line in s.splitlines())
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<Period xmlns="{MPD}">\n{sets}</Period>\n'
 
 
-def check_hls(text: str) -> tuple[Violation, ...]:
+def check_hls(playlist: bytes) -> tuple[Violation, ...]:
     """What is wrong with the ``#EXT-X-MEDIA`` lines of a playlist as signals of description."""
     found: list[Violation] = []
     described = False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(playlist.decode("utf-8-sig", "replace").splitlines(), 1):
         if not line.startswith("#EXT-X-MEDIA:"):
             continue
         values = _attributes(line.partition(":")[2])
@@ -240,10 +240,6 @@ def _address(uri: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(clean_text(text).split("\n"))
-
-
-def _comment(text: str) -> str:
-    return re.sub(r"-(?=-|$)", "- ", _one_line(text)).strip()
 
 
 def _xml(text: str) -> str:

@@ -1,8 +1,10 @@
 """The track: all lines of one film, and the file that people edit.
 
 ``track.json`` finds out by itself what a person changed in it: each line carries a stamp of its text,
-time, status and choice as the program wrote them (`shotad.script.cuefile`), and the head lists the lines
+time, status and choice as the program wrote them (`shotad.script.cue_json`), and the head lists the lines
 written: one that is listed and absent was deleted.
+
+People call a line by an id, a time, or the number that SRT gives it (`find_lines`).
 """
 
 from __future__ import annotations
@@ -10,42 +12,29 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Interval, ScriptError, name_of
+from shotad.core import Interval, ScriptError, UsageError, name_of
 from shotad.script.cue import (
     REDO,
     Cue,
-    CueKind,
     CueStatus,
-    Derived,
     Edit,
     EditField,
     Maker,
-    Provenance,
-    ScriptCue,
     clean_text,
-    count_words,
-    hand_id,
     is_changed,
+    is_language,
     line_stamp,
-    mark_edit,
     milliseconds,
+    parse_time,
     short_hash,
-    spoken_interval,
+    timecode,
 )
-from shotad.script.cuefile import BY_HAND, cue_json, maker_json, read_cue, read_maker
-from shotad.script.dapt_terms import is_language
-from shotad.script.fields import Fields
-
-__all__ = [
-    "REMOVED", "SCHEMA_VERSION", "Cue", "CueKind", "CueStatus", "Derived", "Edit", "EditField", "FilmId",
-    "Maker", "Provenance", "ScriptCue", "Track", "clean_text", "count_words", "cue_block", "from_json",
-    "hand_id", "line_stamp", "load_track", "mark_edit", "milliseconds", "spoken_interval", "to_json",
-]  # fmt: skip
+from shotad.script.cue_json import BY_HAND, Fields, cue_json, maker_json, read_cue, read_maker
 
 SCHEMA_VERSION = 1
 REMOVED = "removed by a person"
@@ -115,7 +104,7 @@ class Track:
         ``.hls.m3u8``, ``.dash.xml``. Its folder is made where it is missing. Raises ScriptError for another
         ending, or where a library that the format needs is not installed; WorkFolderError.
         """
-        from shotad.script.exporting import save_as
+        from shotad.script.formats import save_as
 
         return save_as(self, Path(path))
 
@@ -187,10 +176,11 @@ def to_json(
     ``block`` gives the text of a line and ``span`` its entry among those written (`cue_span`): who writes a
     track again and again may know them already.
     """
+    film = track.film
     head = {
         "schema_version": SCHEMA_VERSION,
         "statement": track.statement,
-        "film": _film_json(track.film),
+        "film": {"name": film.name, "fingerprint": film.fingerprint, "duration": round(film.duration, 3)},
         "language": track.language,
         **({"translated_from": track.translated_from} if track.translated_from else {}),
         "made_by": {"shotad": track.version, "makers": [maker_json(m) for m in track.makers]},
@@ -250,10 +240,6 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _film_json(film: FilmId) -> dict[str, Any]:
-    return {"name": film.name, "fingerprint": film.fingerprint, "duration": round(film.duration, 3)}
-
-
 def _check_schema(fields: Fields, head: Mapping[str, Any]) -> None:
     version = head.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -306,3 +292,64 @@ def _removed(fields: Fields, span: str) -> Cue:
             reason=REMOVED, edited=edit,
         ), match["id"],
     )  # fmt: skip
+
+
+def find_lines(track: Track, names: Sequence[str]) -> tuple[Cue, ...]:
+    """The lines called ``names``, each once, in the order of the film.
+
+    ``s00083120`` is an id; ``1:23`` or ``83.5`` a time within a line or the second in which it starts; ``12``
+    the twelfth line that is heard. Raises UsageError for what is no line, with the nearest.
+    """
+    found = {cue.id: cue for cue in (_find_line(track, name) for name in names)}
+    return tuple(cue for cue in track.cues if cue.id in found)
+
+
+def _find_line(track: Track, name: str) -> Cue:
+    name = name.strip()
+    if re.fullmatch(r"[sh]\d+", name):
+        return _by_id(track, name)
+    if re.fullmatch(r"\d+", name):
+        return _by_number(track, int(name))
+    return _by_time(track, name)
+
+
+def _by_id(track: Track, name: str) -> Cue:
+    for cue in track.cues:
+        if cue.id == name:
+            return cue
+    raise UsageError(f"There is no line {name}.", _nearest(track, int(name[1:]) / 1000))
+
+
+def _by_number(track: Track, number: int) -> Cue:
+    if 1 <= number <= len(track.heard):
+        return track.heard[number - 1]
+    raise UsageError(
+        f"There is no line {number}: {len(track.heard)} lines are heard.",
+        "Give a time as 1:23 or 83.0, or an id as s00083120.",
+    )
+
+
+def _by_time(track: Track, name: str) -> Cue:
+    try:
+        second = parse_time(name)
+    except ValueError:
+        raise UsageError(
+            f"{name!r} is neither an id nor a time nor a number of a line.", "Write s00083120, 1:23 or 12."
+        ) from None
+    now = milliseconds(second)
+    within = [c for c in track.cues if milliseconds(c.interval.start) <= now < milliseconds(c.interval.end)]
+    begun = [c for c in track.cues if now <= milliseconds(c.interval.start) < now + 1000]
+    found = within or begun
+    if not found:
+        raise UsageError(f"There is no line at {name}.", _nearest(track, second))
+    if len(found) > 1:
+        told = " and ".join(f"{cue.id} ({timecode(cue.interval.start)})" for cue in found)
+        raise UsageError(f"At {name} there is more than one line: {told}.", "Give the id of the one meant.")
+    return found[0]
+
+
+def _nearest(track: Track, second: float) -> str:
+    if not track.cues:
+        return "The track has no lines."
+    near = min(track.cues, key=lambda cue: (abs(cue.interval.start - second), cue.id))
+    return f"The nearest is {near.id}, at {timecode(near.interval.start)}."

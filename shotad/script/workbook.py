@@ -18,11 +18,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from shotad.core import ScriptError
-from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp
-from shotad.script.document import HEADS, about, cells_of, missing_extra
-from shotad.script.document_package import checked_package, sealed
-from shotad.script.document_reader import column_names, line_of
-from shotad.script.timecodes import timecode
+from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp, timecode
+from shotad.script.document import (
+    HEADS,
+    about,
+    cells_of,
+    checked_package,
+    column_names,
+    line_of,
+    missing_extra,
+    sealed,
+)
 from shotad.script.track import Track
 
 if TYPE_CHECKING:

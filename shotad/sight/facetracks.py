@@ -1,15 +1,13 @@
 """Faces followed through a shot, with the embeddings of their best looks.
 
-Looks at faces, linked from picture to picture of a shot. Pure logic.
-
-A strand is one person: place and likeness must agree, and where they leave a doubt the strand ends and
-another begins. Two short tracks of one person do no harm; one of two people gives somebody a wrong name.
+Looks at faces are linked from picture to picture of a shot. A strand is one person: place and likeness must
+agree, and where they leave a doubt the strand ends and another begins. Two short tracks of one person do no
+harm; one of two people gives somebody a wrong name.
 """
 
 from __future__ import annotations
 
 import base64
-import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -19,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box, Image
-from shotad.sight.facemodels import FaceModels, Following
-from shotad.sight.faces import Embedding, Face
-from shotad.sight.light import active_area
-from shotad.sight.motion import Gray, is_break, shift_between, small_gray
+from shotad.sight.faces import Embedding, Face, FaceModels, Following
+from shotad.sight.motion import Gray, active_area, is_break, shift_between, small_gray
+from shotad.sight.tracks import likeness
 
 MOMENT = 0.6
 """Seconds between two looks that count as a moment; pictures come four a second, or one."""
@@ -78,7 +75,7 @@ def _tie(strand: Strand, look: Look, following: Following, cut: Cut) -> float:
     """How well a look continues a strand; 0: not at all."""
     last = strand[-1]
     alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
-    place = _nearness(last.face.box, look.face.box)
+    place = likeness(last.face.box, look.face.box)
     if alike >= following.again:
         return alike + place
     moment = look.seconds - last.seconds <= MOMENT
@@ -86,14 +83,6 @@ def _tie(strand: Strand, look: Look, following: Following, cut: Cut) -> float:
     if not (moment or place >= _NEAR) or alike < border:
         return 0.0
     return 0.0 if cut(last.seconds, look.seconds) else alike + place
-
-
-def _nearness(one: Box, two: Box) -> float:
-    """1 for the same place and size, 0 for a distance of one's own size or more."""
-    width, height = (one.width + two.width) / 2, (one.height + two.height) / 2
-    (x, y), (u, v) = one.centre, two.centre
-    size = min(one.area, two.area) / max(one.area, two.area)
-    return max(0.0, 1 - math.hypot((u - x) / width, (v - y) / height)) * math.sqrt(size)
 
 
 def parted(strand: Strand, following: Following) -> list[Strand]:
@@ -260,7 +249,8 @@ def _without_bars(one: Gray, two: Gray) -> tuple[Gray, Gray]:
 
 
 def _looks(image: Image, seconds: float, models: FaceModels) -> list[Look]:
-    faces = [_rounded(face) for face in models.find(image, seconds)]
+    # As records keep it: a microsecond, a ten thousandth of the picture.
+    faces = [_face_of(_face_row(face)) for face in models.find(image, seconds)]
     return [Look(f, _halved(models.read(image, f)), _worth(f, image.shape[0])) for f in faces]
 
 
@@ -306,11 +296,6 @@ def _between(one: Box, two: Box, share: float) -> Box:
     a, b = (np.array([box.left, box.top, box.right, box.bottom]) for box in (one, two))
     left, top, right, bottom = (float(v) for v in a + (b - a) * share)
     return Box(left, top, right, bottom)
-
-
-def _rounded(face: Face) -> Face:
-    """As records keep it: a microsecond, a ten thousandth of the picture."""
-    return _face_of(_face_row(face))
 
 
 def _face_row(face: Face) -> dict[str, Any]:

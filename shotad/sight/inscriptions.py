@@ -1,20 +1,275 @@
-"""Lines of text followed from frame to frame: an inscription, often read, in its best spelling.
+"""From lines read in frames to facts about text on the screen: what stands there, and what it is.
 
-Pure: works on what was read, not on pictures.
+Lines are followed from frame to frame: an inscription, often read, in its best spelling. Pure: works on what
+was read, not on pictures. The aim is to say nothing rather than something false; what counts, and how, is
+stated at each rule.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from statistics import fmean, median
 
 import numpy as np
 
-from shotad.core import Box
-from shotad.sight.lettering import TextLine, is_readable, letters, tidy
+from shotad.core import Box, Interval, TextFact, TextKind
+from shotad.sight.text import TextLine, is_readable, letters, tidy
+
+TEXT_SCORE = 0.9
+"""Score of a line that is sure enough to be said aloud (benchmarks/text.py)."""
+_SURE_ALONE = 0.97
+"""Score of a line that counts though it was read in a single frame, if it is also large."""
+_LARGE = 0.06
+"""Height of a large line, as a fraction of the picture's."""
+_PLAIN = 12.0
+"""Standard deviation of luma up to which the ground around a line is a plain card's."""
+_SMALL = 0.12
+"""Height up to which a line may be one of a roll of credits."""
+_ROLE = re.compile(
+    r"\b(?:directed|written|produced|edited|designed|composed|presented|story|screenplay|music|photographed"
+    r"|film|costumes?|casting|animation|based) (?:by|on)\b|\bstarring\b|\bfeaturing\b|\bdirectors?\b"
+    r"|\bproducers?\b|\beditors?\b|\bcinematograph|\bscreenplay\b|\bcast(?:ing)?\b|\bcrew\b|\bcomposers?\b"
+    r"|\bassistants?\b|\bsupervis|\bdesigner\b|\bcostumes?\b|\bmake-?up\b|\bcopyright\b|©"
+    r"|\ball rights reserved\b|\bspecial thanks\b|\bwith the support of\b",
+    re.IGNORECASE,
+)
+"""Words of credits in English; other languages are recognised by form alone."""
+_SENTENCE_END = re.compile(r"[.?!…][\"'”’)]*$|[,;]$|\.\.\.")
+
+
+def texts_of_shots(
+    observations: Sequence[FrameText], text_score: float = TEXT_SCORE, speech: Sequence[Interval] = ()
+) -> tuple[TextFact, ...]:
+    """The texts seen in ``observations`` (ascending seconds), by first sighting.
+
+    A line counts if it was read in two frames with ``text_score`` once at least, or in one if it is large
+    (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97,
+    or a line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is
+    where people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several
+    shots belongs to the first; small text that stays in a corner over three shots is a mark of the
+    sender or the maker, and left out.
+    """
+    found = follow(observations)
+    sure = [line for line in found if _counts(line, text_score)]
+    cards = [_complete(card, found, text_score) for card in _cards(sure)]
+    cards = [card for card in cards if not _is_watermark(card)]
+    low = [card for card in cards if _stands_low(card)]
+    facts = [_fact(card, _kind(card, len(low), speech)) for card in cards]
+    return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
+
+
+def _counts(line: Inscription, text_score: float) -> bool:
+    frames = len(line.frames)
+    if letters(line.text) < 4:
+        return frames >= 3 and line.score >= max(text_score, _SURE_ALONE)
+    if frames == 1:
+        return line.height >= _LARGE and line.score >= max(text_score, _SURE_ALONE)
+    return line.score >= text_score
+
+
+def _cards(lines: Sequence[Inscription]) -> list[list[Inscription]]:
+    """Lines that stand together at the same time, as groups."""
+    cards: list[list[Inscription]] = []
+    for line in lines:
+        near = [card for card in cards if any(_together(line, other) for other in card)]
+        merged = [line, *(other for card in near for other in card)]
+        cards = [card for card in cards if card not in near] + [merged]
+    return cards
+
+
+def _together(one: Inscription, other: Inscription) -> bool:
+    """True for lines that share frames, half of the shorter one's at least, and are neighbours on a card."""
+    shared = len(one.frames & other.frames)
+    if 2 * shared < min(len(one.frames), len(other.frames)) or not shared:
+        return False
+    high = max(one.height, other.height)
+    low = min(one.height, other.height)
+    apart = abs(one.centre[1] - other.centre[1])
+    aside = abs(one.centre[0] - other.centre[0]) - (one.width + other.width) / 2
+    if apart < 0.5 * low:
+        return aside < 0.15 and high < 1.6 * low
+    return apart < 2.0 * high + 0.02 and aside < 0.0 and abs(one.tilt - other.tilt) < 8
+
+
+def _complete(
+    card: list[Inscription], found: Sequence[Inscription], text_score: float
+) -> tuple[Inscription, ...]:
+    """``card`` in reading order, with the well read lines in its midst that do not count alone."""
+    more = [
+        line
+        for line in found
+        if line not in card
+        and line.score >= text_score
+        and any(_together(line, other) for other in card)
+        and len(line.frames) > 1
+    ]
+    return _in_reading_order([*card, *more])
+
+
+def _in_reading_order(card: Sequence[Inscription]) -> tuple[Inscription, ...]:
+    """From the top, and from the left on one level, whether the card stands or rolls."""
+    rows: list[list[tuple[float, Inscription]]] = []
+    for height, line in sorted(_heights(card), key=lambda item: item[0]):
+        if rows and height - rows[-1][0][0] < 0.5 * line.height:
+            rows[-1].append((height, line))
+        else:
+            rows.append([(height, line)])
+    return tuple(line for row in rows for _, line in sorted(row, key=lambda item: item[1].centre[0]))
+
+
+def _heights(card: Sequence[Inscription]) -> list[tuple[float, Inscription]]:
+    """How far down each line stands from the first one, measured in the frames that show both.
+
+    A roll's last line shares no frame with its first: it is measured from one that has been placed.
+    """
+    placed = [(0.0, card[0])]
+    rest = list(card[1:])
+    while rest:
+        best = max(rest, key=lambda line: max(len(line.frames & other.frames) for _, other in placed))
+        height, other = max(placed, key=lambda item: len(best.frames & item[1].frames))
+        placed.append((height + _distance(other, best), best))
+        rest.remove(best)
+    return placed
+
+
+def _distance(one: Inscription, other: Inscription) -> float:
+    """How far ``other`` stands below ``one`` in the frames that show both, else from middle to middle."""
+    upper = {reading.frame: reading.line.box.centre[1] for reading in one.readings}
+    lower = {reading.frame: reading.line.box.centre[1] for reading in other.readings}
+    shared = sorted(upper.keys() & lower.keys())
+    if not shared:
+        return other.centre[1] - one.centre[1]
+    return fmean(lower[frame] - upper[frame] for frame in shared)
+
+
+def _is_watermark(card: Sequence[Inscription]) -> bool:
+    shots = {reading.shot for line in card for reading in line.readings}
+    lasts = max(line.last for line in card) - min(line.first for line in card)
+    return len(shots) >= 3 and lasts >= 5 and all(_is_in_corner(line) for line in card)
+
+
+def _is_in_corner(line: Inscription) -> bool:
+    x, y = line.centre
+    return line.height <= _LARGE and abs(x - 0.5) > 0.3 and abs(y - 0.5) > 0.3
+
+
+def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
+    first = min(card, key=lambda line: line.first)
+    return TextFact(
+        shot=first.readings[0].shot,
+        text=" ".join(line.text for line in card),
+        kind=kind,
+        first=first.first,
+        last=max(line.last for line in card),
+        sure=round(min(mean_score(card), 1.0), 3),
+        since=first.first if _is_roll(card) else max(line.whole for line in card),
+    )
+
+
+def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval]) -> TextKind:
+    if _is_roll(card) or _is_credit(card):
+        return "credit"
+    if _stands_low(card) and _is_said(card, low_cards, speech):
+        return "subtitle"
+    return "title" if _is_overlay(card) else "sign"
+
+
+def _is_roll(card: Sequence[Inscription]) -> bool:
+    """True for small lines that all rise together."""
+    rising = [line for line in card if line.drift[1] < -0.02 and abs(line.drift[0]) < 0.02]
+    return len(rising) >= 3 and 2 * len(rising) > len(card) and _is_small(card)
+
+
+def _is_credit(card: Sequence[Inscription]) -> bool:
+    """True for six small lines or more, and for fewer where one names a role, above or beside a name."""
+    if any(line.tilt > 0 for line in card):
+        return False
+    if len(card) >= 6 and _is_small(card):
+        return True
+    roles = sum(bool(_ROLE.search(line.text)) for line in card)
+    return roles > 0 and (len(card) > roles or _names_after_role(card))
+
+
+def _names_after_role(card: Sequence[Inscription]) -> bool:
+    """True where role and name stand on one line, as in ``Directed by Colin Levy``."""
+    return any(re.search(r"\b(?:[Bb]y|BY|starring|STARRING)\s+[A-Z]", line.text) for line in card)
+
+
+def _is_small(card: Sequence[Inscription]) -> bool:
+    return 3 * sum(line.height <= _SMALL for line in card) >= 2 * len(card)
+
+
+def _stands_low(card: Sequence[Inscription]) -> bool:
+    """True for three level lines at most, in the bottom quarter, in the middle, of a subtitle's size."""
+    x = fmean(line.centre[0] for line in card)
+    y = fmean(line.centre[1] for line in card)
+    level = all(line.tilt == 0 for line in card)
+    sized = all(0.025 <= line.height <= 0.12 for line in card)
+    return len(card) <= 3 and level and sized and y > 0.75 and abs(x - 0.5) < 0.08
+
+
+def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval]) -> bool:
+    """True for text at the bottom that is speech in writing.
+
+    Either people speak for a third of its time, or it is a sentence or part of one, or it is one of
+    three or more that follow each other in that place.
+    """
+    first, last = min(line.first for line in card), max(line.last for line in card)
+    time = Interval(first, max(last, first + 0.5))
+    spoken = sum(part.duration for said in speech if (part := said.clip(time)) is not None)
+    text = " ".join(line.text for line in card)
+    sentence = bool(_SENTENCE_END.search(text)) or text.startswith(("-", "–", "—"))
+    return 3 * spoken > time.duration or sentence or text[:1].islower() or low_cards >= 3
+
+
+def _is_overlay(card: Sequence[Inscription]) -> bool:
+    """True for text laid over the picture or on a card; False for writing that is part of the scene.
+
+    Laid-over text is level and keeps its place. It stands on plain ground, in the middle or in a lower
+    corner, or goes on over a cut, or what is around it changes while it stays.
+    """
+    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
+    x, _ = line.centre
+    dx, dy = line.drift
+    if line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03:
+        return False
+    shots = {reading.shot for reading in line.readings}
+    card_centre = fmean(other.centre[0] for other in card)
+    centred = abs(x - 0.5) < 0.06 or abs(card_centre - 0.5) < 0.06
+    cornered = line.centre[1] > 0.75 and min(x, 1 - x) - line.width / 2 < 0.12
+    return centred or cornered or line.ground <= _PLAIN or len(shots) > 1 or line.unrest > 5
+
+
+def looks_like_credits(observations: Sequence[FrameText]) -> bool:
+    """True if the frames show credits: most of them hold three small lines or more, and of these
+
+    the lines rise from frame to frame, or most frames hold six, or two lines name roles.
+    """
+    rows = [joined_rows(seen.lines) for seen in observations]
+    full = [frame for frame in rows if len(frame) >= 3 and sum(a.box.height <= _SMALL for a in frame) >= 3]
+    if not full or 2 * len(full) < len(rows):
+        return False
+    if 2 * sum(len(frame) >= 6 for frame in full) > len(full):
+        return True
+    roles = {a.text for frame in full for a in frame if _ROLE.search(a.text)}
+    return len(roles) >= 2 or _rises(observations)
+
+
+def _rises(observations: Sequence[FrameText]) -> bool:
+    """True if lines move up, and none down, between most neighbouring frames."""
+    steps = [
+        after.line.box.centre[1] - before.line.box.centre[1]
+        for line in follow(observations)
+        for before, after in pairwise(line.readings)
+    ]
+    up = sum(step < -0.005 for step in steps)
+    return len(steps) >= 3 and 4 * up >= 3 * len(steps)
+
 
 _WHOLE = 0.8
 """Likeness of a reading to the best spelling from which no part is still to come."""

@@ -1,13 +1,25 @@
-"""People in one picture, from weak evidence put together: bodies by two detectors, and faces. Pure logic."""
+"""Who is in the pictures: people of one frame, recognised faces, and people whom no track shows. Pure logic.
+
+A person of a frame is put together from weak evidence: bodies by two detectors, and faces (`Glimpse`).
+Recognised faces go to these people, and names to their tracks. In doubt nobody is named: a name stands only
+where the face of the track and the recognised face lie in the same place in a clear majority of the frames in
+which both are known, and no two people who are seen at one moment have the same.
+
+Where the picture shakes or others stand before somebody, the detectors see too little of the body to follow.
+A face that was recognised is somebody's nevertheless: that they are there is told, and no more
+(`with_missed`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core import Box, Sighting
+from shotad.core import Box, Framing, Named, PeopleFact, Place, Sighting
 from shotad.sight.faces import Face
 from shotad.sight.things import ANIMALS, overlap
+from shotad.sight.tracks import Track
 
 _LONE_SECOND = 0.5
 """Score from which the second detector alone is worth following."""
@@ -55,17 +67,13 @@ def glimpses_of(
     for face in faces:
         found = _with_face(found, face)
     rivals = [s for s in (*whole, *parts, *second) if s.name in ANIMALS]
-    found = [replace(g, rival=_rival(g, rivals)) for g in found]
+    best = (max((s.score for s in rivals if s.box.iou(g.box) > 0.5), default=0.0) for g in found)
+    found = [replace(g, rival=rival) for g, rival in zip(found, best, strict=True)]
     return sorted(found, key=lambda g: (g.box.centre, -g.body, -g.part))
 
 
-def body_of(face: Face) -> Box:
-    """Where head and shoulders must be, given the face."""
-    return around(face.box)
-
-
 def around(box: Box) -> Box:
-    """The same, given the face's box."""
+    """Where head and shoulders must be, given the face's box."""
     x, width, height = box.centre[0], box.width, box.height
     return Box(
         max(0.0, x - 1.5 * width),
@@ -113,8 +121,212 @@ def _with_face(found: list[Glimpse], face: Face) -> list[Glimpse]:
         return [replace(g, face=face) if g is best else g for g in found]
     if face.score < _LONE_FACE:
         return found
-    return [*found, Glimpse(body_of(face), face.seconds, face=face)]
+    return [*found, Glimpse(around(face.box), face.seconds, face=face)]
 
 
-def _rival(glimpse: Glimpse, rivals: Sequence[Sighting]) -> float:
-    return max((s.score for s in rivals if s.box.iou(glimpse.box) > 0.5), default=0.0)
+_SAME_FACE = 0.3
+"""IoU from which two boxes are of one face; those of different detectors share about 0.6."""
+_HAT = 1.0
+"""Face heights by which a body may reach above its face; beyond it is somebody else's, or an arm."""
+_COMMON = 2
+"""Frames in which a track's face must be the recognised one."""
+
+
+def recognised(people: Sequence[Glimpse], sightings: Sequence[Sighting]) -> tuple[Glimpse, ...]:
+    """The people of one frame, from left to right, with ``who`` they are.
+
+    ``sightings`` are the recognised faces of that frame: each is one person's, the nearest. One that is
+    nobody's is a person itself, of whom head and shoulders are known to be there.
+    """
+    found = list(people)
+    left = list(_one_each(sightings))
+    pairs = [(_nearness(g, s.box), i, k) for i, g in enumerate(found) for k, s in enumerate(left)]
+    taken: dict[int, int] = {}
+    for nearness, i, k in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
+        if nearness > 0 and i not in taken and k not in taken.values():
+            taken[i] = k
+    for i, k in taken.items():
+        found[i : i + 1] = [replace(found[i], who=left[k].name)]
+    for sighting in (s for k, s in enumerate(left) if k not in taken.values()):
+        found = _with_alone(found, sighting)
+    return tuple(sorted(found, key=lambda g: (g.box.centre, -g.body, -g.part))) if left else tuple(people)
+
+
+def identities(tracks: Sequence[Track[Glimpse]]) -> tuple[str, ...]:
+    """Whose each track is, by id; empty for an unknown person's, and where it is in doubt."""
+    claims = [_claim(track, tracks) for track in tracks]
+    return tuple(
+        who if votes and not _outvoted(i, tracks, claims) else "" for i, (who, votes) in enumerate(claims)
+    )
+
+
+def looks_known(track: Track[Glimpse], who: str) -> int:
+    """In how many frames ``who`` was recognised in the track."""
+    return sum(glimpse.who == who for glimpse in track.seen)
+
+
+def share_a_moment(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
+    """True where both are seen in one frame."""
+    return not {g.seconds for g in one.seen}.isdisjoint(g.seconds for g in other.seen)
+
+
+def _one_each(sightings: Sequence[Sighting]) -> list[Sighting]:
+    """The surest sighting of each person."""
+    best: dict[str, Sighting] = {}
+    for sighting in sorted(sightings, key=lambda s: (-s.score, s.name, s.box.left)):
+        best.setdefault(sighting.name, sighting)
+    return list(best.values())
+
+
+def _nearness(glimpse: Glimpse, face: Box) -> float:
+    """Above 1 for one with this face, up to 1 for one whose head is where the face is, 0 for others."""
+    if glimpse.box.top < face.top - _HAT * face.height:
+        return 0.0
+    if glimpse.face is not None:
+        shared = glimpse.face.box.iou(face)
+        return 1 + shared if shared >= _SAME_FACE else 0.0
+    return 1 / (1 + head_distance(glimpse.box, face)) if holds(glimpse.box, face) else 0.0
+
+
+def _with_alone(found: Sequence[Glimpse], sighting: Sighting) -> list[Glimpse]:
+    """One more person; a face that was taken for that of a body too tall for it is theirs."""
+    mine = [g for g in found if not g.who and g.face and g.face.box.iou(sighting.box) >= _SAME_FACE]
+    face = mine[0].face if mine else None
+    others = [replace(g, face=None) if mine and g is mine[0] else g for g in found]
+    return [*others, Glimpse(around(sighting.box), sighting.seconds, face=face, who=sighting.name)]
+
+
+def _claim(track: Track[Glimpse], tracks: Sequence[Track[Glimpse]]) -> tuple[str, int]:
+    """Who the track is by most of its frames, and by how many; none where others have a part in it."""
+    votes = Counter(g.who for g in track.seen if g.who)
+    if not votes:
+        return "", 0
+    who, most = min(votes.items(), key=lambda vote: (-vote[1], vote[0]))
+    moments = {g.seconds for g in track.seen if not g.who}
+    elsewhere = sum(g.who == who and g.seconds in moments for t in tracks if t is not track for g in t.seen)
+    clear = 3 * most > 2 * (votes.total() + elsewhere)
+    return (who, most) if most >= _COMMON and clear else ("", 0)
+
+
+def _outvoted(i: int, tracks: Sequence[Track[Glimpse]], claims: Sequence[tuple[str, int]]) -> bool:
+    """True where another track has the same claim at the same time with more frames, or as many."""
+    who, votes = claims[i]
+    return any(
+        claims[k][0] == who and claims[k][1] >= votes and share_a_moment(tracks[i], tracks[k])
+        for k in range(len(tracks))
+        if k != i
+    )
+
+
+_PROOF = 3
+"""Frames in which a face must be recognised to be the only proof of a person."""
+_PAIR = 2
+"""Frames in which several must be seen at once."""
+_SURE = 0.9
+
+Faces = dict[str, list[Sighting]]
+
+
+def with_missed(
+    facts: Sequence[PeopleFact], shot: int, faces: Sequence[Sighting], cast: Mapping[str, Named]
+) -> list[PeopleFact]:
+    """The facts about one shot's people, and those about whom its recognised ``faces`` show besides.
+
+    ``cast`` tells by id how they are called; others are left out. In place of somebody unknown who was
+    counted at the same time the name is put in. Beside somebody unknown who was seen alone nobody is told:
+    it may be the same person.
+    """
+    proven = _proven(faces, cast)
+    told = list(facts)
+    group = _at_once(proven)
+    if len(group) > 1:
+        told = _with_group(told, _fact(shot, {who: proven[who] for who in group}, cast))
+    for who in sorted(proven, key=lambda who: (proven[who][0].seconds, who)):
+        alone = _fact(shot, {who: proven[who]}, cast)
+        doubtful = any(f.count == 1 and not f.names and _overlap(f, alone) for f in told)
+        if not doubtful and not any(who in _ids(fact) for fact in told):
+            told.append(alone)
+    return told
+
+
+def _proven(faces: Sequence[Sighting], cast: Mapping[str, Named]) -> Faces:
+    """The sightings of each who was recognised often enough, one for each moment, in film order."""
+    found: dict[str, dict[float, Sighting]] = {}
+    for face in sorted(faces, key=lambda s: (s.seconds, -s.score, s.box.left)):
+        if face.name in cast:
+            found.setdefault(face.name, {}).setdefault(face.seconds, face)
+    return {who: list(seen.values()) for who, seen in found.items() if len(seen) >= _PROOF}
+
+
+def _at_once(proven: Faces) -> frozenset[str]:
+    """The most who are seen at one moment, at two at least."""
+    moments: dict[float, set[str]] = {}
+    for who, seen in proven.items():
+        for sighting in seen:
+            moments.setdefault(sighting.seconds, set()).add(who)
+    often = [
+        (len(g), n, sorted(g)) for g, n in Counter(map(frozenset, moments.values())).items() if n >= _PAIR
+    ]
+    return frozenset(max(often)[2]) if often else frozenset()
+
+
+def _with_group(told: Sequence[PeopleFact], group: PeopleFact) -> list[PeopleFact]:
+    """The facts with all names of the group where some of it were counted at that time; else it besides."""
+    named = [_with_names(fact, group) if _knows_some(fact, group) else fact for fact in told]
+    return named if any(_ids(group) <= _ids(fact) for fact in named) else [*named, group]
+
+
+def _with_names(fact: PeopleFact, group: PeopleFact) -> PeopleFact:
+    later = group.first > (fact.first if fact.since is None else fact.since)
+    return replace(fact, names=group.names, since=group.first if later else fact.since)
+
+
+def _knows_some(fact: PeopleFact, group: PeopleFact) -> bool:
+    less = fact.names and _ids(fact) < _ids(group)
+    return bool(less and fact.count >= group.count and _overlap(fact, group))
+
+
+def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:
+    """That these people are there, while all of them are."""
+    moments = set.intersection(*({s.seconds for s in seen} for seen in group.values()))
+    seen = [s for sightings in group.values() for s in sightings if s.seconds in moments]
+    ordered = sorted(group, key=lambda who: (_across(group[who]), who))
+    return PeopleFact(
+        shot=shot,
+        first=round(min(moments), 3),
+        last=round(max(moments), 3),
+        count=len(group),
+        place=place_at(_across(seen)),
+        size=round(max(around(s.box).height for s in seen), 3),
+        face=True,
+        movement=None,
+        enters=False,
+        leaves=False,
+        sure=_SURE,
+        framing=_framing(seen) if len(group) == 1 else None,
+        frames=len(moments),
+        names=tuple(cast[who] for who in ordered),
+    )
+
+
+def _ids(fact: PeopleFact) -> set[str]:
+    return {name.id for name in fact.names}
+
+
+def _overlap(one: PeopleFact, other: PeopleFact) -> bool:
+    return one.first <= other.last and other.first <= one.last
+
+
+def _across(seen: Sequence[Sighting]) -> float:
+    return sum(s.box.centre[0] for s in seen) / len(seen)
+
+
+def place_at(middle: float) -> Place:
+    """The outer three tenths of the picture are left and right."""
+    return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
+
+
+def _framing(seen: Sequence[Sighting]) -> Framing | None:
+    """How near the face is; of the body nothing is known."""
+    height = sorted(s.box.height for s in seen)[len(seen) // 2]
+    return "face" if height > 0.6 else "head and shoulders" if height > 0.33 else None

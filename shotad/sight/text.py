@@ -1,15 +1,23 @@
-"""Text in one picture: where lines of text stand, and what they say.
+"""Text in one picture: where lines of text stand, what they say, and whether it can be text at all.
 
 The models are PP-OCRv6 small (PaddlePaddle; converted by RapidOCR, Apache-2.0): a detector that gives
 each pixel a probability of being text (differentiable binarization, Liao et al. 2020) and a line
 recogniser with a CTC head. What goes in and what comes out is as RapidOCR 3.10 does it; the code is our
 own, needs no polygon clipper, and gives a line the same answer whatever else is in the picture.
+
+A recogniser always answers with something: on twigs, fences and faces with strokes (``IIl|``), single
+letters and lone ideographs. The rules on that are about the shape of words, not their meaning, so that
+names, which no dictionary holds, pass (`is_readable`).
+
+The roll of end credits is looked for by its text at a few moments of the film's last part (`find_credits`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -19,11 +27,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Image, weights_file
-from shotad.sight.lettering import TextLine
+from shotad.core import Box, Image, Interval, Sighting, in_room, spanned, weights_file
+from shotad.film import Picture, credits_interval
 from shotad.sight.onnx import Floats, OnnxModel
-
-__all__ = ["TextLine", "TextReader"]
 
 Corners = npt.NDArray[np.float32]
 """``float32[4, 2]``, x and y in pixels: top left, top right, bottom right, bottom left."""
@@ -39,7 +45,7 @@ MIN_HEIGHT = 0.03
 MAX_HEIGHT = 0.5
 """Height of the largest; beyond it the detector takes figures and trees for single letters."""
 MIN_SCORE = 0.6
-"""Lines read with less are nothing; what is said aloud needs more (`shotad.sight.reading.TEXT_SCORE`)."""
+"""Lines read with less are nothing; what is said aloud needs more (`inscriptions.TEXT_SCORE`)."""
 SAME_PICTURE = 6.0
 """Luma levels (of 255) by which no 8 x 8 block has changed in a picture that is not looked at again."""
 SAME_LINE = 12.0
@@ -348,3 +354,143 @@ def _block_means(band: npt.NDArray[Any], count: int) -> list[float]:
 
 def _lines(reads: Iterable[_Read]) -> tuple[TextLine, ...]:
     return tuple(read.line for read in reads if read.line is not None)
+
+
+_STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")
+"""Characters that a single stroke, such as a twig or a pole, is taken for."""
+_RINGS = frozenset("08oOQCc°.,'")
+"""Characters that a wheel, a lamp or a bubble is taken for."""
+_VOWELS = frozenset("aeiouy")
+_IDEOGRAPHIC = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
+_NUMBER = re.compile(r"\d[\d.,:/'-]*\d")
+_EDGE = " |\\/_~^`*=<>+{}[]•·"
+"""What hangs on the ends of a line by mistake: rules, bullets, edges of boxes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """One line of text as read in one picture.
+
+    ``score`` is the mean probability of its characters, 0 to 1. ``tilt`` is the angle of its base line in
+    degrees, clockwise, -45 to 45; 0 where it is no more than the letters' own unevenness. ``ground`` is the
+    standard deviation of luma (0 to 255) just around it: near 0 on a plain card, tens in a picture.
+    ``around`` is the mean luma of the blocks around it, in a fixed order: what changes there while the
+    text stays tells text laid over the film from writing within it.
+    """
+
+    text: str
+    box: Box
+    score: float
+    tilt: float = 0.0
+    ground: float = 0.0
+    around: tuple[float, ...] = ()
+
+
+def tidy(text: str) -> str:
+    """``text`` with single spaces, even dashes, and no stray marks at its ends.
+
+    ``tidy("| FOUNDATION- THE  FUND_") → "FOUNDATION - THE FUND"``
+    """
+    text = " ".join(text.split())
+    text = re.sub(r"(?<=\w)(?:- | -)(?=\w)", " - ", text)
+    return text.lstrip(_EDGE + ",:;.").rstrip(_EDGE + "-–—")
+
+
+def letters(text: str) -> int:
+    """How many letters and digits ``text`` has."""
+    return sum(character.isalnum() for character in text)
+
+
+def is_readable(text: str) -> bool:
+    """True if ``text`` (tidy) has the shape of words or numbers; False for strokes, crumbs and mixed scripts.
+
+    At least two letters or digits, and more of them than of marks; not all strokes, nor all rings; no
+    letter four times running; at least half of its letters in words that could be spoken.
+    """
+    count = letters(text)
+    marks = len(text.replace(" ", "")) - count
+    if count < 2 or marks > count or _STROKES.issuperset(text) or (_RINGS | {" "}).issuperset(text):
+        return False
+    if re.search(r"([^\W\d])\1{3}", text, re.IGNORECASE):
+        return False
+    ideographs = sum(map(_is_ideograph, text))
+    if ideographs:
+        return ideographs >= 2 and 2 * ideographs >= count
+    spoken = sum(letters(word) for word in text.split() if is_word(word))
+    return 2 * spoken >= count
+
+
+def is_word(word: str) -> bool:
+    """True if ``word`` could be a word, a name, a short set of initials, or a number of two digits or more.
+
+    ``SINTEL``, ``McGregor``, ``BBC``, ``1943``, ``U-571`` yes; ``xKqvL``, ``hT``, ``l1l`` no.
+    """
+    bare = word.strip(".,:;!?'\"()[]-–—…&#@%$£€*")
+    if _NUMBER.fullmatch(bare):
+        return True
+    plain = "".join(c for c in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(c))
+    if not any(character.isalpha() for character in plain):
+        return False
+    if not plain.isascii():
+        return True
+    if any(character.isdigit() for character in plain):
+        short = plain.replace("-", "")
+        return len(short) <= 4 and (short.isupper() or short.rstrip("sthndr").isdigit())
+    return _is_latin_word(plain)
+
+
+def _is_latin_word(plain: str) -> bool:
+    has_vowel = any(character in _VOWELS for character in plain.lower())
+    if plain.isupper():
+        return has_vowel or len(plain) <= 4
+    turns = len(re.findall(r"[a-z][A-Z]", plain))
+    mixed = turns > 1 or (turns == 1 and len(plain) < 4)
+    return not mixed and (has_vowel or len(plain) <= 3)
+
+
+def _is_ideograph(character: str) -> bool:
+    return not character.isascii() and unicodedata.name(character, "").startswith(_IDEOGRAPHIC)
+
+
+STEPS = (1.0, 3.0)
+"""Seconds between the moments looked at, at least and at most."""
+MOMENTS = 60
+"""How many moments a short film is looked at; a long one at more, each `STEPS` [1] seconds."""
+REACH = 900.0
+"""Seconds before the end of the film within which credits are looked for."""
+
+
+@in_room("credits")
+def find_credits(
+    pictures: Callable[[Sequence[float]], Iterable[Picture]],
+    end: float,
+    reader: TextReader,
+    advance: Callable[[float], None],
+) -> Interval | None:
+    """The roll of credits of a film that ends at ``end`` seconds, or None.
+
+    ``pictures`` delivers one picture for each of the ascending seconds it is given.
+    """
+    moments = credit_moments(end)
+    if not moments:
+        return None
+    stills = _counted(pictures(moments), advance)
+    seen = [
+        Sighting(line.text, line.box, moment, line.score)
+        for lines, moment in zip(reader.read_all(stills), moments, strict=False)
+        for line in lines
+    ]
+    return credits_interval(seen, moments, Interval(0.0, end))
+
+
+def credit_moments(end: float) -> list[float]:
+    """The moments looked at, ascending: a film of 60 s is looked at from 30 s on, once a second."""
+    first = max(end / 2, end - REACH)
+    step = min(max((end - first) / MOMENTS, STEPS[0]), STEPS[1])
+    return [round(float(second), 3) for second in np.arange(first, end - step / 4, step)]
+
+
+def _counted(pictures: Iterable[Picture], advance: Callable[[float], None]) -> Iterator[Image]:
+    for picture in spanned("frames", pictures):
+        yield picture.image
+        advance(1)

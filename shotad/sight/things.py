@@ -1,4 +1,4 @@
-"""Things and people in one picture, by two detectors that were trained apart.
+"""Things and people in one picture, by two detectors that were trained apart, and the colour of a part of it.
 
 `EfficientDet` (lite2, Google, Apache-2.0) looks first, `SsdMobileNet` (v2, TensorFlow model zoo,
 Apache-2.0) is asked for a second opinion. Both know the classes of COCO and see square pictures. They
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from shotad.core import Box, Image, Sighting, WeightsError, native_quiet
+from shotad.core import Box, Colour, Image, Sighting, WeightsError, native_quiet
 
 _PEOPLE_AND_VEHICLES = "person bicycle car motorcycle airplane bus train truck boat"
 _STREET = "traffic_light fire_hydrant street_sign stop_sign parking_meter bench"
@@ -46,14 +47,6 @@ _OVERLAP = 0.3
 """Share of its width that a tile has in common with the next, at least."""
 _EDGE = 0.015
 """A box that ends this near to an inner edge of its tile (fraction of the picture) is cut off there."""
-
-
-class Detector(Protocol):
-    """Finds things in one picture."""
-
-    def find(self, image: Image, seconds: float) -> list[Sighting]:
-        """All things seen in ``image``; boxes as fractions of it."""
-        ...
 
 
 class EfficientDet:
@@ -224,3 +217,59 @@ def _sightings(rows: Iterable[tuple[int, float, Any]], least: float, seconds: fl
         if right - left > 0.005 and bottom - top > 0.005:
             found.append(Sighting(COCO[number], Box(left, top, right, bottom), seconds, score))
     return found
+
+
+_HUES: tuple[tuple[float, Colour], ...] = (
+    (16, "red"),
+    (42, "orange"),
+    (68, "yellow"),
+    (165, "green"),
+    (255, "blue"),
+    (290, "purple"),
+    (335, "pink"),
+    (360, "red"),
+)
+"""Upper ends of hue ranges, in degrees."""
+_DARK = 46
+_PALE = 190
+_GREYNESS = 0.14
+"""Saturation (0 to 1) below which a colour is none."""
+_CLEAR = 0.42
+"""Saturation from which a hue has a name."""
+
+
+def hsv(image: Image) -> npt.NDArray[np.float32]:
+    """``float32[n, 3]``: hue in degrees, saturation 0 to 1 and value 0 to 255 of each pixel."""
+    pixels = image.reshape(-1, 3).astype(np.float32)
+    high, low = pixels.max(axis=1), pixels.min(axis=1)
+    spread = np.maximum(high - low, 1e-6)
+    red, green, blue = pixels.T
+    hue = np.select(
+        [high == red, high == green],
+        [(green - blue) / spread % 6, (blue - red) / spread + 2],
+        (red - green) / spread + 4,
+    )
+    return np.stack([hue * 60, (high - low) / np.maximum(high, 1), high], axis=1).astype(np.float32)
+
+
+def colour_of(image: Image, least: float = 0.6) -> Colour | None:
+    """The colour that at least ``least`` of the pixels have; None where no single one has that many.
+
+    Colours between two names (a pale orange, a dark red) have none: better silent than wrong.
+    """
+    if image.size == 0:
+        return None
+    hue, saturation, value = hsv(image).T
+    shares: dict[Colour, float] = {
+        "black": float(np.mean(value < _DARK)),
+        "white": float(np.mean((value >= _PALE) & (saturation < _GREYNESS))),
+        "grey": float(np.mean((value >= _DARK) & (value < _PALE) & (saturation < _GREYNESS))),
+    }
+    vivid = (value >= 70) & (saturation >= _CLEAR)
+    low = 0.0
+    for high, name in _HUES:
+        share = float(np.mean(vivid & (hue >= low) & (hue < high)))
+        shares[name] = shares.get(name, 0.0) + share
+        low = high
+    best = max(shares, key=lambda name: shares[name])
+    return best if shares[best] >= least else None

@@ -64,7 +64,7 @@ def link(frames: Sequence[Sequence[T]], shifts: Sequence[Carrier | None]) -> tup
     for number, sightings in enumerate(frames):
         pairs = sorted(
             (
-                (-_likeness(_carried(track[-1][1].box, shifts[track[-1][0] : number]), seen.box), t, s)
+                (-likeness(_carried(track[-1][1].box, shifts[track[-1][0] : number]), seen.box), t, s)
                 for t, track in enumerate(open_tracks)
                 for s, seen in enumerate(sightings)
                 if seen.seconds - track[-1][1].seconds <= _GAP
@@ -87,16 +87,13 @@ def windows(track: Track[T], seconds: float) -> tuple[Track[T], ...]:
     if track.last - track.first <= seconds:
         return (track,)
     parts: list[Track[T]] = []
-    for start in range(len(track.seen)):
-        end = next((i for i in range(start, len(track.seen)) if _since(track, start, i) >= seconds), None)
+    times = [seen.seconds for seen in track.seen]
+    for start, begin in enumerate(times):
+        end = next((i for i in range(start, len(times)) if times[i] - begin >= seconds), None)
         if end is None:
             break
         parts.append(Track(track.seen[start : end + 1], track.frames[start : end + 1]))
     return tuple(parts)
-
-
-def _since(track: Track[T], start: int, end: int) -> float:
-    return track.seen[end].seconds - track.seen[start].seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +163,7 @@ def _carried(box: Box, shifts: Sequence[Carrier | None]) -> _Place:
     return _Place(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
 
-def _likeness(a: _Place, b: Box) -> float:
+def likeness(a: _Place | Box, b: Box) -> float:
     """1 for the same place and size, 0 for one that cannot be the same: distance by size, and size."""
     width, height = (a.width + b.width) / 2, (a.height + b.height) / 2
     away = math.hypot((a.centre[0] - b.centre[0]) / width, (a.centre[1] - b.centre[1]) / height)

@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 
 from shotad.core import Cast
-from shotad.sight.cast.files.castfile import read_cast
+from shotad.sight.castfile import read_cast
 
 WHOLE = """\
 # The cast of the film.

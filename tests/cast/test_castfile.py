@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import CastError, Member, Reveal
 from shotad.sight import CastFile, seconds_of, time_text
-from shotad.sight.cast.files.castfile import read_cast
+from shotad.sight.castfile import read_cast
 from tests.cast.castfiles import WHOLE, read
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import CastError, Member, Reveal
 from shotad.sight import CastFile
-from shotad.sight.cast.files.castfile import read_cast
-from shotad.sight.cast.files.entries import tidy
+from shotad.sight.cast_entries import tidy
+from shotad.sight.castfile import read_cast
 from tests.cast.castfiles import WHOLE, picture
 
 

@@ -22,7 +22,7 @@ from shotad.sight import (
     remove_pictures,
     stem_of,
 )
-from shotad.sight.cast.found.castfolder import sha256_of
+from shotad.sight.castfolder import sha256_of
 
 BOX = Box(0.1, 0.1, 0.3, 0.4)
 
@@ -141,7 +141,7 @@ def test_who_has_anything_filled_in_is_not_blank() -> None:
 
 
 def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.sight.cast.found.castfolder._PATIENCE", 0.0)
+    monkeypatch.setattr("shotad.sight.castfolder._PATIENCE", 0.0)
     with (
         held(tmp_path / "x.cast"),
         pytest.raises(CastError, match="in use by another"),

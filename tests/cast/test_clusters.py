@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.sight.cast.found.people import Appearance, agglomerate, group, together
+from shotad.sight.found_people import Appearance, agglomerate, group, together
 
 Rows = npt.NDArray[np.float32]
 
@@ -87,7 +87,7 @@ def test_more_rows_than_are_compared_at_once_make_the_same_groups(monkeypatch: p
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     none: list[set[int]] = [set() for _ in rows]
     whole = agglomerate(rows, none, 0.5)
-    monkeypatch.setattr("shotad.sight.cast.found.people._BLOCK", 7)
+    monkeypatch.setattr("shotad.sight.found_people._BLOCK", 7)
     assert as_sets(agglomerate(rows, none, 0.5)) == as_sets(whole)
     assert as_sets(whole) == {frozenset(range(12 * k, 12 * k + 12)) for k in range(8)}
 

@@ -21,7 +21,7 @@ from shotad.sight import (
     people_in,
     person_of,
 )
-from shotad.sight.cast.found.castfolder import sha256_of
+from shotad.sight.castfolder import sha256_of
 
 BOX = Box(0.4, 0.3, 0.6, 0.7)
 BORDERS = Borders(0.5, 0.1)

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import Member
 from shotad.sight import PAGE, Facts, Found, renew_overview, write_overview
-from shotad.sight.cast.found.overview import in_view, lead
+from shotad.sight.portraits import in_view, lead
 from tests.painted_faces import photo
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}

@@ -8,8 +8,8 @@ import pytest
 
 from shotad.core import Cast, CastError
 from shotad.sight import load_cast, photos_in
-from shotad.sight.cast.files.ids import distinct_ids, id_of, is_id
-from shotad.sight.cast.files.photofiles import photos_of
+from shotad.sight.cast_entries import distinct_ids, id_of, is_id
+from shotad.sight.castfile import photos_of
 
 
 def put(folder: Path, *names: str) -> Path:

@@ -8,7 +8,7 @@ from PIL import Image as Pictures
 
 from shotad.core import Box, CastError, Image
 from shotad.sight import Embedding, Face, check_photo, load_photo, photo_key
-from shotad.sight.cast.photos import read_photo
+from shotad.sight.gallery import read_photo
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 

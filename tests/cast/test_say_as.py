@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import CastError, Member
 from shotad.sight import CastFile, merge
-from shotad.sight.cast.files.castfile import read_cast
+from shotad.sight.castfile import read_cast
 from shotad.sound import Lexicon
 from shotad.sound.pronunciation import lexicon_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from shotad.description.casting import merge_people as filing
 from shotad.sight import CastFile, Facts, merge
-from shotad.sight.cast.files.castfile import read_cast
+from shotad.sight.castfile import read_cast
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import photo
 

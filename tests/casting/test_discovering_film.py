@@ -11,7 +11,7 @@ from shotad.core import Config, Given, NoProgress, WorkFolder
 from shotad.description import Bench, discover
 from shotad.film import open_film
 from shotad.sight import Facts, Picture, make_face_models, read_gallery
-from shotad.sight.cast.files.castfile import read_cast
+from shotad.sight.castfile import read_cast
 
 FILM = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "tears-of-steel-battle.webm"
 

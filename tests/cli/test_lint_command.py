@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from shotad.cli.lint import command
 from shotad.core import ConfigError, Interval, ShotadError, UsageError, WorkFolderError, readable_json
 from shotad.script import Cue, FilmId, Track, to_json
-from shotad.script.lint.accepted import FILE
-from shotad.script.text import write_script
+from shotad.script.checked_lines import FILE
+from tests.script_text import write_script
 
 WORDS = ("--set", "lint.parse=words")
 

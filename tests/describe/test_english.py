@@ -12,14 +12,16 @@ from shotad.script import (
     PERFECTS,
     PLAIN,
     THIRD,
+    english_words as needs,
+    english_words as nouns,
+    english_words as smallwords,
     forms,
     gerunds,
     lemma,
     pasts,
     third,
 )
-from shotad.script.english import needs, nouns, smallwords
-from shotad.script.english.verbs import participles
+from shotad.script.english_words import participles
 
 FORMS = [
     ("be", "is", "being", "been"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.script import Fitted, count_words, split_sentences
-from shotad.script.english.fit import fit_words
+from shotad.script.fit import fit_words
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.script import count_words, fit_spoken, split_sentences, spoken_words, variants
-from shotad.script.english.fit import fit_words
+from shotad.script.fit import fit_words
 
 LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufer winken."
 """Nine words that take as long as seventeen English ones."""

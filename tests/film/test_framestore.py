@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.film import frame_cache as pack
+    from shotad.film import framestore as pack
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

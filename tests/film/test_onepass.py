@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from shotad.film import Film, Grid, Picture, open_film
-from shotad.film.frame_cache import Pack
-from shotad.film.grid import Keeper, grid_pictures
-from shotad.film.keyframes import key_frames
-from shotad.film.lossless import LosslessKeeper
-from shotad.film.onepass import OnePass
+from shotad.film.framestore import Pack
+from shotad.film.framing import OnePass
+from shotad.film.grid import Keeper, LosslessKeeper, grid_pictures
+from shotad.film.zones import key_frames
 from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 
@@ -169,7 +168,7 @@ def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
 def test_memory_does_not_grow_with_how_much_is_read(
     film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.film.frame_cache.WAITING_BYTES", 1 << 16)
+    monkeypatch.setattr("shotad.film.framestore.WAITING_BYTES", 1 << 16)
     peaks = []
     for number in (100, 400):
         moments = [k / 25 for k in range(number)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.film import frame_cache as pack
-from shotad.film.frame_cache import Pack
+from shotad.film import framestore as pack
+from shotad.film.framestore import Pack
 from shotad.film.grid import Kept
 
 
@@ -62,7 +62,7 @@ def test_what_waits_is_written_by_number_and_by_size(tmp_path: Path) -> None:
 def test_a_pack_of_another_film_is_thrown_away_when_this_one_is_written(tmp_path: Path) -> None:
     filled(tmp_path, range(100), "another")
     one = opened(tmp_path)
-    assert (one.is_new, one.places) == (True, {})
+    assert one.places == {}
     one.put(1.0, 1.0, frame(9))
     one.finish()
     assert (tmp_path / "shelf.pack").stat().st_size == 1000

@@ -193,7 +193,7 @@ def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None
     film = PyavFilm(find_media(made.path))
     painter = film.painter()
     for wanted in np.random.default_rng(6).uniform(0.5, made.seconds[-1], 12):
-        reel = film.reel()
+        reel = film.decoder()
         shown = reel.land(float(wanted))
         assert shown[0] <= wanted
         for ahead in (shown, next(reel, None)):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange, Interpolation
 
-from shotad.film import reduction
-from shotad.film.reduction import Reducer, Size
-from shotad.film.shot_scores import working_size
+from shotad.film import shot_scores as reduction
+from shotad.film.shot_scores import Reducer, Size, working_size
 
 BT709, BT601 = 1, 5
 

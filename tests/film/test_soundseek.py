@@ -19,8 +19,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import FilmError
 from shotad.film import Film, Layout, SoundSeeker, open_film, sound_blocks
-from shotad.film.audio import WANDERING, Runs
-from shotad.film.soundseek import _origin_of
+from shotad.film.audio import WANDERING, Runs, _origin_of
 
 Samples = npt.NDArray[np.float32]
 SECONDS = 32.0

@@ -11,9 +11,8 @@ import pytest
 
 from shotad.core import Interval, SpeechKind, Utterance, utterance_rows, utterances_of
 from shotad.film import embedded_track, read_subtitles
-from shotad.film.cues import read_caption, read_turns
 from shotad.film.speakers import of_actor, speaker_of
-from shotad.film.subtitles import parse_subtitles
+from shotad.film.subtitles import parse_subtitles, read_caption, read_turns
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -12,8 +12,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, speech, union
-from shotad.film.speech import LEAD, LEVELS, Leveller, speech_intervals
-from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
+from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, Vad, speech_intervals
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 LABELS = Path(__file__).parents[1] / "labels" / "speech.json"

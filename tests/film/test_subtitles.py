@@ -14,8 +14,7 @@ from av.stream import Disposition
 
 from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance
 from shotad.film import embedded_track, read_subtitles
-from shotad.film.cues import read_caption
-from shotad.film.subtitles import embedded_subtitles, ordered, parse_subtitles
+from shotad.film.subtitles import embedded_subtitles, ordered, parse_subtitles, read_caption
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

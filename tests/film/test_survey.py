@@ -18,12 +18,11 @@ from av.video.reformatter import ColorRange
 
 from shotad.core import FilmError, Interval, Shot, ShotSettings
 from shotad.core.profiling import recording
-from shotad.film import Film, FrameStore, Grid, decode_pool as crew, joining, open_film, scan as survey
+from shotad.film import Film, FrameStore, Grid, open_film, parts as crew, parts as joining, shots as survey
+from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
-from shotad.film.hardware import planes_of
 from shotad.film.parts import Part, Piece, proof, proven
-from shotad.film.pass_progress import Passage
-from shotad.film.shots import ShotFinder, ShotList
+from shotad.film.shots import PassProgress, ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
 
@@ -73,13 +72,13 @@ class Found:
 def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Numbers of the parts that were joined."""
     numbers: list[int] = []
-    take = Passage.part
+    take = PassProgress.part
 
-    def noted(self: Passage, part: Part, first_score: float) -> None:
+    def noted(self: PassProgress, part: Part, first_score: float) -> None:
         numbers.append(part.piece.number)
         take(self, part, first_score)
 
-    monkeypatch.setattr(Passage, "part", noted)
+    monkeypatch.setattr(PassProgress, "part", noted)
     return numbers
 
 
@@ -214,7 +213,7 @@ def test_shots_are_told_when_they_are_final(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.pass_progress.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.shots.TELL_EVERY", 0.5)
     told: list[tuple[tuple[Shot, ...], float]] = []
     advanced: list[float] = []
 
@@ -239,7 +238,7 @@ def test_shots_are_told_when_they_are_final(
 
 def test_a_store_is_read_while_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.pass_progress.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.shots.TELL_EVERY", 0.5)
     with open_film(path) as film, open_film(path) as other:
         store = FrameStore(tmp_path, film, GRID)
         read: list[float] = []
@@ -297,7 +296,7 @@ def alive() -> list[str]:
 def test_threads_end_when_whoever_is_told_raises(
     error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.film.pass_progress.TELL_EVERY", 0.3)
+    monkeypatch.setattr("shotad.film.shots.TELL_EVERY", 0.3)
 
     def fail(shots: tuple[Shot, ...], until: float) -> None:
         assert alive()
@@ -324,20 +323,20 @@ def test_an_error_in_a_part_is_raised_and_threads_end(monkeypatch: pytest.Monkey
 def test_parts_are_never_made_far_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[int] = []
     ahead: list[int] = []
-    make = crew.Crew._make
-    take = Passage.part
+    make = crew.DecodePool._make
+    take = PassProgress.part
 
-    def noted(self: crew.Crew, piece: Piece) -> Part | None:
+    def noted(self: crew.DecodePool, piece: Piece) -> Part | None:
         begun.append(piece.number)
         return make(self, piece)
 
-    def slow(self: Passage, part: Part, first_score: float) -> None:
+    def slow(self: PassProgress, part: Part, first_score: float) -> None:
         time.sleep(0.05)
         ahead.append(max(begun) - part.piece.number)
         take(self, part, first_score)
 
-    monkeypatch.setattr(crew.Crew, "_make", noted)
-    monkeypatch.setattr(Passage, "part", slow)
+    monkeypatch.setattr(crew.DecodePool, "_make", noted)
+    monkeypatch.setattr(PassProgress, "part", slow)
     with recording() as found, open_film(make_film(KINDS["cuts"]).path) as film:
         survey.survey(film, ShotSettings(), workers=2)
     assert [e["args"]["value"] for e in found.trace()["traceEvents"] if e["ph"] == "C"][-1] == 0

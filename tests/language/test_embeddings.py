@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from shotad.core import ComputeSettings, ShotadError, WeightsError
-from shotad.script import Embedder, make_embedder
-from shotad.script.language import embeddings
+from shotad.script import Embedder, embeddings, make_embedder
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
 

@@ -14,7 +14,7 @@ from shotad.core import ComputeSettings, Config, WeightsError
 from shotad.evaluation import Bench, Store
 from shotad.evaluation.measure.texts import vectors_of
 from shotad.script import make_embedder
-from shotad.script.language.lastword import check_both_ways, ending
+from shotad.script.embeddings import check_both_ways, ending
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval
 from shotad.script import Level, Limits, TrackLine, Voiced, check_pace, usual_words
-from shotad.script.tempo import tempo
+from shotad.script.pace import tempo
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:

@@ -8,11 +8,9 @@ import sys
 import pytest
 
 from shotad.core import LintSettings
-from shotad.script import ParserModel, reader_for
-from shotad.script.language import parsing
-from shotad.script.language.parsing import is_at_hand
-from shotad.script.lint import sentences
-from shotad.script.lint.sentences import SpacyReader, may_matter
+from shotad.script import ParserModel, parsing, reader_for, sentence_checks as sentences
+from shotad.script.parsing import is_at_hand
+from shotad.script.sentence_checks import SpacyReader, may_matter
 from tests.lint.test_lint_rules import line
 
 EVENTS = frozenset(("struck", "hit"))

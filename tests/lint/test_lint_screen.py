@@ -12,7 +12,7 @@ from shotad.cli.lint import command
 from shotad.core import Box, Config, UsageError, WorkFolderError
 from shotad.description.linting.screentexts import RECORD, kept_texts, read_screen
 from shotad.film import open_film
-from shotad.sight.lettering import TextLine
+from shotad.sight.text import TextLine
 from tests.rendering.described import LINES, film_with, write_folder
 
 

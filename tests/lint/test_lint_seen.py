@@ -9,7 +9,7 @@ from pathlib import Path
 from shotad.core import Interval, load_config
 from shotad.description import Asked, checked_paths, lint_track
 from shotad.script import Cue, Edit, EditField, FilmId, Finding, Level, Maker, Report, Track, to_json
-from shotad.script.scriptfiles import write_scripts
+from shotad.script.track_files import write_scripts
 from tests.handmade import line, look
 
 CONFIG = load_config(None, ["lint.parse=words"])

@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import ConfigError, word_files
 from shotad.script import check_line, lists_for, read_words
-from shotad.script.words import packaged, parse_words, with_more
+from shotad.script.word_lists import packaged, parse_words, with_more
 
 
 def found(text: str, entries: str) -> list[str]:

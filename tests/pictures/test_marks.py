@@ -13,9 +13,19 @@ from PIL import Image as Pillow
 
 from shotad.core import Box, Image, Mark, Sighting
 from shotad.film import COLOURS, marks_for
-from shotad.film.overlay.marks import RIM, line_width, paint_people, rim_colour, stroke_of
-from shotad.film.overlay.outlines import Oval, Window, cover, ellipse, rectangle
-from shotad.film.overlay.palette import contrast
+from shotad.film.overlays import (
+    RIM,
+    Oval,
+    Window,
+    cover,
+    ellipse,
+    line_width,
+    paint_people,
+    rectangle,
+    rim_colour,
+    stroke_of,
+)
+from shotad.film.palette import contrast
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)

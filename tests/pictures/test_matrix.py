@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from shotad.film import PAPER, ink_on, matrix_image, matrix_png
-from shotad.film.overlay.matrix import colour_of
-from shotad.film.overlay.palette import contrast
+from shotad.film.drawing import colour_of
+from shotad.film.palette import contrast
 
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long")
 LONG = ("a class whose name is long and goes on", "short", "Donaudampfschifffahrtsgesellschaft")

@@ -7,8 +7,7 @@ import pytest
 
 from shotad.core import Box, Character, Clip, OverlaySettings, Presence, Sighting
 from shotad.film import RED, marks_for, paint
-from shotad.film.overlay.marks import paint_people
-from shotad.film.overlay.overlay import border_width, shot_label
+from shotad.film.overlays import border_width, paint_people, shot_label
 
 MIDDLE = Box(0.4, 0.35, 0.55, 0.7)
 

@@ -16,7 +16,7 @@ from shotad.description.sheet.filmstrip import Filmstrip
 from shotad.description.sheet.gather import read_subject
 from shotad.description.sheet.scores import score_picture, score_table
 from shotad.description.sheet.subject import Subject, shown_seconds
-from shotad.film.overlay import palette
+from shotad.film import palette
 from shotad.script import CueStatus
 from tests.sheetfolder import Made, make_folder
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from shotad.film import lettering, lines_height, write_lines
-from shotad.film.overlay.letters import NOTE, built_in
+from shotad.film.drawing import NOTE, built_in
 
 LONG = "She turns away from the burning roof, lifts her staff and lets it sink again."
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from shotad.core import thread_name
-from shotad.film.overlay import palette
+from shotad.film import palette
 
 
 def test_letters_on_thread_colours_pass_wcag_aa() -> None:

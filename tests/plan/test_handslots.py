@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval, ReviewError, Slot, SlotSettings, slot_id
 from shotad.film import HandSlots, SlotChange, keep_to, new_slot
-from shotad.film.handslots import apply_change, changed_slots, hand_slot
+from shotad.film.slot_records import apply_change, changed_slots, hand_slot
 
 SETTINGS = SlotSettings()
 

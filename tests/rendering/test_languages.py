@@ -22,7 +22,7 @@ from shotad.script import (
     spoken_words,
     track_name,
 )
-from shotad.script.dapt_check import check_dapt
+from shotad.script.dapt_reader import check_dapt
 from shotad.sound import Take, make_voice
 from shotad.sound.voice_engines.fake import FakeVoice
 from tests.rendering.described import LINES, film_with, rendered, track_of, write_folder

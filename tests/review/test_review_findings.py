@@ -17,9 +17,9 @@ from shotad.review.later import WhenQuiet
 from shotad.review.showing.findings import Findings, finding_view
 from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
 from shotad.script import Finding, Level, Material, TrackLine, Voiced
-from shotad.script.language.parsing import is_at_hand
-from shotad.script.lint.accepted import FILE as ACCEPTED
-from shotad.script.lint.sentences import MODEL, Read
+from shotad.script.checked_lines import FILE as ACCEPTED
+from shotad.script.parsing import is_at_hand
+from shotad.script.sentence_checks import MODEL, Read
 from tests.review.boardfilm import Tabs, make_folder, open_session
 
 WORDS = (

@@ -131,7 +131,7 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
-    from shotad.film.overlay.overlay import shot_label
+    from shotad.film.overlays import shot_label
 
     described(tmp_path, record(overlay="number"))
     frames = opened(tmp_path)

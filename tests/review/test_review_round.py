@@ -19,7 +19,7 @@ from shotad.core import Interval
 from shotad.film import open_film, sound_blocks
 from shotad.script import Cue, LineState, Track, check_script, load_track, milliseconds
 from shotad.script.cue import ScriptCue
-from shotad.script.text import read_script
+from shotad.script.formats import read_script
 from tests.rendering.described import write_folder
 from tests.review.pages import Program, served, tabs
 from tests.review.roundtools import PATIENCE, ROOT, Hands, described

@@ -29,7 +29,7 @@ from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.review.editing.session import Session
 from shotad.review.working import work
 from shotad.review.working.jobs import Stopped
-from shotad.script import LineState, Track, check_script, load_track, read_cues, text as formats
+from shotad.script import LineState, Track, check_script, formats, load_track, read_cues
 from tests.redo.redoing import fresh, run, says
 from tests.rendering.described import write_folder
 from tests.review.sessions import Heard, session_of

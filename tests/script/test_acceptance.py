@@ -38,8 +38,8 @@ from shotad.script import (  # fmt: skip
     unaccept,
     without_edits,
 )
+from shotad.script.formats import read_script
 from shotad.script.importing import import_script
-from shotad.script.text import read_script
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
 

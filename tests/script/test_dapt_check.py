@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import ScriptError
-from shotad.script.dapt import read_dapt
-from shotad.script.dapt_check import check_dapt
-from shotad.script.dapt_terms import is_descriptor, is_language, is_subtype, seconds, time_clause
+from shotad.script.cue import is_language
+from shotad.script.dapt import is_descriptor, is_subtype, seconds, time_clause
+from shotad.script.dapt_reader import check_dapt, read_dapt
 
 VALIDATION = Path(__file__).parents[3] / "shared" / "data" / "dapt" / "validation"
 

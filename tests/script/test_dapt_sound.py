@@ -22,11 +22,10 @@ from shotad.script import (
     milliseconds,
     write_dapt,
 )
-from shotad.script.dapt import read_dapt
-from shotad.script.dapt_check import check_dapt
-from shotad.script.dapt_sound import Clip, level_at, recorded_events
+from shotad.script.dapt import Clip, level_at, recorded_events
+from shotad.script.dapt_reader import check_dapt, read_dapt
 from shotad.script.importing import import_script
-from shotad.script.text import write_script
+from tests.script_text import write_script
 
 TT = "{http://www.w3.org/ns/ttml}"
 GAIN = "{http://www.w3.org/ns/ttml#audio}gain"

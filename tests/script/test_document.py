@@ -27,14 +27,13 @@ from shotad.script import (
     Voiced,
     check_script,
     clean_text,
-    document_package,
+    document as document_package,
     line_stamp,
     mark_edit,
 )
-from shotad.script.document_package import MOST_PARTS
-from shotad.script.document_reader import read_docx
+from shotad.script.document import MOST_PARTS, read_docx
+from shotad.script.formats import detect_format
 from shotad.script.importing import Import, import_script
-from shotad.script.text import detect_format
 
 docx = pytest.importorskip("docx", reason="needs the extra documents")
 

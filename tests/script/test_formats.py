@@ -32,10 +32,11 @@ from shotad.script import (
     script_format,
     timecode,
 )
-from shotad.script.dapt_check import check_dapt
+from shotad.script.cue import ScriptCue
+from shotad.script.dapt_reader import check_dapt
+from shotad.script.formats import detect_format, read_script
 from shotad.script.importing import import_script
-from shotad.script.text import detect_format, read_script, write_script
-from shotad.script.track import ScriptCue
+from tests.script_text import write_script
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 AD_TEXT = SHARED / "ad-text"

@@ -11,9 +11,10 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, ScriptError
 from shotad.script import ALL_FORMATS, Cue, EditField, FilmId, Maker, Track, clean_text, script_format
-from shotad.script.frazier import on_frames, read_frazier, write_frazier
+from shotad.script.cue import on_frames
+from shotad.script.formats import detect_format, read_script
 from shotad.script.importing import Import, import_script
-from shotad.script.text import detect_format, read_script
+from shotad.script.studio_formats import read_frazier, write_frazier
 
 RATES = (Fraction(25), Fraction(24), Fraction(30000, 1001), Fraction(60))
 

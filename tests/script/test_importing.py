@@ -21,7 +21,7 @@ from shotad.script import (
     to_json,
 )
 from shotad.script.importing import Import, import_script
-from shotad.script.text import write_script
+from tests.script_text import write_script
 
 
 def cue(start: float, text: str) -> Cue:

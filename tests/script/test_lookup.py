@@ -6,7 +6,6 @@ import pytest
 
 from shotad.core import Interval, UsageError
 from shotad.script import Cue, CueStatus, FilmId, Track, find_lines
-from shotad.script.lookup import find_line
 
 
 def cue(start: float, end: float, status: CueStatus = CueStatus.PLACED) -> Cue:
@@ -47,7 +46,7 @@ TRACK = Track(
     ],
 )
 def test_a_line_is_found(name: str, start: float) -> None:
-    assert find_line(TRACK, name).interval.start == start
+    assert [cue.interval.start for cue in find_lines(TRACK, [name])] == [start]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_a_line_is_found(name: str, start: float) -> None:
 )
 def test_what_is_no_line_is_refused_with_the_nearest(name: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
-        find_line(TRACK, name)
+        find_lines(TRACK, [name])
     assert words in str(caught.value)
 
 
@@ -79,4 +78,4 @@ def test_several_come_in_the_order_of_the_film_each_once() -> None:
 
 def test_an_empty_track_has_no_nearest() -> None:
     with pytest.raises(UsageError, match="no lines"):
-        find_line(TRACK.with_cues([]), "s00000001")
+        find_lines(TRACK.with_cues([]), ["s00000001"])

@@ -6,9 +6,9 @@ import pytest
 
 from shotad.core import Interval, ScriptError
 from shotad.script import Cue, FilmId, Maker, Track
+from shotad.script.formats import detect_format
 from shotad.script.importing import Import, import_script
-from shotad.script.reaper import read_reaper, write_reaper
-from shotad.script.text import detect_format
+from shotad.script.studio_formats import read_reaper, write_reaper
 
 
 def cue(start: float, end: float, text: str) -> Cue:

@@ -270,7 +270,7 @@ def test_human_ad_of_elephants_dream_is_in_error_twice() -> None:
 
 
 def test_words_are_handed_in() -> None:
-    from shotad.script.words import parse_words
+    from shotad.script.word_lists import parse_words
 
     mine = parse_words("@rule L4\n@says no dogs\ndog[s]", "mine")
     assert [f.message for f in check_line("We see two dogs.", lists=[mine])] == ["no dogs: 'dogs'"]

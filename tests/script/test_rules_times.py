@@ -1,4 +1,4 @@
-"""Rules on times, T1 to T6, and whole tracks."""
+"""Rules on times, T1 to T6."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 import pytest
 
 from shotad.core import Interval
-from shotad.script import BENCHMARK, Cue, CueStatus, FilmId, Finding, Level, Limits, Track, check_line, gaps
-from shotad.script.rules import check_times, check_track
-from shotad.script.track import ScriptCue
+from shotad.script import BENCHMARK, Finding, Level, Limits, check_line, gaps, stretches
+from shotad.script.cue import ScriptCue
+from shotad.script.rules import check_times
 
 
 def test_t1_over_speech() -> None:
@@ -48,34 +48,20 @@ def test_t4_measured_voice() -> None:
     assert (found.rule, found.level) == ("T4", Level.ERROR)
 
 
-def cue(start: float, end: float, text: str = "A dog.", status: CueStatus = CueStatus.PLACED) -> Cue:
-    name = f"s{round(start * 1000):08d}"
-    return Cue(name, name, Interval(start, end), text, status=status)
-
-
-def track(*cues: Cue, duration: float = 200.0) -> Track:
-    return Track(FilmId("a", "b", duration), "en", (), "0", cues)
-
-
 def where(found: tuple[Finding, ...]) -> list[tuple[str, str | None]]:
     return [(finding.rule, finding.cue_id) for finding in found]
 
 
 def test_t5_stretches_without_speech_or_ad() -> None:
-    speech = [Interval(60, 110)]
-    lines = track(cue(40, 41), cue(150, 152, "It rains."))
-    assert [f.message for f in check_track(lines, speech=speech)] == [
+    free = gaps([Interval(60, 110)], 200.0)
+    lines = [Interval(40, 41), Interval(150, 152)]
+    assert [f.message for f in stretches(lines, free, Limits())] == [
         "[152.000, 200.000): 48 s without speech or AD"
     ]
-    found = check_track(track(), speech=speech)
+    found = list(stretches([], free, Limits()))
     assert [f.message.split(":")[0] for f in found] == ["[0.000, 60.000)", "[110.000, 200.000)"]
     assert {f.level for f in found} == {Level.WARNING}
-    assert check_track(track(), limits=Limits(stretch=math.inf)) == ()
-
-
-def test_t5_does_not_count_lines_that_are_not_heard() -> None:
-    dropped = cue(30, 31, status=CueStatus.DROPPED)
-    assert where(check_track(track(dropped, duration=60))) == [("T5", None)]
+    assert list(stretches([], free, Limits(stretch=math.inf))) == []
 
 
 def test_t6_zero_order_and_overlap() -> None:
@@ -84,26 +70,6 @@ def test_t6_zero_order_and_overlap() -> None:
     assert where(check_times(cues)) == [("T6", "cue 1"), ("T6", "cue 3"), ("T6", "cue 4")]
     assert where(check_times([ScriptCue("x", Interval(-1, 2), "A.")])) == [("T6", "x")]
     assert check_times([ScriptCue(None, Interval(1, 2), "A."), ScriptCue(None, Interval(2, 3), "B.")]) == ()
-
-
-def test_a_track_is_checked_line_by_line_with_its_gaps_and_slots() -> None:
-    lines = track(cue(1, 3, "We see a dog."), cue(10, 11.5), cue(11, 13), cue(20, 22, "We see a dog."))
-    found = check_track(
-        lines,
-        speech=[Interval(12, 14), Interval(15, 19.5), Interval(22.4, 100), Interval(140, 200)],
-        slots={"s00001000": Interval(1, 4)},
-        measured={"s00001000": 3.5},
-    )
-    assert sorted(where(found), key=str) == [
-        ("L2", "s00001000"),
-        ("L2", "s00020000"),
-        ("L9", "s00011000"),
-        ("L9", "s00020000"),
-        ("T1", "s00011000"),
-        ("T2", "s00020000"),
-        ("T4", "s00001000"),
-        ("T6", "s00011000"),
-    ]
 
 
 def test_gaps_are_the_rest_of_the_film() -> None:

@@ -9,6 +9,7 @@ from lxml import etree
 
 from shotad.core import ScriptError
 from shotad.script import ALL_FORMATS, FilmId, Maker, Track
+from shotad.script.formats import detect_format
 from shotad.script.signalling import (
     Rendition,
     check_dash,
@@ -19,7 +20,6 @@ from shotad.script.signalling import (
     write_dash,
     write_hls,
 )
-from shotad.script.text import detect_format
 
 TRACK = Track(FilmId('a "b" #1 <c>--.mp4', "x", 10.0), "en-GB", (Maker("stage2", "fake"),), "0.1.0", ())
 NASTY = Rendition('x/a "b"&<c>.m3u8', "de", 'Hör"film"\n& <mehr>')
@@ -67,10 +67,10 @@ def test_dash_says_description_in_both_schemes_and_how_it_is_mixed(mixed: bool, 
 def test_what_is_written_is_found_and_valid() -> None:
     for name, check in (
         ("hls", check_hls),
-        ("dash", lambda text: check_dash(text.encode())),
+        ("dash", check_dash),
     ):
         text = {"hls": write_hls, "dash": write_dash}[name](TRACK)
-        assert check(text) == ()
+        assert check(text.encode()) == ()
         assert detect_format("x", text.encode()) == name
         assert "made by machine" in text
         assert "a%20%22b%22%20%231%20%3Cc%3E--.ad." in text
@@ -96,7 +96,7 @@ def test_comments_of_the_manifest_end_where_they_should() -> None:
     ],
 )  # fmt: skip
 def test_playlists_that_hide_the_description_are_found(text: str, clause: str, message: str) -> None:
-    (found,) = check_hls(text)
+    (found,) = check_hls(text.encode())
     assert found.clause == clause
     assert message in found.message
 

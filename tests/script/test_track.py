@@ -31,7 +31,7 @@ from shotad.script import (
     spoken_interval,
     to_json,
 )
-from shotad.script.track import Derived
+from shotad.script.cue import Derived
 
 MAKERS = (Maker("stage1", "observer", "shotad", "0.1"), Maker("stage2", "narrator"))
 

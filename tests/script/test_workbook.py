@@ -27,8 +27,8 @@ from shotad.script import (
     line_stamp,
     workbook,
 )
+from shotad.script.formats import detect_format
 from shotad.script.importing import Import, import_script
-from shotad.script.text import detect_format
 from shotad.script.workbook import read_xlsx
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")

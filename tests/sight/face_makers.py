@@ -10,7 +10,7 @@ import numpy as np
 
 from shotad.core import Box, Image
 from shotad.sight import Embedding, Face
-from shotad.sight.facemodels import BORDERS, Following
+from shotad.sight.faces import BORDERS, Following
 from tests.sight.onnx_files import Node, write_onnx
 
 Seen = tuple[Face, Embedding]

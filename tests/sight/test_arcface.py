@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import Box, Image, WeightsError
 from shotad.sight import Face
-from shotad.sight.arcface import STANDARD, ArcFace, aligned, blob_of, similarity
+from shotad.sight.faces import STANDARD, ArcFace, aligned, blob_of, similarity
 from tests.sight.face_makers import tiny_arcface
 from tests.sight.onnx_files import Node, write_onnx
 
@@ -76,7 +76,7 @@ def test_a_face_anywhere_comes_out_as_in_training(angle: float, scale: float) ->
 def test_the_network_sees_rgb_from_minus_one_to_one() -> None:
     square = np.zeros((112, 112, 3), np.uint8)
     square[..., 0] = 255
-    blob = blob_of(square)
+    blob = blob_of(square, 127.5)
     assert blob.shape == (1, 3, 112, 112)
     assert blob.dtype == np.float32
     assert np.all(blob[0, 0] == 1)

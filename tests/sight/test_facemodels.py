@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from shotad.core import CastSettings, Image, Task, WeightsError
-from shotad.sight import facemodels, get_face_models, make_face_models, tracks_of_shot
-from shotad.sight.facemodels import BORDERS
+from shotad.sight import faces as facemodels, get_face_models, make_face_models, tracks_of_shot
+from shotad.sight.faces import BORDERS
 from tests.sight.face_makers import tiny_arcface, tiny_scrfd
 
 FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"
@@ -94,7 +94,7 @@ def test_models_that_cannot_be_fetched_can_be_done_without(monkeypatch: pytest.M
     def offline(name: str, progress: object = None) -> Path:
         raise WeightsError(f"The weights {name} could not be fetched.", "Check the network.")
 
-    monkeypatch.setattr("shotad.sight.facemodels.weights_file", offline)
+    monkeypatch.setattr("shotad.sight.faces.weights_file", offline)
     with pytest.raises(WeightsError, match="cast.faces=sface"):
         get_face_models(CastSettings(faces="buffalo_l"), Notes())
     with pytest.raises(WeightsError) as told:

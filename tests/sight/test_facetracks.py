@@ -13,7 +13,7 @@ import pytest
 
 from shotad.core import Box, Image
 from shotad.sight import Face, FaceTrack, from_row, to_row, tracks_of_shot
-from shotad.sight.facemodels import BORDERS
+from shotad.sight.faces import BORDERS
 from shotad.sight.facetracks import Look, parted
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene
 

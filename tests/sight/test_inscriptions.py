@@ -9,7 +9,7 @@ import pytest
 from shotad.core import Box
 from shotad.sight import FrameText
 from shotad.sight.inscriptions import best_spelling, follow, joined_rows, likeness
-from shotad.sight.lettering import TextLine
+from shotad.sight.text import TextLine
 
 
 def line(text: str, x: float = 0.5, y: float = 0.5, height: float = 0.06, score: float = 0.98) -> TextLine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.sight.lettering import is_readable, is_word, letters, tidy
+from shotad.sight.text import is_readable, is_word, letters, tidy
 
 
 @pytest.mark.parametrize(

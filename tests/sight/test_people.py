@@ -19,10 +19,8 @@ from shotad.sight import (
     people_fact,
     people_of,
 )
-from shotad.sight.heads import framing_of, look_of, turn_of
-from shotad.sight.people import body_of
-from shotad.sight.persons import movement_of
-from shotad.sight.verdict import sure_of
+from shotad.sight.people import around
+from shotad.sight.persons import framing_of, look_of, movement_of, sure_of, turn_of
 
 BODY = Box(0.4, 0.1, 0.6, 0.9)
 STILL = Shift(0, 0, 1, 0.9, 0.05)
@@ -75,7 +73,7 @@ def test_a_face_at_the_knees_is_not_the_bodys() -> None:
 
 def test_a_lone_face_stands_for_head_and_shoulders() -> None:
     (found,) = glimpses_of([], [], [], [face()])
-    assert found.box == body_of(face())
+    assert found.box == around(face())
     assert found.body == 0
     assert glimpses_of([], [], [], [face(0.5)]) == []
 

@@ -12,7 +12,7 @@ import pytest
 
 from shotad.core import Box, Image, Interval
 from shotad.sight import FrameText, TextReader, looks_like_credits, texts_of_shots
-from shotad.sight.lettering import TextLine
+from shotad.sight.text import TextLine
 
 FILMS = Path(__file__).resolve().parents[3] / "shared/data/films"
 SAMPLE = Path(__file__).resolve().parents[1] / "sample"

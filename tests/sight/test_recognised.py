@@ -20,8 +20,7 @@ from shotad.sight import (
     people_of,
     recognised,
 )
-from shotad.sight.people import around
-from shotad.sight.recognition import identities
+from shotad.sight.people import around, identities
 
 LEFT, RIGHT = Box(0.2, 0.2, 0.3, 0.4), Box(0.7, 0.2, 0.8, 0.4)
 """Two faces."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Image, WeightsError
-from shotad.sight.scrfd import Scrfd, letterboxed
+from shotad.sight.faces import Scrfd, letterboxed
 from tests.sight.face_makers import tiny_scrfd
 from tests.sight.onnx_files import Node, write_onnx
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shotad.core import FilmInfo, SoundError
-from shotad.script.webvtt import read_vtt
+from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.players import PausesFile, pauses_file, pauses_json, pauses_vtt, read_pauses

@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from shotad.core import FitSettings
 from shotad.script import count_words, usual_words, variants
-from shotad.script.english.fit import fit_words
-from shotad.script.tempo import tempo
+from shotad.script.fit import fit_words
+from shotad.script.pace import tempo
 from shotad.sound.fitting.forms import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line
 

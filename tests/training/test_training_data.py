@@ -340,7 +340,7 @@ class TestGeneratedPictures:
 def test_reading_data_loads_neither_torch_nor_opencv() -> None:
     code = (
         "import sys, shotad.grammar.training.data, shotad.grammar.training.folders, shotad.grammar.training.movieshots, "
-        "shotad.grammar.training.augment, shotad.grammar.training.logs, shotad.film.overlay.matrix; "
+        "shotad.grammar.training.augment, shotad.grammar.training.logs, shotad.film.drawing; "
         "print(sorted({'torch', 'cv2', 'av', 'tensorboard', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

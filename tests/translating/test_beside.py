@@ -22,7 +22,7 @@ from shotad.script import (
     spoken_words,
     with_translation_scripts,
 )
-from shotad.script.translations import import_translation, outdated, translation_of
+from shotad.script.track_files import import_translation, outdated, translation_of
 from tests.translating.germans import GERMAN, IDS, Translator, asked, saying, slots_of, track_of
 
 

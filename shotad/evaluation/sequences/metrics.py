@@ -9,7 +9,7 @@ Lines along a film: which were heard before one, and what of it they said alread
 Whether people keep their names along a film. Pure logic.
 
 Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
-whose is read as for CRITIC (`shotad.script.names.mentions`), from the film's cast list.
+whose is read as for CRITIC (`shotad.script.line_mentions`), from the film's cast list.
 """
 
 from __future__ import annotations

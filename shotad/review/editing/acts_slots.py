@@ -15,7 +15,7 @@ from shotad.script import Track
 @dataclass(frozen=True, slots=True)
 class SlotsChanged(Change):
     """A change that adds or removes slots too: who keeps the change keeps these with it
-    (`shotad.film.handslots.change_slots`), and takes them back with it (`SlotChange.inverse`)."""
+    (`shotad.film.slot_records.change_slots`), and takes them back with it (`SlotChange.inverse`)."""
 
     slots: SlotChange = field(default_factory=SlotChange)
 

@@ -118,7 +118,7 @@ class Step:
 
 
 class History:
-    """The steps of a work folder. Who uses it holds `shotad.script.tracking.track_lock`."""
+    """The steps of a work folder. Who uses it holds `shotad.script.track_files.track_lock`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE

@@ -335,7 +335,7 @@ def _found(lines: Mapping[str, Checked], name: str) -> tuple[Finding, ...]:
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:
-    """As `shotad.script.lint.report.in_order`, of one line."""
+    """As `shotad.script.guidelines.in_order`, of one line."""
     return order_of(finding.rule), finding.span or (-1, -1), finding.message
 
 

@@ -33,7 +33,7 @@ class Form:
     length: int
     factor: float
     usual: float = 1.0
-    """Its letters as words of the usual length, by which its pace is told (`shotad.script.tempo`)."""
+    """Its letters as words of the usual length, by which its pace is told (`shotad.script.pace`)."""
     take: Take | None = None
 
     def at(self, factor: float) -> int:

@@ -6,8 +6,8 @@ import pytest
 
 from shotad.evaluation.critic.document import Document
 from shotad.evaluation.critic.plain import resolved
-from shotad.script.names.members import key, member
-from shotad.script.names.tokens import alike, shortens, sound
+from shotad.script.cast_members import key, member
+from shotad.script.line_mentions import alike, shortens, sound
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
 FILM = (

@@ -1,0 +1,82 @@
+"""The colours of the pages that people look at, and how their templates are filled in.
+
+The eight colours are those of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008),
+which people with any kind of colour vision tell apart. Contrast is WCAG 2.2's ratio of relative
+luminances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shotad.core import thread_number
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
+
+BLACK: Colour = (0, 0, 0)
+ORANGE: Colour = (230, 159, 0)
+SKY_BLUE: Colour = (86, 180, 233)
+BLUISH_GREEN: Colour = (0, 158, 115)
+YELLOW: Colour = (240, 228, 66)
+BLUE: Colour = (0, 114, 178)
+VERMILLION: Colour = (213, 94, 0)
+REDDISH_PURPLE: Colour = (204, 121, 167)
+
+PAPER: Colour = (255, 255, 255)
+INK: Colour = (17, 17, 17)
+FAINT: Colour = (89, 89, 89)
+"""Ink for what matters less; 7:1 on paper."""
+RULE: Colour = (204, 204, 204)
+WASH: Colour = (240, 240, 240)
+
+THREAD_COLOURS = (ORANGE, SKY_BLUE, BLUISH_GREEN, VERMILLION, BLUE, REDDISH_PURPLE, YELLOW)
+"""Neighbours differ in lightness too. Thread H has the colour of A again; its letter is another."""
+
+
+def thread_colour(letters: str) -> Colour:
+    """Colour of the thread with these letters; they come round again after seven."""
+    return THREAD_COLOURS[thread_number(letters) % len(THREAD_COLOURS)]
+
+
+def ink_on(colour: Colour) -> Colour:
+    """Black or white, whichever is read more easily on ``colour``."""
+    return BLACK if contrast(BLACK, colour) >= contrast(PAPER, colour) else PAPER
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """WCAG's contrast ratio, 1 to 21."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def css(colour: Colour) -> str:
+    """``(230, 159, 0) → #e69f00``."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def _luminance(colour: Colour) -> float:
+    red, green, blue = (
+        part / 12.92 if (part := value / 255) <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for value in colour
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def page_environment(templates: Path, **filters: Any) -> Environment:
+    """Templates of a folder as HTML: all text is escaped, and a name that nobody gave is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(filters)
+    return environment

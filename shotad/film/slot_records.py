@@ -1,0 +1,339 @@
+"""What a run has left in its work folder of its slots: a person's own, and what its first act found.
+
+A person's slots outlive every later plan. One that was removed keeps its time, so that a plan made otherwise
+later on, whose slots have other ids, does not bring it back; a planned slot that shares time with one that
+was added yields to it. ``slots.hand.json`` in the work folder keeps them; ``slots.json`` holds the slots of
+the film with a person's in them, so that whoever reads that file needs to know of no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shotad.core import (
+    Config,
+    FilmError,
+    FilmInfo,
+    Interval,
+    ReviewError,
+    RunSettings,
+    Shot,
+    Slot,
+    SlotSettings,
+    Utterance,
+    WorkFolder,
+    WorkFolderError,
+    interval_rows,
+    read_record,
+    readable_json,
+    shots_of,
+    slot_id,
+    slot_rows,
+    slots_of,
+    utterances_of,
+    write_text,
+)
+from shotad.film.slots import EARLIEST, free_time, word_budget
+
+FILE = "slots.hand.json"
+SCHEMA = 1
+
+_AGAIN = "Correct it, or delete it to go back to the slots as they are planned."
+_RUN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+SHORTEST = 1.0
+"""Seconds. Two or three words; what a person wants to say in less is better said in another slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandSlots:
+    """What a person did to the slots of a film: times of those they added, and those they removed."""
+
+    added: tuple[Interval, ...] = ()
+    removed: tuple[Slot, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of the slots added."""
+        return frozenset(slot_id(time.start) for time in self.added)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotChange:
+    """Slots that come and slots that go, by a person's hand."""
+
+    added: tuple[Slot, ...] = ()
+    removed: tuple[Slot, ...] = ()
+
+    @property
+    def inverse(self) -> SlotChange:
+        """What takes it back."""
+        return SlotChange(self.removed, self.added)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A plan with a person's slots in it; ``yielded`` are planned ones that gave way to theirs, and
+    ``missing`` those they removed that the plan would not have anyway."""
+
+    slots: tuple[Slot, ...]
+    yielded: tuple[Slot, ...] = ()
+    missing: tuple[Slot, ...] = ()
+
+
+def keep_to(planned: Sequence[Slot], hand: HandSlots, settings: SlotSettings) -> Kept:
+    """The slots of a plan, less those that a person removed, with those that they added, sorted by start.
+
+    A planned slot goes where a removed one has its id, or at least half of its time.
+    """
+    if not hand:
+        return Kept(tuple(planned))
+    added = tuple(hand_slot(time, settings) for time in hand.added)
+    left: list[Slot] = []
+    yielded: list[Slot] = []
+    met: set[str] = set()
+    for slot in planned:
+        gone = next((one for one in hand.removed if _is_same(slot, one)), None)
+        if gone is not None:
+            met.add(gone.id)
+        elif any(slot.id == own.id or slot.interval.overlaps(own.interval) for own in added):
+            yielded.append(slot)
+        else:
+            left.append(slot)
+    missing = tuple(one for one in hand.removed if one.id not in met)
+    return Kept(_in_order((*left, *added)), tuple(yielded), missing)
+
+
+def apply_change(hand: HandSlots, change: SlotChange) -> HandSlots:
+    """What a person did, and ``change`` after it: a removed slot that comes again is no added one."""
+    times = {(slot.id, slot.interval) for slot in hand.removed}
+    back = {slot.id for slot in change.added if (slot.id, slot.interval) in times}
+    own = hand.ids
+    gone = {slot.id for slot in change.removed}
+    added = [time for time in hand.added if slot_id(time.start) not in gone]
+    added += [slot.interval for slot in change.added if slot.id not in back]
+    removed = [slot for slot in hand.removed if slot.id not in back]
+    removed += [slot for slot in change.removed if slot.id not in own]
+    return HandSlots(
+        tuple(sorted(dict.fromkeys(added))), _in_order({slot.id: slot for slot in removed}.values())
+    )
+
+
+def change_between(known: HandSlots, now: HandSlots, settings: SlotSettings) -> SlotChange:
+    """What a person did to the slots between two states: those that came, or came back, and that went."""
+    came = [hand_slot(time, settings) for time in now.added if time not in known.added]
+    went = [hand_slot(time, settings) for time in known.added if time not in now.added]
+    before, after = ({slot.id for slot in hand.removed} for hand in (known, now))
+    came += [slot for slot in known.removed if slot.id not in after]
+    went += [slot for slot in now.removed if slot.id not in before]
+    return SlotChange(tuple(came), tuple(went))
+
+
+def changed_slots(slots: Sequence[Slot], change: SlotChange) -> tuple[Slot, ...]:
+    """The slots after a change, sorted by start."""
+    gone = {slot.id for slot in (*change.removed, *change.added)}
+    return _in_order((*(slot for slot in slots if slot.id not in gone), *change.added))
+
+
+def hand_slot(time: Interval, settings: SlotSettings) -> Slot:
+    """A slot where a person wants one, called as all slots are, with the words that the planner allows."""
+    return Slot(slot_id(time.start), time, word_budget(time.duration, settings))
+
+
+def new_slot(
+    start: float,
+    end: float,
+    *,
+    free: Sequence[Interval] | None,
+    slots: Iterable[Slot],
+    lines: Iterable[tuple[str, Interval]],
+    film: float,
+    settings: SlotSettings,
+) -> Slot:
+    """The slot that a person adds in ``[start, end)``, to whole milliseconds within it.
+
+    ``free`` is where nobody speaks (None: not known); ``lines`` are those that are heard and belong to no
+    slot, by id and time; ``film`` is the film's end. Raises ReviewError where there is no room, and says why.
+    """
+    time = _within_film(start, end, film)
+    if time.duration < SHORTEST:
+        what = f"A slot of {time.duration:.2f} s is too short: nobody can say anything in it."
+        raise ReviewError(what, f"Make it {SHORTEST:g} s or longer.")
+    taken = next((slot for slot in slots if slot.interval.overlaps(time)), None)
+    if taken is not None:
+        what = f"There is a slot already, {_told(taken.interval)}."
+        raise ReviewError(what, "Take a time before or after it, or remove that slot first.")
+    if free is not None:
+        _check_free(time, free)
+    spoken = next((name for name, when in lines if when.overlaps(time)), None)
+    if spoken is not None:
+        what = f"The line {spoken}, which a person added, is heard at that time."
+        raise ReviewError(what, "Move or remove that line first.")
+    return hand_slot(time, settings)
+
+
+def _within_film(start: float, end: float, film: float) -> Interval:
+    first, last = round(max(start, EARLIEST) * 1000), int(min(end, film) * 1000 + 1e-6)
+    if not first < last:
+        what = f"A slot cannot reach from {start:.2f} to {end:.2f} s."
+        raise ReviewError(what, f"It begins at {EARLIEST:g} s at the earliest and ends with the film.")
+    return Interval(first / 1000, last / 1000)
+
+
+def _check_free(time: Interval, free: Sequence[Interval]) -> None:
+    """Raises ReviewError where somebody speaks in ``time``."""
+    within = next((g for g in free if g.start - 0.001 <= time.start and time.end <= g.end + 0.001), None)
+    if within is not None:
+        return
+    parts = [part for gap in free if (part := gap.clip(time)) is not None]
+    room = max(parts, key=lambda part: part.duration, default=None)
+    what = f"Somebody speaks {_told(time)}."
+    if room is None or room.duration < SHORTEST:
+        raise ReviewError(what, "Take a time where nobody speaks.")
+    raise ReviewError(what, f"Nobody does {_told(room)}: take that time.")
+
+
+def _is_same(slot: Slot, removed: Slot) -> bool:
+    if slot.id == removed.id:
+        return True
+    shared = slot.interval.clip(removed.interval)
+    return shared is not None and shared.duration * 2 >= slot.interval.duration
+
+
+def _told(time: Interval) -> str:
+    """``from 0:12.50 to 0:15.00``."""
+    return f"from {_clock(time.start)} to {_clock(time.end)}"
+
+
+def _clock(second: float) -> str:
+    hundredths = round(second * 100)
+    minutes, rest = divmod(hundredths, 6000)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{minutes:02d}" if hours else f"{minutes}"
+    return f"{f'{hours}:' if hours else ''}{clock}:{rest // 100:02d}.{rest % 100:02d}"
+
+
+def _in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
+    return tuple(sorted(slots, key=lambda slot: (slot.interval, slot.id)))
+
+
+def read_hand_slots(folder: Path) -> HandSlots:
+    """What a person did to the slots; nothing where there is no such file.
+
+    Raises WorkFolderError for one that is damaged: it holds a person's work.
+    """
+    record = read_record(folder / FILE, _AGAIN)
+    if record is None:
+        return HandSlots()
+    if record["schema_version"] > SCHEMA:
+        newer = f"schema_version {record['schema_version']} is that of a newer shotad"
+        raise WorkFolderError(f"{folder / FILE} is damaged: {newer}.", _AGAIN)
+    added = tuple(Interval(float(start), float(end)) for start, end in record["added"])
+    return HandSlots(added, slots_of(record["removed"]))
+
+
+def hand_row(hand: HandSlots) -> dict[str, Any]:
+    """What a person did, as JSON values."""
+    return {"added": interval_rows(hand.added), "removed": slot_rows(hand.removed)}
+
+
+def change_slots(folder: Path, change: SlotChange) -> HandSlots:
+    """Write a change down, for this run's records and for all that follow; what a person did by now.
+
+    Raises WorkFolderError where the records are missing or damaged.
+    """
+    hand = apply_change(read_hand_slots(folder), change)
+    _slots_record(folder / "slots.json")
+    if hand:
+        write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(hand)}))
+    else:
+        (folder / FILE).unlink(missing_ok=True)
+    _change_record(folder, change)
+    return hand
+
+
+def _change_record(folder: Path, change: SlotChange) -> None:
+    path = folder / "slots.json"
+    record = _slots_record(path)
+    slots = changed_slots(slots_of(record["slots"]), change)
+    write_text(path, readable_json({**record, "slots": slot_rows(slots)}))
+
+
+def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
+    """What a person did to the slots since a run read ``known`` of it, brought into the records anew, for
+    that run may have written over them. Who calls holds `shotad.script.track_files.track_lock`."""
+    hand = read_hand_slots(folder)
+    late = change_between(known, hand, settings)
+    if late != SlotChange():
+        _change_record(folder, late)
+    return late
+
+
+def _slots_record(path: Path) -> Mapping[str, Any]:
+    record = read_record(path)
+    if record is None:
+        raise WorkFolderError(f"{path} is missing.", _RUN)
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the first act found. ``slots`` are those of the whole film, which ends at second ``end``."""
+
+    info: FilmInfo
+    end: float
+    shots: tuple[Shot, ...]
+    speech: tuple[Utterance, ...]
+    gaps: tuple[Interval, ...]
+    slots: tuple[Slot, ...]
+    failed: tuple[tuple[str, str], ...] = ()
+    """Slots asked for that cannot be: id and reason."""
+    warnings: tuple[str, ...] = field(default=())
+    hand: HandSlots = field(default_factory=HandSlots)
+    """What a person did to the slots."""
+
+    @property
+    def added(self) -> tuple[Slot, ...]:
+        """The slots that a person added."""
+        return tuple(slot for slot in self.slots if slot.id in self.hand.ids)
+
+
+def film_of(folder: Path, run: RunSettings, name: str) -> Path:
+    """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
+    beside = folder.absolute().parent / name
+    for path in (run.film, beside):
+        if path is not None and path.exists():
+            return path
+    raise FilmError(
+        f"The film of {folder} is neither at {run.film} nor at {beside}.", "Say where it is: --film FILM."
+    )
+
+
+def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: bool = True) -> Prepared:
+    """What the run's first act found, as its records have it; nothing is looked for anew.
+
+    A film that was not ``described`` needs no shots and no slots. Raises WorkFolderError where a record is
+    missing or damaged.
+    """
+    spoken = _record(folder, "speech")
+    bare = {} if described else {"end": info.duration, "shots": (), "slots": ()}
+    found, planned = ({**bare, **_record(folder, name, described)} for name in ("shots", "slots"))
+    speech, end = utterances_of(spoken["speech"]), float(found["end"])
+    shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
+    gaps = free_time(speech, end, config.speech)
+    return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
+
+
+def _record(folder: WorkFolder, name: str, needed: bool = True) -> dict[str, Any]:
+    found = folder.read_json(f"{name}.json")
+    if found is None and not needed:
+        return {}
+    if found is None:
+        raise WorkFolderError(f"{folder.path / name}.json is missing.", _RUN)
+    return found

@@ -1,0 +1,295 @@
+"""Entries of a cast list, and the words by which AD speaks of each. Pure logic.
+
+Lists are those of film databases: full names with titles (``Dr. Emmett Brown``), two names of one person
+(``Douglas Quaid / Hauser``), nicknames in quotes, and parts without a name (``The Storyteller``,
+``First Detective``).
+
+Given names (``words/his_names.txt``, ``words/her_names.txt``) are those that are nearly always a man's or a
+woman's in English-language film. Written down by hand; names of both (Alex, Chris, Robin, Sam) are left out:
+what the text says of somebody decides there, and overrules the list elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, takewhile
+
+from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
+from shotad.script.english_words import listed, listed_in
+
+Keys = tuple[str, ...]
+"""Words as they are compared, see `key`."""
+
+WORD = re.compile(r"\w+(?:['’.]\w+)*['’]?", re.UNICODE)
+"""A word with its possessive; a hyphen parts words."""
+TITLES: frozenset[str] = (NAME_TITLES - {"doc"}) | frozenset(
+    ("petty", "staff", "prime", "lead", "cousin", "milady", "principal", "director", "specialist")
+)
+ALONE = listed(
+    """
+    inspector detective sergeant captain lieutenant commissioner sheriff judge colonel major general mayor
+    governor president ambassador senator minister baron baroness count countess duke duchess king queen
+    prince princess doctor professor reverend bishop cardinal chief coach marshal commander admiral officer
+    deputy principal director abbess emperor constable corporal
+    """
+)
+"""Titles that mean somebody without a name: ``the inspector``."""
+_SHORT = {
+    "dr": "doctor", "capt": "captain", "sgt": "sergeant", "lt": "lieutenant", "lieut": "lieutenant",
+    "det": "detective", "prof": "professor", "insp": "inspector", "col": "colonel", "rev": "reverend",
+    "cpl": "corporal", "cmdr": "commander", "adm": "admiral", "pvt": "private", "mister": "mr",
+}  # fmt: skip
+_NUMBERS = listed("one two three four five six seven eight nine ten")
+_AGES = frozenset(("young", "younger", "old", "older", "elder", "teenage", "baby"))
+_REMARKS = re.compile(
+    r"\([^)]*\)|\bvoices?(?: of\b.*)?$|\badditional\b.*$|\bat \d.*$|,? (?:jr|sr|i{2,3}|iv)\b\.?$|"
+    r"#\s*\d+|\bno\. ?\d+",
+    re.IGNORECASE,
+)
+_NO_NAMES = TITLES | PARTICLES | frozenset(("jr", "sr", "ii", "iii", "iv"))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to speak of somebody. ``whole``: it is one of their names in full, titles and articles aside.
+    ``role``: ordinary words (``bike salesman``), which need the article ``the`` in small letters;
+    ``common``: they may stand in small letters at all."""
+
+    keys: Keys
+    whole: bool
+    role: bool = False
+    common: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An entry of the list. ``pronoun`` is ``he`` or ``she`` where a title or a word of it says so;
+    ``given`` are words that may be a given name."""
+
+    name: str
+    forms: tuple[Form, ...]
+    pronoun: str = ""
+    given: tuple[str, ...] = ()
+
+
+def key(word: str) -> str:
+    """A word as it is compared: small letters, no accents, dots, apostrophes or possessive s; titles in full.
+
+    >>> [key(word) for word in ("O’Brien's", "T.J.", "Zoë", "Moses'", "Lt.")]
+    ['obrien', 'tj', 'zoe', 'moses', 'lieutenant']
+    """
+    bare = re.sub(r"['’]s?$", "", word, flags=re.IGNORECASE)
+    apart = bare if bare.isascii() else unicodedata.normalize("NFD", bare)
+    flat = "".join(c for c in apart if not unicodedata.combining(c))
+    small = re.sub(r"[.'’]", "", flat).casefold()
+    return _SHORT.get(small, small)
+
+
+@lru_cache(maxsize=512)
+def members(cast: tuple[str, ...]) -> tuple[Member, ...]:
+    """Those of a cast list, equal entries once; an entry without a word is nobody."""
+    found = (member(name) for name in dict.fromkeys(cast))
+    return tuple(one for one in found if one.forms)
+
+
+def member(name: str) -> Member:
+    """An entry of a cast list, read."""
+    forms: dict[Form, None] = {}
+    given: list[str] = []
+    pronoun = ""
+    for written in _names(name):
+        words = [key(word) for word in WORD.findall(written)]
+        words = [word for word in words if word]
+        if not words:
+            continue
+        forms |= dict.fromkeys(_forms(words, written.strip().lower().startswith("the ")))
+        pronoun = pronoun or _pronoun(words, "'s " in written or "’s " in written)
+        given += [next((w for w in words if w not in TITLES | _AGES | {"the"}), words[0])]
+    return Member(name, tuple(forms), pronoun, tuple(given))
+
+
+def _names(entry: str) -> Iterator[str]:
+    """The names of an entry, each without remarks: ``Mark 'Rat' Ratner → Mark Ratner, Rat``."""
+    for piece in re.split(r"(?<!\s)\s+(?:/|-|aka)\s+", re.sub(r"\([^)]*\)", " ", entry)):
+        bare = _REMARKS.sub(" ", piece.strip()).strip(" ,")
+        bare = re.sub(r"(?<=\w) the .*$", "", bare) if not bare.lower().startswith("the ") else bare
+        nicknames = re.findall(r"(?<!\w)['\"‘’“”]([^'\"‘’“”]+)['\"‘’“”](?!\w)", bare)
+        for nickname in nicknames:
+            bare = re.sub(rf"\s*(?<!\w)['\"‘’“”]{re.escape(nickname)}['\"‘’“”](?!\w)", "", bare)
+        yield from (bare, *nicknames)
+
+
+def _pronoun(words: Sequence[str], owned: bool) -> str:
+    """What a title before a name, or the noun of a role, says: ``Mrs. Baker``, ``Mall Santa``."""
+    if owned or words[-1] in HIS_FORMS | HER_FORMS:
+        return "she" if words[-1] in HER_FORMS else "he" if words[-1] in HIS_FORMS else ""
+    titles = [word for word in words[:-1] if word in HIS_TITLES | HER_TITLES]
+    if titles:
+        return "she" if titles[0] in HER_TITLES else "he"
+    return "he" if words[-1] == "santa" else ""
+
+
+def _forms(words: Sequence[str], article: bool) -> Iterator[Form]:
+    bare = list(words[1:] if article and len(words) > 1 else words)
+    core = [word for word in bare if word not in _NO_NAMES | _NUMBERS and len(word) > 1] or (
+        [words[-1]] if len(bare) == 1 and bare[0] in _NUMBERS else []
+    )
+    if bare[-1] in PERSON_NOUNS | TITLES or not core:
+        yield from _role(bare, article)
+        return
+    if article and len(bare) == 1:
+        yield Form(tuple(bare), True, role=True, common=bare[0] not in STARTERS | GENERIC_NOUNS)
+        return
+    must = {word for word in bare if word in _AGES}
+    for size in range(len(bare), 0, -1):
+        for chosen in combinations(bare, size):
+            if set(chosen) & (set(core) - must) and must <= set(chosen):
+                yield Form(chosen, set(core) <= set(chosen))
+    yield from _titles(bare) if not must else ()
+
+
+def _titles(words: Sequence[str]) -> Iterator[Form]:
+    """``the commissioner``, ``the chief inspector`` for names that begin with these; Doc for a doctor."""
+    before = list(takewhile(lambda word: word in TITLES, words))
+    for at, word in enumerate(before):
+        if word in ALONE:
+            yield from (
+                Form(tuple(before[first : at + 1]), False, role=True, common=True) for first in range(at + 1)
+            )
+        if word == "doctor":
+            yield Form(("doc",), False)
+
+
+def _role(words: Sequence[str], article: bool) -> Iterator[Form]:
+    """``bike salesman``; and ``salesman`` for it, where that says more than that it is a man."""
+    noun = words[-1] in PERSON_NOUNS | TITLES
+    yield Form(tuple(words), True, role=True, common=noun or article)
+    if article:
+        yield from (Form((word,), False) for word in words[:-1] if word not in PERSON_NOUNS | TITLES)
+    if len(words) > 1 and words[-1] in (PERSON_NOUNS | TITLES) - GENERIC_NOUNS:
+        yield Form((words[-1],), False, role=True, common=True)
+
+
+HIS_NAMES = listed_in("his_names")
+HER_NAMES = listed_in("her_names")
+GIVEN_NAMES = HIS_NAMES | HER_NAMES
+
+
+def listed_as(name: str) -> str:
+    """What a given name says.
+
+    >>> listed_as("margot"), listed_as("tony"), listed_as("alex")
+    ('she', 'he', '')
+    """
+    return "he" if name in HIS_NAMES else "she" if name in HER_NAMES else ""
+
+
+HIS_NOUNS = listed(
+    """
+    man boy guy gentleman father dad daddy pa papa son brother husband uncle nephew grandfather grandpa
+    grandson boyfriend groom fiance bridegroom king prince duke count lord waiter actor policeman fireman
+    salesman businessman doorman postman mailman cameraman gunman henchman horseman bowman sportsman
+    fisherman cowboy monk friar priest patrolman lad fellow bloke chap dude wizard sorcerer butler
+    stepfather schoolboy bellboy barman hitman serviceman workman foreman swordsman archer
+    """
+)
+HER_NOUNS = listed(
+    """
+    woman girl lady mother mom mum mommy mummy mama ma daughter sister wife aunt auntie niece grandmother
+    grandma granddaughter girlfriend bride fiancee queen princess duchess countess baroness waitress actress
+    policewoman saleswoman businesswoman barmaid maid nun witch hostess stewardess widow schoolgirl nanny
+    stepmother brunette blonde redhead milady abbess salesgirl housewife midwife ballerina
+    """
+)
+ANY_NOUNS = listed(
+    """
+    person kid child baby toddler infant teenager teen adult stranger figure passenger driver officer cop
+    detective inspector sergeant captain lieutenant colonel major general commander commissioner sheriff
+    deputy marshal agent soldier guard guide judge lawyer attorney doctor nurse surgeon psychologist
+    physicist scientist professor teacher student pupil principal coach trainer player boxer fighter warrior
+    knight thief robber burglar killer murderer assassin attacker gunner sniper pilot astronaut controller
+    operator technician engineer mechanic worker labourer laborer builder farmer gardener cook chef baker
+    butcher bartender barista customer client clerk cashier shopkeeper vendor merchant dealer manager boss
+    chief director producer announcer reporter journalist photographer writer author poet artist painter
+    singer dancer musician guitarist drummer pianist conductor secretary assistant receptionist servant
+    valet colleague friend partner lover companion neighbour neighbor guest host owner landlord tenant
+    resident inmate prisoner convict captive hostage victim patient visitor tourist traveller traveler rider
+    jockey cyclist biker runner swimmer skater wrestler opponent enemy rival leader follower mayor minister
+    president ambassador senator governor pastor reverend bishop pope rabbi cardinal parson cousin orphan
+    twin sibling parent veteran sailor pirate bandit outlaw gangster mobster thug bully carjacker decoy
+    handler keeper tracker hunter storyteller gunsmith repairman exterminator architect expert official
+    adjutant attendant usher bouncer executioner ghost vampire zombie monster alien robot clown santa
+    creature herder member intruder youngster youth elder beggar tramp
+    """
+)
+PERSON_NOUNS = HIS_NOUNS | HER_NOUNS | ANY_NOUNS
+GENERIC_NOUNS = listed(
+    "man woman boy girl guy gentleman lady person kid child baby figure people men women boys girls friend "
+    "member one father mother son daughter brother sister wife husband"
+)
+"""By these alone nobody is told apart: ``the man`` is not the cast's ``CIA Man``."""
+PLURAL_NOUNS = listed(
+    """
+    men women people children police others crowd crowds couple pair twins guests teenagers teens policemen
+    firemen businessmen gunmen henchmen horsemen cowboys ladies families family gang group team trio crew
+    audience parents soldiers wives thieves
+    """
+) | frozenset(f"{noun}s" for noun in PERSON_NOUNS if not noun.endswith(("man", "y", "child", "s", "thief")))
+"""People, more than one: whom ``they`` may mean."""
+
+PEOPLE_NOUNS: frozenset[str] = PERSON_NOUNS | PLURAL_NOUNS
+
+NAME_DETERMINERS = listed(
+    "a an the another this that his her their its one every each some any no both two three"
+)
+
+HE = listed("he him his himself")
+SHE = listed("she her hers herself")
+THEY = listed("they them their theirs themselves")
+SUBJECT_PRONOUNS = listed("he she they")
+REFLEXIVES = listed("himself herself themselves")
+SHORTENED = {
+    f"{pronoun}{tail}": pronoun
+    for pronoun in ("he", "she", "they")
+    for tail in ("'s", "'re", "'d", "'ll", "'ve")
+}
+"""``he's → he``."""
+
+NAME_PREPOSITIONS = listed(
+    """
+    about above across after against along alongside amid among around at atop before behind below beneath
+    beside besides between beyond by despite down during except for from in inside into like near next of
+    off on onto opposite out outside over past round since through throughout to toward towards under
+    underneath until up upon via with within without
+    """
+)
+NAME_FUNCTION_WORDS: frozenset[str] = NAME_PREPOSITIONS | listed(
+    """
+    a an the his her their its him them it he she they this that these those and or but as while when where
+    who whom which then not also back away again together forward forwards backward backwards upright aside
+    ahead twice hard fast high low home upstairs downstairs off still just almost nearly now slowly quickly
+    open shut apart to himself herself itself themselves alone
+    """
+)
+"""What follows a verb and hardly ever a plural noun."""
+CLAUSE_WORDS = listed(
+    "as while when where who whom which because and but before after until if then so that though once"
+)
+AUXILIARIES: frozenset[str] = listed("is has was does can will must cannot isn't hasn't doesn't can't won't")
+
+WHO = listed("who whose whom")
+UPON_OTHERS = listed(
+    "kisses strokes pats slaps punches caresses grabs tugs yanks squeezes nudges smacks grips seizes kicks "
+    "massages cups clasps"
+)
+"""Whose hand one does this to is rarely one's own: ``grabs his fist``."""
+
+AFTER_OBJECT = NAME_FUNCTION_WORDS - listed("back open still just almost nearly now alone her his their its")
+"""After these ``her`` was the object: ``watches her as``, ``pulls her up``."""
+
+HIS_FORMS = HIS_NOUNS | HIS_TITLES
+HER_FORMS = HER_NOUNS | HER_TITLES

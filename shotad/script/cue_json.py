@@ -1,0 +1,345 @@
+"""One line as JSON in the track file, and how a person's changes are found in it.
+
+Each line carries a stamp: short names of its times, text and status as the program wrote them, and the
+choice among its candidates. A line that no longer fits its stamp was edited, one without a stamp was added.
+A stamp also survives a search-and-replace over the whole file, which a stored copy of the text would not.
+
+People edit the file, so it is read strictly (`Fields`): every value is checked, every error says file, place
+and value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from shotad.core import Interval, ScriptError, parse_json
+from shotad.script.cue import (
+    Accepted,
+    Cue,
+    CueKind,
+    CueStatus,
+    Derived,
+    Edit,
+    EditField,
+    Maker,
+    Provenance,
+    Voiced,
+    clean_text,
+    hand_id,
+    line_stamp,
+    mark_edit,
+    milliseconds,
+    short_hash,
+)
+
+BY_HAND = "track.json"
+"""Source of edits made in the track file itself."""
+EMPTIED = "emptied by a person"
+
+_MAKER = ("stage", "engine", "model", "revision")
+_KEYS = (
+    "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
+    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "stamp",
+)  # fmt: skip
+
+
+def cue_json(cue: Cue) -> dict[str, Any]:
+    """The line as JSON values, what people read first coming first."""
+    start, end = _milliseconds(cue.interval)
+    edit = cue.edited
+    return {
+        "id": cue.id,
+        "start": start / 1000,
+        "end": end / 1000,
+        "text": cue.text,
+        "kind": cue.kind,
+        "language": cue.language,
+        "status": cue.status,
+        "reason": cue.reason,
+        "edited": {"what": list(edit.fields), "source": edit.source} if edit else None,
+        "slot": cue.slot_id,
+        "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
+        **({} if cue.seen_from is None else {"seen_from": round(cue.seen_from, 3)}),
+        "fit_steps": list(cue.fit_steps),
+        "chosen": cue.chosen,
+        "candidates": list(cue.candidates),
+        "machine": _derived_json(cue.machine) if cue.machine else None,
+        "provenance": _provenance_json(cue.provenance) if cue.provenance else None,
+        **({"voiced": _voiced_json(cue.spoken)} if cue.spoken else {}),
+        **({"accepted": {"by": cue.review.by, "stamp": cue.review.stamp}} if cue.review else {}),
+        "stamp": "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]),
+    }
+
+
+def maker_json(maker: Maker) -> dict[str, str]:
+    """An engine as JSON values."""
+    return {"stage": maker.stage, "engine": maker.engine, "model": maker.model, "revision": maker.revision}
+
+
+def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, taken: set[str]) -> Cue:
+    """The line, with its edits marked. ``language`` is the track's, ``taken`` the ids that are in use.
+
+    A line whose text was emptied is dropped; one that the machine left unspoken and that now has a text of
+    its own is placed.
+    """
+    fields.keys(raw, _KEYS, where)
+    start, end = fields.number(raw, "start", where), fields.number(raw, "end", where)
+    text = clean_text(fields.string(raw, "text", where))
+    status = fields.checked(lambda: CueStatus(raw.get("status", "placed")), where)
+    emptied = status.heard and not text
+    made = raw.get("provenance")
+    spoken = raw.get("spoken_length")
+    cue = fields.checked(
+        lambda: Cue(
+            id=fields.string(raw, "id", where) if "id" in raw else hand_id(start, taken),
+            slot_id=None if raw.get("slot") is None else fields.string(raw, "slot", where),
+            interval=Interval(start, end),
+            text=text,
+            kind=CueKind(raw.get("kind", "action")),
+            language=fields.string(raw, "language", where) if "language" in raw else language,
+            status=CueStatus.DROPPED if emptied else status,
+            reason=EMPTIED if emptied else fields.string(raw, "reason", where) if "reason" in raw else "",
+            candidates=fields.strings(raw, "candidates", where),
+            chosen=fields.whole(raw, "chosen", where),
+            spoken_length=None if spoken is None else fields.number(raw, "spoken_length", where),
+            fit_steps=fields.strings(raw, "fit_steps", where),
+            provenance=None if made is None else _provenance(fields, made, where),
+            voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
+            accepted=None if raw.get("accepted") is None else _accepted(fields, raw["accepted"], where),
+            seen_from=None if raw.get("seen_from") is None else fields.number(raw, "seen_from", where),
+        ),
+        where,
+    )
+    return _with_edits(fields, cue, raw, where)
+
+
+def read_maker(fields: Fields, raw: Any) -> Maker:
+    """An engine that took part."""
+    maker = fields.object(raw, "maker")
+    fields.keys(maker, _MAKER, "maker")
+    optional = {key: fields.string(maker, key, "maker") for key in ("model", "revision") if key in maker}
+    return Maker(fields.string(maker, "stage", "maker"), fields.string(maker, "engine", "maker"), **optional)
+
+
+def _derived_json(derived: Derived) -> dict[str, Any]:
+    start, end = _milliseconds(derived.interval)
+    return {
+        "start": start / 1000, "end": end / 1000, "text": derived.text,
+        "status": derived.status, "reason": derived.reason,
+    }  # fmt: skip
+
+
+def _provenance_json(made: Provenance) -> dict[str, Any]:
+    makers = [maker_json(maker) for maker in made.makers]
+    return {"makers": makers, "prompt_hash": made.prompt_hash, "seed": made.seed}
+
+
+def _voiced_json(voiced: Voiced) -> dict[str, Any]:
+    times = None if voiced.interval is None else [ms / 1000 for ms in _milliseconds(voiced.interval)]
+    return {
+        "voice": voiced.voice,
+        "text": voiced.text,
+        "at": times,
+        "speed": round(voiced.speed, 4),
+        "steps": list(voiced.steps),
+        "pause": round(voiced.pause, 3),
+        "stamp": voiced.stamp,
+    }
+
+
+def _voiced(fields: Fields, raw: Any, where: str) -> Voiced:
+    where = f"{where}, voiced"
+    made = fields.object(raw, where)
+    fields.keys(made, ("voice", "text", "at", "speed", "steps", "pause", "stamp"), where)
+    times = None if made.get("at") is None else fields.list(made, "at", where)
+    return fields.checked(
+        lambda: Voiced(
+            voice=fields.string(made, "voice", where),
+            text=fields.string(made, "text", where),
+            interval=None if times is None else Interval(*map(float, times)),
+            stamp=fields.string(made, "stamp", where),
+            speed=fields.number(made, "speed", where),
+            steps=fields.strings(made, "steps", where),
+            pause=fields.number(made, "pause", where),
+        ),
+        where,
+    )
+
+
+def _accepted(fields: Fields, raw: Any, where: str) -> Accepted:
+    where = f"{where}, accepted"
+    given = fields.object(raw, where)
+    fields.keys(given, ("by", "stamp"), where)
+    return Accepted(fields.string(given, "by", where), fields.string(given, "stamp", where))
+
+
+def _milliseconds(interval: Interval) -> tuple[int, int]:
+    return milliseconds(interval.start), milliseconds(interval.end)
+
+
+def _stamp(cue: Cue) -> dict[EditField, str]:
+    times, _, text = line_stamp(cue.interval, cue.text).partition("-")
+    return {EditField.TIME: times, EditField.TEXT: text, EditField.STATUS: short_hash(cue.status)}
+
+
+def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) -> Cue:
+    machine = None if raw.get("machine") is None else _derived(fields, raw["machine"], where)
+    held = None if raw.get("edited") is None else _edit(fields, raw["edited"], machine, where)
+    cue, found = _differences(cue, raw.get("stamp"), machine)
+    if not found:
+        return replace(cue, edited=held)
+    told = EditField.TEXT in found and EditField.STATUS not in found and not cue.heard and bool(cue.text)
+    if told and not (held and {EditField.STATUS, EditField.REMOVED} & set(held.fields)):
+        cue, found = replace(cue, status=CueStatus.PLACED, reason=""), (*found, EditField.STATUS)
+    before = replace(cue, edited=held or Edit(found, BY_HAND, machine))
+    return mark_edit(cue, before, found, BY_HAND)
+
+
+def _edit(fields: Fields, raw: Any, machine: Derived | None, where: str) -> Edit:
+    edit = fields.object(raw, f"{where}, edited")
+    fields.keys(edit, ("what", "source"), f"{where}, edited")
+    what = fields.strings(edit, "what", f"{where}, edited")
+    source = fields.string(edit, "source", f"{where}, edited")
+    return fields.checked(lambda: Edit(tuple(EditField(w) for w in what), source, machine), where)
+
+
+def _derived(fields: Fields, raw: Any, where: str) -> Derived:
+    where = f"{where}, machine"
+    derived = fields.object(raw, where)
+    fields.keys(derived, ("start", "end", "text", "status", "reason"), where)
+    return fields.checked(
+        lambda: Derived(
+            Interval(fields.number(derived, "start", where), fields.number(derived, "end", where)),
+            fields.string(derived, "text", where),
+            CueStatus(fields.string(derived, "status", where)),
+            fields.string(derived, "reason", where),
+        ),
+        where,
+    )
+
+
+def _provenance(fields: Fields, raw: Any, where: str) -> Provenance:
+    made = fields.object(raw, f"{where}, provenance")
+    fields.keys(made, ("makers", "prompt_hash", "seed"), f"{where}, provenance")
+    makers = tuple(read_maker(fields, m) for m in fields.list(made, "makers", where))
+    return Provenance(
+        makers, fields.string(made, "prompt_hash", where), fields.whole(made, "seed", where) or 0
+    )
+
+
+def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tuple[EditField, ...]]:
+    """The cue and what a person changed since ``stamp``; another choice brings its candidate's text."""
+    parts = stamp.split("-") if isinstance(stamp, str) else []
+    if len(parts) != len(_stamp(cue)) + 1:
+        return cue, _differences_by_value(cue, machine)
+    found = tuple(
+        field for part, (field, now) in zip(parts, _stamp(cue).items(), strict=False) if part != now
+    )
+    chosen_anew = cue.chosen is not None and parts[-1] != str(cue.chosen)
+    if chosen_anew and EditField.TEXT not in found:
+        text = clean_text(cue.candidates[cue.chosen or 0])
+        return replace(cue, text=text), (EditField.TEXT, *found)
+    return cue, found
+
+
+def _differences_by_value(cue: Cue, machine: Derived | None) -> tuple[EditField, ...]:
+    if machine is None:
+        return (EditField.ADDED,)
+    found = (
+        (EditField.TEXT, cue.text != machine.text),
+        (EditField.TIME, _milliseconds(cue.interval) != _milliseconds(machine.interval)),
+        (EditField.STATUS, cue.status != machine.status),
+    )
+    return tuple(field for field, differs in found if differs)
+
+
+T = TypeVar("T")
+
+
+class Fields:
+    """Takes values out of parsed JSON. ``name`` is the file's; ``where`` in each call the place in it.
+
+    Every method raises ScriptError where the value is not what it must be.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def parse(self, text: str) -> Any:
+        """The JSON in ``text``."""
+        try:
+            return parse_json(text)
+        except json.JSONDecodeError as error:
+            what = f"{self.name}, line {error.lineno}, column {error.colno}: {error.msg}."
+            raise ScriptError(what, "Correct the JSON there; a comma or a quote may be missing.") from None
+        except ValueError as error:  # too deep, or a number of too many digits
+            raise self.wrong(str(error)) from None
+
+    def checked(self, make: Callable[[], T], where: str) -> T:
+        """What ``make`` makes; its ValueError becomes a ScriptError that says where."""
+        try:
+            return make()
+        except ValueError as error:
+            raise self.wrong(f"{where}: {error}") from None
+
+    def object(self, raw: Any, where: str) -> Mapping[str, Any]:
+        """``raw``, which must be an object."""
+        if not isinstance(raw, dict):
+            raise self.wrong(f"{where} must be an object in braces, got {raw!r}")
+        return raw
+
+    def keys(self, raw: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+        """Refuse keys that are not known, with the nearest one that is."""
+        known = tuple(known)
+        for key in raw:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                hint = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(known)}."
+                raise ScriptError(f"{self.name}: {where} has an unknown key {key!r}.", hint)
+
+    def list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
+        """A list; absent is empty."""
+        value = raw.get(key, [])
+        if not isinstance(value, list):
+            raise self.wrong(f"{where}: {key} must be a list, got {value!r}")
+        return value
+
+    def strings(self, raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+        """A list of texts; absent is empty."""
+        values = self.list(raw, key, where)
+        for value in values:
+            if not isinstance(value, str):
+                raise self.wrong(f"{where}: {key} must hold texts, got {value!r}")
+        return tuple(values)
+
+    def string(self, raw: Mapping[str, Any], key: str, where: str) -> str:
+        """A text."""
+        value = raw.get(key)
+        if not isinstance(value, str):
+            raise self.wrong(f"{where}: {key} must be a text in quotes, got {value!r}")
+        return value
+
+    def number(self, raw: Mapping[str, Any], key: str, where: str) -> float:
+        """A number."""
+        value = raw.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.wrong(f"{where}: {key} must be a number of seconds, got {value!r}")
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.wrong(f"{where}: {key} is too large a number of seconds") from None
+
+    def whole(self, raw: Mapping[str, Any], key: str, where: str) -> int | None:
+        """A whole number, or None."""
+        value = raw.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise self.wrong(f"{where}: {key} must be a whole number, got {value!r}")
+        return value
+
+    def wrong(self, what: str) -> ScriptError:
+        """The error for ``what``."""
+        return ScriptError(f"{self.name}: {what}.", "Correct the value in the file.")

@@ -1,0 +1,554 @@
+"""Reading DAPT: the document's XML, the rules that make it valid, and the lines in it.
+
+Documents are read without resolving entities, fetching or huge trees. Every rule that is broken is named by
+its clause: the feature and extension designators of the DAPT content profile (``#agent``), as in the
+validation tests of W3C.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from shotad.core import Interval, ScriptError
+from shotad.script import dapt as terms
+from shotad.script.cue import Script, ScriptCue, clean_text, is_language
+from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation
+
+
+def read_dapt(document: bytes, name: str) -> Script:
+    """The Script Events of a valid DAPT document that have a time, times counted from its start.
+
+    Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
+    """
+    violations = check_dapt(document)
+    if violations:
+        first = violations[0]
+        raise ScriptError(f"{name}, {first}.", "The document is not valid DAPT.", first.clause)
+    root = parse_dapt(document)
+    assert not isinstance(root, Violation)
+    stamp = root.findtext(f".//{{{OWN}}}stamp")
+    divs = [div for div in root.iter(f"{{{TT}}}div") if is_script_event(div)]
+    stamps = {div.get(xml_name("id"), ""): div.get(f"{{{OWN}}}stamp", "") for div in divs}
+    line_stamps = {key: value for key, value in stamps.items() if value}
+    return Script(tuple(_cue(div, root, name) for div in divs), stamp, line_stamps)
+
+
+def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
+    start, end = _said(div, root)
+    where = f"{name}, line {div.sourceline}: event {div.get(xml_name('id'))!r}"
+    if end is None:
+        raise ScriptError(f"{where} has no end.", "Give it begin and end.")
+    try:
+        interval = Interval(float(start), float(end))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
+    return ScriptCue(div.get(xml_name("id")), interval, clean_text("\n".join(texts)))
+
+
+def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+    """When the words of an event are said: an event may last longer, to lower the programme around them."""
+    parts = [
+        _active(element, root)
+        for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
+        if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+    ]
+    starts, ends = [start for start, _ in parts], [end for _, end in parts if end is not None]
+    if not parts or len(ends) < len(parts):
+        return _active(div, root)
+    return min(starts), max(ends)
+
+
+def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+    """When an element is active, in seconds: its times count from its parent's, and it ends with it."""
+    parent = element.getparent()
+    origin, limit = (Fraction(0), None) if parent is None else _active(parent, root)
+    rates = frame_rate(root), tick_rate(root)
+    begin, end, dur = (
+        None if (value := element.get(key)) is None else terms.seconds(value, *rates)
+        for key in ("begin", "end", "dur")
+    )
+    start = origin + (begin or 0)
+    ends = [
+        *([origin + end] if end is not None else []),
+        *([start + dur] if dur is not None else []),
+        *([limit] if limit is not None else []),
+    ]
+    return start, min(ends, default=None)
+
+
+def _text(element: etree._Element) -> str:
+    """What is read out of a paragraph: text and spans, ``br`` as a line break."""
+    keep = _keeps_space(element)
+    parts = [_on_one_line(element.text, keep=keep)]
+    for child in element:
+        if child.tag == f"{{{TT}}}br":
+            parts.append("\n")
+        elif child.tag == f"{{{TT}}}span":
+            parts.append(_text(child))
+        parts.append(_on_one_line(child.tail, keep=keep))
+    return "".join(parts)
+
+
+def _keeps_space(element: etree._Element | None) -> bool:
+    while element is not None:
+        if (value := element.get(xml_name("space"))) is not None:
+            return value == "preserve"
+        element = element.getparent()
+    return False
+
+
+def _on_one_line(text: str | None, *, keep: bool) -> str:
+    return (text or "") if keep else re.sub(r"\s+", " ", text or "")
+
+
+def _squeeze(text: str) -> str:
+    """White space runs as one space, line by line, as TTML presents text that does not preserve it."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+
+
+_CHILDREN = {
+    "tt": ("head", "body"),
+    "head": ("metadata", "resources", "styling", "layout", "animation", "profile"),
+    "body": ("metadata", "div", "animate", "set", "audio"),
+    "div": ("metadata", "div", "p", "animate", "set", "audio", "image"),
+    "p": ("metadata", "span", "br", "animate", "set", "audio", "image"),
+    "span": ("metadata", "span", "br", "animate", "set", "audio", "image"),
+    "br": ("metadata", "animate", "set"),
+    "audio": ("metadata", "source", "data", "animate", "set"),
+    "source": ("metadata", "data"),
+    "data": ("metadata", "chunk", "source"),
+}
+"""TT children of each element (TTML2, 7.1); metadata and other namespaces may stand anywhere."""
+_TEXT_IN = ("p", "span", "data", "chunk", "metadata")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_TIMES = ("begin", "end", "dur", "clipBegin", "clipEnd")
+
+
+def check_dapt(document: bytes) -> tuple[Violation, ...]:
+    """All rules that ``document`` breaks, in order of the rules; empty for a valid document."""
+    root = parse_dapt(document)
+    if isinstance(root, Violation):
+        return (root,)
+    if root.tag != tt_name("tt"):
+        return (violation("#structure", f"the root is {root.tag}, not tt of {TT}", root),)
+    rules = (
+        *ROOT_RULES, _structure, _ids, _languages, _language_sources, _represents, _agents, _actors,
+        _origin_timecode, _desc_types, _on_screen, _times, _audio_languages, _audio_sources, _audio_styles,
+    )  # fmt: skip
+    return tuple(found for rule in rules for found in rule(root))
+
+
+def _structure(root: Element) -> Iterator[Violation]:
+    for element in elements(root):
+        name = etree.QName(element)
+        if name.namespace != TT or name.localname not in _CHILDREN:
+            continue
+        for child in element:
+            if not isinstance(child.tag, str):
+                continue
+            inner = etree.QName(child)
+            if inner.namespace == TT and inner.localname not in _CHILDREN[name.localname]:
+                yield violation("#structure", f"{inner.localname} inside {name.localname}", child)
+        text = "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+        if text and name.localname not in _TEXT_IN:
+            yield violation("#structure", f"text {text[:40]!r} directly inside {name.localname}", element)
+    for name_once in ("head", "body"):
+        if len(root.findall(tt_name(name_once))) > 1:
+            yield violation("#structure", f"tt has more than one {name_once}", root)
+    if (children := [c.tag for c in root if c.tag in (tt_name("head"), tt_name("body"))]) != sorted(
+        children, reverse=True
+    ):
+        yield violation("#structure", "head stands after body", root)
+
+
+def _ids(root: Element) -> Iterator[Violation]:
+    seen: set[str] = set()
+    for element in elements(root):
+        value = element.get(xml_name("id"))
+        if value is None:
+            continue
+        clause = "#agent" if element.tag == ttm_name("agent") else "#structure"
+        if not terms.is_ncname(value):
+            yield violation(clause, f"xml:id {value!r} is no name", element)
+        if value in seen:
+            yield violation(clause, f"xml:id {value!r} is used twice", element)
+        seen.add(value)
+
+
+def _languages(root: Element) -> Iterator[Violation]:
+    for element in elements(root):
+        value = element.get(xml_name("lang"))
+        if element is not root and value and not is_language(value):
+            yield violation("#xmlLang", f"xml:lang is {value!r}, not a language tag", element)
+
+
+def _language_sources(root: Element) -> Iterator[Violation]:
+    for element in elements(root):
+        value = element.get(daptm_name("langSrc"))
+        if value is not None and not is_language(value):
+            yield violation("#textLanguageSource", f"daptm:langSrc is {value!r}, not a language tag", element)
+
+
+def _represents(root: Element) -> Iterator[Violation]:
+    name = daptm_name("represents")
+    allowed = [d for d in root.get(daptm_name("scriptRepresents"), "").split() if terms.is_descriptor(d)]
+    for element in elements(root):
+        value = element.get(name)
+        if value is None:
+            if (
+                element.tag == tt_name("div")
+                and is_script_event(element)
+                and inherited(element, name) is None
+            ):
+                event = element.get(xml_name("id"))
+                yield violation("#represents", f"Script Event {event!r} represents nothing", element)
+        elif not terms.is_descriptor(value):
+            yield violation("#represents", f"daptm:represents is {value!r}, no content descriptor", element)
+        elif allowed and not any(terms.is_subtype(value, of) for of in allowed):
+            yield violation(
+                "#represents", f"daptm:represents {value!r} is no subtype of {' or '.join(allowed)}", element
+            )
+
+
+def _agents(root: Element) -> Iterator[Violation]:
+    for agent in root.iter(ttm_name("agent")):
+        if agent.get(xml_name("id")) is None:
+            yield violation("#agent", "an agent has no xml:id", agent)
+        if agent.get("type") not in terms.AGENT_TYPES:
+            yield violation("#agent", f"an agent's type is {agent.get('type')!r}", agent)
+        names = agent.findall(ttm_name("name"))
+        if not any("".join(map(str, name.itertext())).strip() for name in names):
+            yield violation("#agent", "an agent has no name", agent)
+        for name in names:
+            if name.get("type") not in terms.NAME_TYPES:
+                yield violation("#agent", f"the type of an agent's name is {name.get('type')!r}", name)
+
+
+def _actors(root: Element) -> Iterator[Violation]:
+    agents = {agent.get(xml_name("id")) for agent in root.iter(ttm_name("agent"))} - {None}
+    for agent in root.iter(ttm_name("agent")):
+        actors = agent.findall(ttm_name("actor"))
+        if len(actors) > 1:
+            yield violation("#agent", "an agent has more than one actor", agent)
+        for actor in actors:
+            target = actor.get("agent")
+            if target not in agents:
+                yield violation("#agent", f"actor {target!r} is no declared agent", actor)
+            elif target == agent.get(xml_name("id")):
+                yield violation("#agent", f"agent {target!r} is its own actor", actor)
+    for element in elements(root):
+        for target in element.get(ttm_name("agent"), "").split():
+            if target not in agents:
+                yield violation("#agent", f"ttm:agent {target!r} is no declared agent", element)
+
+
+def _origin_timecode(root: Element) -> Iterator[Violation]:
+    clause, found = "#daptOriginTimecode", list(root.iter(daptm_name("daptOriginTimecode")))
+    rate = frame_rate(root)
+    if len(found) > 1:
+        yield violation(clause, f"there are {len(found)} origin timecodes", found[1])
+    for element in found:
+        value = (element.text or "").strip()
+        frames = terms.timecode_frames(value)
+        if frames is None:
+            yield violation(clause, f"origin timecode is {value!r}, not as 10:01:20:12", element)
+        elif rate is None:
+            yield violation(clause, f"origin timecode {value!r} without ttp:frameRate", element)
+        elif frames >= rate:
+            yield violation(clause, f"origin timecode {value!r} at {rate} frames a second", element)
+        parent = element.getparent()
+        if (
+            parent is None
+            or parent.tag != tt_name("metadata")
+            or parent.getparent() is not root.find(tt_name("head"))
+        ):
+            yield violation(clause, "the origin timecode stands outside of the head's metadata", element)
+
+
+def _desc_types(root: Element) -> Iterator[Violation]:
+    for element in elements(root):
+        value = element.get(daptm_name("descType"))
+        if value is None:
+            continue
+        if element.tag != ttm_name("desc"):
+            yield violation("#descType", f"daptm:descType on {etree.QName(element).localname}", element)
+        elif value not in terms.DESC_TYPES and not terms.is_extension(value):
+            yield violation("#descType", f"daptm:descType is {value!r}, neither registered nor x-", element)
+
+
+def _on_screen(root: Element) -> Iterator[Violation]:
+    for element in elements(root):
+        value = element.get(daptm_name("onScreen"))
+        if value is not None and value.strip() not in terms.ON_SCREEN:
+            yield violation("#onScreen", f"daptm:onScreen is {value!r}", element)
+
+
+def _times(root: Element) -> Iterator[Violation]:
+    rates = frame_rate(root), tick_rate(root)
+    for element in elements(root):
+        values = {name: value for name in _TIMES if (value := element.get(name)) is not None}
+        if etree.QName(element).namespace != TT:
+            continue
+        usable: dict[str, Fraction] = {}
+        for name, value in values.items():
+            clause = terms.time_clause(value) or _rate_clause(value, *rates)
+            if clause is None:
+                usable[name] = terms.seconds(value, *rates)
+            else:
+                yield violation(
+                    clause, f"{name} is {value!r}: no media time, or its rate is missing", element
+                )
+        for first, last in (("begin", "end"), ("clipBegin", "clipEnd")):
+            if first in usable and last in usable and usable[first] > usable[last]:
+                yield violation("#timing", f"{first} {values[first]} is after {last} {values[last]}", element)
+
+
+def _rate_clause(value: str, frames: Fraction | None, ticks: int | None) -> str | None:
+    unit = terms.time_unit(value)
+    if unit == "f" and frames is None:
+        return "#time-offset-with-frames"
+    return "#time-offset-with-ticks" if unit == "t" and ticks is None else None
+
+
+def _audio_languages(root: Element) -> Iterator[Violation]:
+    clause, name, resources = "#xmlLang-audio-nonMatching", xml_name("lang"), _resources(root)
+    for audio in root.iter(tt_name("audio")):
+        parent, language = audio.getparent(), inherited(audio, name)
+        if parent is not None and language != inherited(parent, name):
+            spoken = inherited(parent, name)
+            yield violation(clause, f"audio is in {language!r}, its text in {spoken!r}", audio)
+        for source in (audio, *audio.findall(tt_name("source"))):
+            data = resources.get(source.get("src", "").removeprefix("#"))
+            for part in (source, data) if data is not None else (source,):
+                if inherited(part, name) != language:
+                    yield violation(clause, f"a source of audio in {language!r} is in another language", part)
+
+
+def _audio_sources(root: Element) -> Iterator[Violation]:
+    resources = _resources(root)
+    for data in root.iter(tt_name("data")):
+        if data.find(tt_name("source")) is not None:
+            yield violation("#source-data", "data holds a source", data)
+    for audio in root.iter(tt_name("audio")):
+        for source in (audio, *audio.findall(tt_name("source"))):
+            link = source.get("src", "")
+            if source is not audio and audio.get("src") is not None:
+                yield violation("#audio", "audio has both a src and a source", source)
+            if link.startswith("#") and link[1:] not in resources:
+                yield violation("#embedded-audio", f"src {link!r} is no resource in the head", source)
+
+
+def _audio_styles(root: Element) -> Iterator[Violation]:
+    """Gains and pans are numbers, pans from -1 to 1; only ``animate`` may have several, with semicolons."""
+    for element in elements(root):
+        for name in ("gain", "pan"):
+            value = element.get(f"{{{TTA}}}{name}")
+            if value is None:
+                continue
+            parts = value.split(";") if element.tag == tt_name("animate") else [value]
+            numbers = [float(part) for part in parts if _NUMBER.fullmatch(part.strip())]
+            if len(numbers) < len(parts):
+                what = "no list of numbers" if len(parts) > 1 else "no number"
+                yield violation(f"#{name}", f"tta:{name} is {value!r}, {what}", element)
+            elif name == "pan" and not all(-1 <= number <= 1 for number in numbers):
+                yield violation("#pan", f"tta:pan is {value!r}, not from -1 to 1", element)
+
+
+def _resources(root: Element) -> dict[str, Element]:
+    """Audio and data in the head's resources, by their ids."""
+    found = root.iterfind(f"{tt_name('head')}/{tt_name('resources')}/*")
+    return {r.get(xml_name("id"), ""): r for r in found if r.tag in (tt_name("audio"), tt_name("data"))}
+
+
+_BANNED = ("clockMode", "dropMode", "markerMode", "subFrameRate")
+
+
+def root_language(root: Element) -> Iterator[Violation]:
+    """``xml:lang`` is there and a language tag."""
+    language = root.get(xml_name("lang"))
+    if language is None:
+        yield violation("#xmlLang-root", "tt has no xml:lang", root)
+    elif not is_language(language):
+        yield violation("#xmlLang-root", f"xml:lang of tt is {language!r}, not a language tag", root)
+
+
+def content_profiles(root: Element) -> Iterator[Violation]:
+    """``ttp:contentProfiles`` names DAPT, and ``ttp:profile`` is absent."""
+    value = root.get(f"{{{TTP}}}contentProfiles")
+    if value is None:
+        yield violation("#contentProfiles-root", "tt has no ttp:contentProfiles", root)
+    else:
+        names = re.sub(r"^\s*all\((.*)\)\s*$", r"\1", value).split()
+        if terms.PROFILE not in [urljoin(terms.PROFILE_BASE, name) for name in names]:
+            yield violation(
+                "#contentProfiles-root", f"ttp:contentProfiles is {value!r}, without DAPT's", root
+            )
+    if root.get(f"{{{TTP}}}profile") is not None:
+        yield violation("#profile-root", "tt has the attribute ttp:profile, which is prohibited", root)
+
+
+def script_represents(root: Element) -> Iterator[Violation]:
+    """``daptm:scriptRepresents`` lists content descriptors."""
+    value = root.get(daptm_name("scriptRepresents"))
+    if value is None or not value.split():
+        yield violation("#scriptRepresents", "tt has no daptm:scriptRepresents", root)
+        return
+    for descriptor in value.split():
+        if not terms.is_descriptor(descriptor):
+            yield violation(
+                "#scriptRepresents", f"daptm:scriptRepresents has {descriptor!r}, no content descriptor", root
+            )
+
+
+def script_type(root: Element) -> Iterator[Violation]:
+    """``daptm:scriptType`` is one of the four."""
+    value = root.get(daptm_name("scriptType"))
+    if value is None:
+        yield violation("#scriptType-root", "tt has no daptm:scriptType", root)
+    elif value.strip() not in terms.SCRIPT_TYPES:
+        known = ", ".join(terms.SCRIPT_TYPES)
+        yield violation("#scriptType-root", f"daptm:scriptType is {value!r}, none of {known}", root)
+
+
+def banned_parameters(root: Element) -> Iterator[Violation]:
+    """No parameter, time container or animation that the profile prohibits."""
+    base = root.get(f"{{{TTP}}}timeBase", "media")
+    if base != "media":
+        clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
+        yield violation(clause, f"ttp:timeBase is {base!r}, not media", root)
+    for name in _BANNED:
+        if root.get(f"{{{TTP}}}{name}") is not None:
+            yield violation(f"#{name}", f"tt has the attribute ttp:{name}, which is prohibited", root)
+    for element in elements(root):
+        if element.get("timeContainer", "par") != "par":
+            yield violation(
+                "#timeContainer", f"timeContainer is {element.get('timeContainer')!r}, not par", element
+            )
+        if element.tag == tt_name("animation"):
+            yield violation("#animation-out-of-line", "animation in the head is prohibited", element)
+
+
+def rates(root: Element) -> Iterator[Violation]:
+    """Frame and tick rates are numbers above 0."""
+    for name in ("frameRate", "tickRate"):
+        value = root.get(f"{{{TTP}}}{name}")
+        if value is not None and not is_positive(value):
+            yield violation(f"#{name}", f"ttp:{name} is {value!r}, not a whole number above 0", root)
+    factors = root.get(f"{{{TTP}}}frameRateMultiplier")
+    if factors is not None and (len(factors.split()) != 2 or not all(map(is_positive, factors.split()))):
+        yield violation(
+            "#frameRateMultiplier", f"ttp:frameRateMultiplier is {factors!r}, not as 1000 1001", root
+        )
+
+
+ROOT_RULES = (root_language, content_profiles, script_represents, script_type, banned_parameters, rates)
+
+Element = etree._Element
+
+
+def parse_dapt(document: bytes) -> Element | Violation:
+    """The root of a document that is well-formed XML 1.0 in UTF-8 without entities, else what is wrong."""
+    clause = "#serialization"
+    # Recovery lets a wrong or repeated xml:id through, another clause's matter; all else is refused.
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
+    )
+    try:
+        document.decode("utf-8")
+        root = etree.fromstring(document, parser)
+    except UnicodeDecodeError as error:
+        return Violation(clause, f"the document is not UTF-8: {error}")
+    except (etree.XMLSyntaxError, ValueError) as error:
+        return Violation(clause, f"the document is not XML: {error}")
+    for entry in parser.error_log:
+        if entry.level_name != "WARNING" and not entry.type_name.startswith(("DTD_XMLID", "DTD_ID_")):
+            return Violation(clause, f"the document is not well-formed XML: {entry.message}", entry.line)
+    return _serialization(root) or root
+
+
+def _serialization(root: Element) -> Violation | None:
+    info = root.getroottree().docinfo
+    wrong = {
+        f"the declared encoding is {info.encoding}, not UTF-8": (info.encoding or "UTF-8").upper() != "UTF-8",
+        f"the document is XML {info.xml_version}, not 1.0": info.xml_version != "1.0",
+        "the document declares entities": info.internalDTD is not None
+        and _declares_entities(info.internalDTD),
+        "the document refers to an entity": any(isinstance(node, etree._Entity) for node in root.iter()),
+    }
+    return next((Violation("#serialization", message, 1) for message, is_so in wrong.items() if is_so), None)
+
+
+def _declares_entities(dtd: etree.DTD) -> bool:
+    return any(True for _ in dtd.iterentities())  # type: ignore[attr-defined]  # missing in lxml-stubs
+
+
+def frame_rate(root: Element) -> Fraction | None:
+    """Frames a second that the root declares, multiplier included; None without a usable one."""
+    rate = root.get(f"{{{TTP}}}frameRate", "")
+    factors = root.get(f"{{{TTP}}}frameRateMultiplier", "1 1").split()
+    if not is_positive(rate) or len(factors) != 2 or not all(map(is_positive, factors)):
+        return None
+    return Fraction(int(rate)) * Fraction(int(factors[0]), int(factors[1]))
+
+
+def tick_rate(root: Element) -> int | None:
+    """Ticks a second that the root declares."""
+    rate = root.get(f"{{{TTP}}}tickRate", "")
+    return int(rate) if is_positive(rate) else None
+
+
+def inherited(element: Element, name: str) -> str | None:
+    """The attribute of the element or of its nearest ancestor that has it."""
+    at: Element | None = element
+    while at is not None:
+        if (value := at.get(name)) is not None:
+            return value
+        at = at.getparent()
+    return None
+
+
+def is_script_event(div: Element) -> bool:
+    """A div is a Script Event if it has an ``xml:id`` and holds no further div."""
+    return div.get(xml_name("id")) is not None and div.find(tt_name("div")) is None
+
+
+def tt_name(name: str) -> str:
+    """A name in TTML's own namespace, as lxml spells it."""
+    return f"{{{TT}}}{name}"
+
+
+def ttm_name(name: str) -> str:
+    """A name in the TTML metadata namespace."""
+    return f"{{{TTM}}}{name}"
+
+
+def daptm_name(name: str) -> str:
+    """A name in the DAPT metadata namespace."""
+    return f"{{{DAPTM}}}{name}"
+
+
+def xml_name(name: str) -> str:
+    """``xml:id``, ``xml:lang``, ``xml:space``."""
+    return f"{{{XML}}}{name}"
+
+
+def is_positive(text: str) -> bool:
+    """A whole number above 0."""
+    return re.fullmatch(r"0*[1-9]\d*", text.strip()) is not None
+
+
+def elements(root: Element) -> Iterator[Element]:
+    """All elements of the document, in order, without comments and instructions."""
+    return (node for node in root.iter() if isinstance(node.tag, str))
+
+
+def violation(clause: str, message: str, element: Element) -> Violation:
+    """A broken rule at the element's line."""
+    line = element.sourceline
+    return Violation(clause, message, line if isinstance(line, int) else 0)

@@ -1,0 +1,436 @@
+"""Names in English lines, read from words with a capital letter. Pure logic.
+
+`runs` are such words side by side. `names_in` reads the names in use from lines and from the user's note.
+`people_named` tells names of people from those of places, makes and titles by what stands around them; rather
+one too few than one too many.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from shotad.core import NAME_TITLES, STARTERS, WORD_NAMES
+from shotad.script.english_words import (
+    ADJECTIVES,
+    ADVERBS,
+    DETERMINERS,
+    FUNCTION_WORDS,
+    LEMMAS,
+    NO_ARTICLE,
+    NOUNS_TOO,
+    PLURALS,
+    SAYING_WHEN,
+    THIRD,
+    listed,
+)
+from shotad.script.rules import quotations, without_quotations
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a run. ``key`` is what is compared, without possessive s, dot and the like."""
+
+    key: str
+    start: int
+    end: int
+    """Where the word ends, the possessive s left out."""
+
+
+def _capitals() -> str:
+    """All capital letters below U+2000, Greek and Cyrillic among them, as ranges for a character class."""
+    codes = [code for code in range(0x2000) if chr(code).isupper()]
+    ends = [i for i, code in enumerate(codes) if i + 1 == len(codes) or codes[i + 1] != code + 1]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    return "".join(f"{chr(codes[a])}-{chr(codes[b])}" for a, b in zip(starts, ends, strict=True))
+
+
+_UPPER = _capitals()
+_CAPITAL = rf"(?:[{_UPPER}]\.(?!\w)|[{_UPPER}][\w]*(?:[-'’.][\w]+)*)"
+RUN = re.compile(rf"(?<![\w'’-]){_CAPITAL}(?:(?:\.[ \t]|[ \t]){_CAPITAL})*")
+"""Words with a capital letter side by side; a full stop within is looked at again in `runs`."""
+_WORD = re.compile(rf"[{_UPPER}]\.(?!\w)|[\w]+(?:[-'’.][\w]+)*")
+_POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
+SENTENCE_START = re.compile(r"(?:\A|[.!?…:])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
+
+
+def quoted(text: str) -> str:
+    """``text`` with all blanked out but what stands in quotation marks and is not told to be read.
+
+    >>> quoted("'Ann' waves; a sign reads 'Bo'.").strip()
+    'Ann'
+    """
+    kept = [" "] * len(text)
+    for start, end in quotations(text):
+        if not (_READ.search(text[:start]) or _READ_AFTER.match(text[end:])):
+            kept[start + 1 : end - 1] = text[start + 1 : end - 1]
+    return "".join(kept)
+
+
+_READ = re.compile(
+    r"\b(?:reads?|reading|spells?|spelling|words?|headlines?|messages?|labels?|labell?ed|motto|logo|titles?|"
+    r"titled|captions?|subtitles?|credits?|writes?|written|signs?|signed|signature|marked|text|letters|"
+    r"lettering|inscriptions?|inscribed|engraved|printed|(?:name)?plates?|name ?tags?|badge|poster|"
+    r"card|cover|tombstone|gravestone|screen)\b[^.!?\"“”]*\Z",
+    re.IGNORECASE,
+)
+"""Before what is read from the screen, in the same sentence."""
+_READ_AFTER = re.compile(
+    r"\A,? (?:appears?|fades?|(?:is|are|stands?) (?:written|printed|carved|engraved|painted|shown|on)\b|"
+    r"on (?:an?|the|his|her|their|its) (?:\w+ )?"
+    r"(?:screen|sign|door|poster|page|cover|card|wall|plate|stone|board|badge)\b)",
+    re.IGNORECASE,
+)
+
+
+def runs(text: str) -> Iterator[tuple[Token, ...]]:
+    """Runs of words with a capital letter, split where a full stop ends a sentence and not a title."""
+    for match in RUN.finditer(text):
+        run: list[Token] = []
+        for word in _WORD.finditer(match[0]):
+            token = _token(word[0], match.start() + word.start())
+            title = run and (run[-1].key in NAME_TITLES or len(run[-1].key) == 1)
+            if run and not title and "." in text[run[-1].end : token.start]:
+                yield tuple(run)
+                run = []
+            run.append(token)
+            if text[token.end : match.start() + word.end()].strip("."):
+                yield tuple(run)
+                run = []
+        if run:
+            yield tuple(run)
+
+
+def key_of(name: str) -> str:
+    """A name as it is compared: ``Dr. Smith's → dr smith``."""
+    return " ".join(keys_of(name))
+
+
+def keys_of(written: str) -> Iterator[str]:
+    """The words of a name as they are compared.
+
+    >>> list(keys_of("Dr. O’Brien's"))
+    ['dr', "o'brien"]
+    """
+    for word in _WORD.finditer(written):
+        yield _token(word[0], 0).key
+
+
+def _token(word: str, start: int) -> Token:
+    """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; a full stop is left out of the span as well."""
+    bare = _POSSESSIVE.sub("", word).rstrip(".")
+    return Token(_without_accents(bare).replace("’", "'").casefold(), start, start + len(bare))
+
+
+def _without_accents(word: str) -> str:
+    """``Zoë → Zoe``: models leave accents out as they like. Signs of other scripts that make another letter
+    (U+3099 makes ``か`` to ``が``) stay."""
+    if word.isascii():
+        return word
+    apart = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", apart))
+
+
+_NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
+_RUN = re.compile(rf"(?<![\w'’-]){_NAME}(?:[ \t]+{_NAME})*(?![\w-])")
+_SENTENCE_START = re.compile(r"(?:^|[.!?…:;])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
+_ENTRY = re.compile(
+    rf"^[ \t*•–—-]*+({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
+    r"(?=\s*+(?:[:=(]|[–—]|-\s|,\s+(?:an?|the|his|her|their|aged?|\d)\b|(?<=\s)is\b))",
+    re.MULTILINE,
+)
+"""A line of a cast list: ``Ann: a thief``, ``Bo (her brother)``, ``Ann is a thief``."""
+
+_JOINED = re.compile(rf" and {_NAME}")
+"""``Ann and Bo run``: what is joined to a name is one, at the sentence's beginning too."""
+
+_OF = re.compile(rf"(?<![\w'’-]){_NAME} of (?:the )?\Z")
+_OF_THIS = re.compile(rf" of (?:the )?{_NAME}")
+"""``Tears of Steel`` is the title of something."""
+
+_TITLES = listed(
+    """
+    Mr Mrs Ms Miss Dr Doctor Professor Prof Captain Capt Colonel Col General Gen Major Lieutenant Lt
+    Sergeant Sgt Officer Detective Inspector Agent Sir Lady Lord Madam Father Sister Brother Uncle Aunt
+    King Queen Prince Princess President Judge Nurse Reverend Saint St Commander Admiral Private
+    """
+)
+NO_NAMES = listed(
+    """
+    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April June July
+    August September October November December Christmas Easter Halloween God Jesus Bible English French
+    German Spanish Italian Russian Chinese Japanese American British European African Asian Indian Roman
+    Greek Latin Victorian Gothic Jewish Christian Muslim Catholic Internet Polaroid Coke Jeep Ferrari
+    Mercedes Place Places Tone Time Names Name Characters Character Setting Story Note Notes Period
+    Genre Style Cast Film Movie Series Title Location Plot Language Year Era Background Tip He She It
+    They We You I This That These Those There Here The A An His Her Their Its Our My Everyone Everybody
+    Nobody Somebody Someone One Both All Some Most Please Use Avoid Do Never Always Call Later Then Now
+    When While As If And But Or Who What Where Night Day Morning Evening Inside Outside Part Chapter
+    Scene Act Episode
+    """
+)
+"""Words with a capital letter that are no names of people or places, at a line's start or within it."""
+
+
+def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
+    """Names in the note, in its order, then those in the lines, the latest first; each once.
+
+    Sure are words with a capital letter in the middle of a sentence, those that own something or are joined
+    to a name, and in the note those that begin an entry of a cast list. A word with a capital letter that
+    only ever begins sentences is one where it acts, in two lines at least. Text in quotation marks, which is
+    read from the screen, is not looked at; titles are left out. A first name of somebody whose full name the
+    note has is not listed again.
+
+    >>> names_in(["Ann hides.", "The guard looks at Captain Bo Lee."], "The thief is called Ann.")
+    ('Ann', 'Bo Lee')
+    """
+    entries = (name for match in _ENTRY.finditer(note) for name in _name(match[1]))
+    sure = sorted([*_names_of(note), *entries], key=note.find)
+    acting = Counter(name for line in lines for name in _acting(line))
+    for line in reversed(lines):
+        sure += [*_names_of(line), *(name for name in _acting(line) if acting[name] > 1)]
+    known: list[str] = []
+    for name in dict.fromkeys(sure):
+        if not any(set(name.split()) <= set(longer.split()) for longer in known):
+            known.append(name)
+    return tuple(known)
+
+
+@lru_cache(maxsize=8192)
+def _names_of(text: str) -> tuple[str, ...]:
+    """Names that are ones for sure."""
+    bare = without_quotations(text)
+    found: list[str] = []
+    for match in _RUN.finditer(bare):
+        before = bare[: match.start()]
+        if _OF.search(before) or _OF_THIS.match(bare, match.end()):
+            continue
+        titled = match[0].partition(" ")[0] in _TITLES and " " in match[0]
+        within = not _SENTENCE_START.search(before) or _after_title(before) or titled
+        owns = match[0].endswith(("'s", "’s"))
+        if within or owns or _JOINED.match(bare, match.end()):
+            found += _name(match[0])
+    return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _acting(text: str) -> tuple[str, ...]:
+    """Words that begin a sentence and a verb follows: names, but for rain, smoke and the like."""
+    bare = without_quotations(text)
+    found: list[str] = []
+    for match in _RUN.finditer(bare):
+        verb = re.match(r" (?:\w+ly )?(\w+)", bare[match.end() :])
+        first = match[0].lower()
+        if not verb or verb[1] not in THIRD or not _SENTENCE_START.search(bare[: match.start()]):
+            continue
+        if first not in NO_ARTICLE and not first.endswith(("ing", "light", "thing", "body")):
+            found += _name(match[0])
+    return tuple(dict.fromkeys(found))
+
+
+def _after_title(before: str) -> bool:
+    """True after ``Mr.``, whose full stop ends no sentence."""
+    title = re.search(r"(?<!\w)(\w+)\.\s*\Z", before)
+    return title is not None and title[1] in _TITLES
+
+
+def _name(run: str) -> Iterator[str]:
+    """The name in a run of words with capital letters, without titles and without possessive s."""
+    words = [re.sub(r"['’]s$", "", word) for word in run.split()]
+    while words and words[0] in _TITLES | NO_NAMES:
+        words.pop(0)
+    if words and not any(word in NO_NAMES for word in words):
+        yield " ".join(words)
+
+
+Known = Callable[[str], bool]
+"""Whether a word, in small letters, is known to whoever asks."""
+
+_PLACED = listed(
+    "in into inside within across through throughout over above below under underneath outside around near "
+    "beyond along on onto via aboard of enter enters entering leaves surrounding"
+)
+"""A name after one of these is mostly that of a place or a thing, unless it owns what follows."""
+
+_BEING = listed("is are back arrive arrives appear appears stay stays stop stops meet meets live lives works")
+"""Before ``at`` and a place."""
+
+_BODY = listed(
+    """
+    face hand hands eyes eye arm arms head hair shoulder shoulders back chest lips mouth neck leg legs
+    foot feet finger fingers fist jaw cheek cheeks brow forehead knee knees throat wrist gaze smile
+    expression body side lap ear ears nose chin waist stomach skin heart grip shirt jacket coat hat
+    glasses wife husband mother father son daughter brother sister friend room house car desk gun phone
+    bed men
+    """
+)
+"""What people have; ``London's`` is followed by other things."""
+
+_THINGS = listed(
+    """
+    street st road rd avenue ave lane drive boulevard square bridge park hotel inn bar cafe café club
+    restaurant hospital school college university academy station airport church cathedral palace castle
+    tower building house hall museum theatre theater library bank market store shop mall centre center
+    city town village county island islands river lake sea ocean bay beach mountain mount mountains hill
+    hills valley canyon desert forest woods garden gardens stadium arena company corporation corp inc
+    ltd co airlines airways express times post news tribune gazette magazine journal bible army navy
+    force forces police department bureau agency office ministry museum monument memorial cemetery
+    prison jail ranch farm plaza place court heights point gate wall way tunnel pass state states united
+    kingdom empire republic war day night eve year fair festival show games cup league bowl club band
+    union society institute north south east west northern southern eastern western new old great upper
+    lower saint los las san santa el la le fort port cape hollywood bureau tv fbi cia nypd
+    """
+)
+"""Words of names of places, makes and bodies."""
+
+
+_KIN = listed(
+    "dad daddy mom mommy mum mummy mama papa pa ma son kid boss chef medic security cowboy santa yeti orc"
+)
+"""Words that stand for a name, but are of anybody."""
+
+_PLACES = listed(
+    """
+    london paris berlin rome madrid vienna prague moscow tokyo beijing shanghai hong kong bangkok mumbai
+    delhi calcutta cairo istanbul athens venice florence milan naples amsterdam brussels dublin
+    edinburgh glasgow manchester liverpool oxford cambridge brooklyn bronx queens manhattan chicago
+    boston philadelphia washington atlanta miami dallas houston denver seattle detroit vegas toronto
+    montreal sydney melbourne america england britain scotland wales ireland france germany spain italy
+    greece russia ukraine poland china japan korea vietnam india pakistan afghanistan iraq iran israel
+    egypt africa europe asia australia canada mexico cuba brazil argentina california texas florida
+    arizona nevada alaska hawaii kansas ohio nebraska louisiana mississippi alabama virginia maryland
+    oregon pacific atlantic earth mars jupiter saturn
+    """
+)
+
+_NEVER = _THINGS | _KIN | _PLACES | FUNCTION_WORDS | STARTERS
+
+_READ_OUT = re.compile(
+    r"\b(?:reads?|reading|says|spells?|spelling|words?|headline|message|label|motto|logo|titles?|caption|"
+    r"subtitles?|writes|signs?)\b,? ?(?=[A-Z\d])[^.!?]*"
+)
+"""What is read from the screen and stands in no quotation marks: ``A sign reads, Dos Cabezas, Arizona.``"""
+
+
+def people_named(text: str, known: Known = lambda key: False) -> tuple[tuple[int, int], ...]:
+    """Spans of names that are, for all that stands around them, of people; those with a known word are not.
+
+    A name is one that acts (``Ann smiles``), owns what people have (``Ann's hand``), has a title, or is acted
+    on (``looks at Ann``). Not taken are names behind an article or another determiner, behind prepositions of
+    place, before a noun (``Coke can``), those with a word of places or makes, and abbreviations. A word that
+    begins a sentence is a name only where it acts or owns, and no word of the language as far as known here.
+    Text in quotation marks is not looked at.
+    """
+    bare = _READ_OUT.sub(lambda match: " " * len(match[0]), without_quotations(text))
+    return tuple(
+        (run[0].start, run[-1].end)
+        for run in _named(bare)
+        if not any(known(token.key) for token in run) and _is_person(run, bare)
+    )
+
+
+def _named(bare: str) -> Iterator[tuple[Token, ...]]:
+    """Runs without the word that has its capital letter from the sentence it begins, and without titles."""
+    for run in runs(bare):
+        begins = len(run) > 1 and SENTENCE_START.search(bare[: run[0].start]) and _is_word(run[0].key)
+        yield run[1:] if begins else run
+
+
+def _is_person(run: tuple[Token, ...], bare: str) -> bool:
+    front, after = bare[: run[0].start], bare[run[-1].end :]
+    core = [token.key for token in run if token.key not in NAME_TITLES]
+    if not core or any(map(_no_name, core)) or not all(_spelt_out(token, bare) for token in run):
+        return False
+    if _TITLE_OF.search(front) or re.match(r" of (?:the )?[A-Z]", after):
+        return False
+    if len(core) < len(run):
+        return True
+    if SENTENCE_START.search(front) and len(core) == 1:
+        return not _is_word(core[0]) and (_owns(after) or _acts(after))
+    return _is_acted_on(_before(front), after)
+
+
+def _is_acted_on(before: list[str], after: str) -> bool:
+    """Whether a name within a sentence is a person's, by the words around it."""
+    if _follows_determiner(before) or _is_attribute(after):
+        return False
+    is_there = before[-1:] == ["at"] and before[-2:-1] and before[-2] in _BEING
+    return _owns(after) or not before or not (is_there or before[-1] in _PLACED)
+
+
+def _spelt_out(token: Token, bare: str) -> bool:
+    """False for abbreviations, ``TV`` and ``FBI``, and for what holds a figure."""
+    word = bare[token.start : token.end].rstrip(".")
+    if "'" in word.replace("’", "'")[1:2]:
+        return word[0] in "OD" and len(word) > 4
+    return not ((word.isupper() and len(word) <= 4) or any(c.isdigit() for c in word))
+
+
+def _no_name(key: str) -> bool:
+    return key in _NEVER or key.capitalize() in NO_NAMES
+
+
+def _is_word(key: str) -> bool:
+    """Whether a word of the language, as far as known here, that may begin a sentence."""
+    return (
+        key in STARTERS | NO_ARTICLE | PLURALS | SAYING_WHEN | WORD_NAMES
+        or key in LEMMAS
+        or key in ADJECTIVES
+        or key.endswith(("ing", "light", "thing", "body", "ly", "ness", "ment", "tion"))
+    )
+
+
+def _before(text: str) -> list[str]:
+    """Up to four words in front, in the same clause."""
+    clause = re.split(r"[.,;:!?—–()\n]", text)[-1]
+    return [word.lower() for word in re.findall(r"[\w'’-]+", clause)[-4:]]
+
+
+def _follows_determiner(before: list[str]) -> bool:
+    """``the Bronx``, ``a black Mercedes``, ``her friend Ann``: articles and possessives with adjectives."""
+    for i in reversed(range(len(before))):
+        word = before[i]
+        if word in DETERMINERS or word.endswith(("'s", "’s")):
+            return True
+        if word.endswith(("ing", "ed")):
+            return i > 0 and before[i - 1] in DETERMINERS
+        if word in FUNCTION_WORDS or word in THIRD:
+            return False
+    return False
+
+
+def _owns(after: str) -> bool:
+    owned = re.match(r"['’]s? ((?:\w+ ){0,2}\w+)", after)
+    return owned is not None and any(word in _BODY for word in owned[1].lower().split())
+
+
+def _acts(after: str) -> bool:
+    """``slowly turns away``, ``and Olga walk on``; not ``Coloured lights reflect``."""
+    several = re.match(r" and (?:the )?[A-Z][\w'’-]+(?= )", after)
+    words = re.findall(r"[\w'’-]+|[^\w\s]", after[several.end() if several else 0 :])[:4]
+    if words[:1] == [","]:
+        del words[0]
+    while words and (words[0].endswith("ly") or words[0] in ADVERBS):
+        del words[0]
+    if not words:
+        return False
+    noun = words[0] in NOUNS_TOO and words[1:2] and words[1] in LEMMAS and not words[1].endswith("ing")
+    return not noun and (words[0] in THIRD or (several is not None and words[0] in LEMMAS))
+
+
+def _is_attribute(after: str) -> bool:
+    """``Coke can``, ``Nazi soldiers``: a noun follows."""
+    word = re.match(r"[ ]([a-zà-ÿ][\w-]*)", after)
+    if word is None:
+        return False
+    return not (word[1] in _NO_NOUNS or word[1] in LEMMAS or word[1].endswith(("ly", "ing", "ed")))
+
+
+_NO_NOUNS = FUNCTION_WORDS | ADVERBS | listed("is are has also")
+
+_TITLE_OF = re.compile(r"(?<!\w)[A-Z]\w+ of (?:the )?\Z")
+"""``Tears of Steel``: names that ``of`` joins are a title or a place."""

@@ -1,0 +1,396 @@
+"""English as AD writes it: the closed classes, verbs and their forms, nouns, what a verb wants after it.
+
+Word lists and no parser: lines are taken apart in every run, and the core brings no model for it; lists are
+quick and say the same of the same line for ever. They were gathered by hand and tried on human AD. What a
+rule needs is put together from the classes here; lists of its own stand with the rule.
+
+How sure a verb must be differs with its reader, so the sets of nouns that look like verbs are of three
+widths: `MOSTLY_NOUNS` within `NOUNS_TOO`, which have forms of verbs, and `MASSES`, which are about the
+missing article.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from shotad.script.word_lists import ARTICLES
+
+
+def listed(words: str) -> frozenset[str]:
+    """The words of a list as a set."""
+    return frozenset(words.split())
+
+
+def listed_in(name: str) -> frozenset[str]:
+    """The words of ``words/NAME.txt`` beside this module."""
+    return listed((Path(__file__).parent / "words" / f"{name}.txt").read_text(encoding="utf-8"))
+
+
+NOMINATIVE = listed("he she it they")
+ACCUSATIVE = listed("him her it them")
+REFLEXIVE = listed("himself herself itself themselves")
+INDEFINITE = listed(
+    "someone somebody anyone anybody everyone everybody nobody something anything everything nothing none "
+    "neither"
+)
+PRONOUNS = ACCUSATIVE | REFLEXIVE | {"each", "other"}
+"""They end what a verb is done to."""
+
+OWNED: frozenset[str] = listed("his her its their")
+POSSESSIVES = OWNED | listed("my our your")
+POINTING = listed("this that these those")
+FLOATING = listed("both all each")
+"""They stand before a noun, and also between a subject and its verb: ``They all stare``."""
+SEVERAL = listed("two three four five six seven eight nine ten several some many few")
+SINGLE = listed("one another each every")
+DETERMINERS = ARTICLES | POSSESSIVES | POINTING | FLOATING | SEVERAL | SINGLE | listed("no any")
+PLURAL_DETERMINERS = SEVERAL | listed("these those both all")
+SINGULAR_DETERMINERS = listed("a an another each every this that")
+OTHERS = listed("other others more")
+"""They stand before a noun as determiners do, and after one."""
+OBJECTS = ARTICLES | OWNED | ACCUSATIVE | REFLEXIVE
+"""What can only follow a verb, not a noun of the same form: ``points the gun``."""
+
+LINKING = listed(
+    "of at with without from by for into onto toward towards against among amid between beneath beside "
+    "during upon via like"
+)
+"""Prepositions that never stand alone; a noun follows."""
+PLACING = listed(
+    "in on over under through across along around behind near past above below inside outside within beyond "
+    "underneath alongside atop"
+)
+"""Prepositions that may stand alone, as adverbs: ``She looks around``."""
+TIMES = listed("after before")
+"""Prepositions of time that also join clauses."""
+PARTICLES = listed("up down off out")
+"""Prepositions that mostly belong to the verb before them: ``picks up``, ``sits down looking``."""
+PREPOSITIONS = LINKING | PLACING | TIMES | PARTICLES | {"to"}
+BEFORE_NOUNS = (DETERMINERS - FLOATING - {"one"}) | LINKING | PLACING
+"""Words after which a form that could be a verb is a noun; after "to", "all" and "one" it is one."""
+
+COORDINATING = listed("and but or")
+RELATIVE = listed("who which whose whom that where")
+SUBORDINATING = listed(
+    "as while when whenever until once if because although though since where before after"
+)
+STOPS = RELATIVE | listed("as while when if to")
+"""No subject goes on after one of these."""
+OPENERS = COORDINATING | listed("so then now")
+"""Words before a sentence that do not belong to its subject."""
+
+AUXILIARIES = listed(
+    "is are has have does do can cannot must isn't aren't doesn't don't hasn't haven't can't"
+)
+SAYING_WHEN = listed(
+    "then now later still again soon just next finally suddenly meanwhile instead afterwards"
+)
+SAYING_WHERE = listed("inside outside upstairs downstairs elsewhere nearby overhead above below")
+ADVERBS = listed(
+    "then now still just again also soon both each never almost half together back inside outside"
+)
+"""They stand between a subject and its verb, apart from those in -ly."""
+ADVERBS_FIRST = SAYING_WHEN | SAYING_WHERE | listed("moments seconds minutes hours days")
+"""Words that stand before a comma and only say when or where."""
+WAYS = PARTICLES | listed(
+    "at away around back to outside inside over toward towards for across into onto upstairs"
+)
+"""Ways and places that follow a verb."""
+AFTER_A_VERB = (
+    OBJECTS
+    | PARTICLES
+    | listed(
+        "to away back at into onto through in on around from over toward towards behind across past along by "
+        "under forward inside outside aside open shut as and while"
+    )
+)
+"""What may follow a verb; after a noun of the same form it is rarer."""
+
+UNFINISHED = (
+    ARTICLES | (POSSESSIVES - ACCUSATIVE) | COORDINATING | listed("as at for from into of onto to while with")
+)
+"""A line whose last word is one of these breaks off."""
+FUNCTION_WORDS: frozenset[str] = (
+    ARTICLES
+    | POSSESSIVES
+    | POINTING
+    | FLOATING
+    | SINGLE
+    | NOMINATIVE
+    | PRONOUNS
+    | PREPOSITIONS
+    | COORDINATING
+    | RELATIVE
+    | SUBORDINATING
+    | AUXILIARIES
+    | WAYS
+    | listed(
+        "be was were had will hers theirs ones there here not no some very just now still again then than so "
+        "near shot shots"
+    )
+)
+"""Words that carry no meaning of their own."""
+
+
+BASES: frozenset[str] = listed_in("verbs")
+"""Infinitives."""
+
+_IRREGULAR = listed_in("irregular_verbs")
+_IRREGULAR_PASTS = {group.split("=")[0]: tuple(group.split("=")[1:]) for group in sorted(_IRREGULAR)}
+"""Past tense and participle, the latter last."""
+_REGULAR_TOO = listed(
+    "burn dream hang kneel knit lean leap light saw sew shave shine sow speed spill spit strive thrust "
+    "wake weave"
+)
+"""``burnt`` and ``burned``."""
+
+_IRREGULAR_THIRD = {"be": "is", "have": "has"}
+_DOUBLED = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtv]$")
+"""One syllable with one vowel and one consonant at its end: ``run → running``."""
+_DOUBLED_TOO = listed("begin forget patrol propel reset unclip unpin unplug unwrap unzip")
+_BOTH_WAYS = re.compile(r"^[^aeiou]*[aeiou].*[^aeiou][aeiou]l$|^(?:dial|duel)$")
+"""``travelling`` and, in American, ``traveling``."""
+_NO_PARTICIPLES = listed("become burst come cost hit let put read run")
+"""Participles like their infinitives that describe no state; ``cut`` and ``shut`` do."""
+_STATES = listed("open outstretched strewn swollen untucked")
+"""What is said of a state like a participle, and is none of a verb here."""
+
+
+def third(base: str) -> str:
+    """``watch → watches``, ``carry → carries``, ``go → goes``."""
+    if base in _IRREGULAR_THIRD:
+        return _IRREGULAR_THIRD[base]
+    if re.search(r"[^aeiou]y$", base):
+        return f"{base[:-1]}ies"
+    return base + ("es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o)$", base) else "s")
+
+
+def plain(base: str) -> str:
+    """The form after a plural: ``open → open``, ``be → are``."""
+    return "are" if base == "be" else base
+
+
+def gerunds(base: str) -> tuple[str, ...]:
+    """``take → taking``, ``run → running``, ``lie → lying``; the usual spelling first."""
+    if base.endswith("ie"):
+        return (f"{base[:-2]}ying",)
+    if base.endswith("e") and base != "be" and not base.endswith(("ee", "ye", "oe")):
+        return (f"{base[:-1]}ing",)
+    return tuple(f"{stem}ing" for stem in _stems(base))
+
+
+def pasts(base: str) -> tuple[str, ...]:
+    """Past tense and participles: ``carry → carried``, ``take → took taken``."""
+    irregular = _IRREGULAR_PASTS.get(base, ())
+    return irregular if irregular and base not in _REGULAR_TOO else (*irregular, *_regular_pasts(base))
+
+
+def participles(base: str) -> tuple[str, ...]:
+    """``carry → carried``, ``take → taken``, ``burn → burnt burned``."""
+    irregular = _IRREGULAR_PASTS.get(base, ())[-1:]
+    return irregular if irregular and base not in _REGULAR_TOO else (*irregular, *_regular_pasts(base))
+
+
+def _regular_pasts(base: str) -> tuple[str, ...]:
+    if re.search(r"[^aeiou]y$", base):
+        return (f"{base[:-1]}ied",)
+    return (f"{base}d",) if base.endswith("e") else tuple(f"{stem}ed" for stem in _stems(base))
+
+
+def _stems(base: str) -> tuple[str, ...]:
+    """What -ing and -ed are put to."""
+    if _DOUBLED.match(base) or base in _DOUBLED_TOO:
+        return (base + base[-1],)
+    return (base + base[-1], base) if _BOTH_WAYS.search(base) else (base,)
+
+
+def forms(bases: Iterable[str]) -> frozenset[str]:
+    """The present tense of verbs: ``keep keeps``."""
+    return frozenset(form for base in bases for form in (plain(base), third(base)))
+
+
+def _all_forms() -> Iterator[tuple[str, str]]:
+    """Forms with their infinitives; where a form is of two verbs, the one that is meant more often first."""
+    yield "saw", "see"
+    yield from ((base, base) for base in sorted(BASES))
+    yield from ((form, "be") for form in ("am", "are", "was", "were"))
+    for base in sorted(BASES):
+        yield from ((form, base) for form in (third(base), *gerunds(base), *pasts(base)))
+
+
+THIRD = frozenset(map(third, BASES))
+"""He ``opens``."""
+PLAIN = frozenset(map(plain, BASES))
+"""They ``open``."""
+GERUNDS = frozenset(form for base in BASES for form in gerunds(base))
+"""``Opening``."""
+PARTICIPLES = frozenset(form for base in BASES - _NO_PARTICIPLES for form in participles(base)) | _STATES
+"""``Opened``: what can describe a state."""
+PERFECTS = frozenset(past[-1] for past in _IRREGULAR_PASTS.values() if len(past) > 1) - BASES
+"""Participles that are no past tense: ``taken``, ``grown``."""
+LEMMAS = dict(reversed(list(_all_forms())))
+"""Infinitive of each form of a verb: ``{"took": "take", …}``."""
+
+
+def lemma(form: str) -> str:
+    """The infinitive; a word that is no form of a verb as it is."""
+    return LEMMAS.get(form, form)
+
+
+_MOSTLY = listed(
+    """
+    back beam blast blow board bolt bow brush call charge check cover cry cut drink drop duck edge elbow
+    eye face finger fire flash flip guard hand head kick knee laugh leave light line load look mouth pack
+    paint part paw pin plant pocket point punch ring rock row scream shout show sign smoke snap spot stare
+    step strap strike tear tie tip trail turn watch wave wheel work zip
+    """
+)
+_TOO = listed(
+    """
+    arch attempt bandage barge bark bat bear block bond bound brake button cast cheer chop circle clamp clap
+    claw click comb cook corner cough crack crane crowd cuff cup curse dance deal drape dream dress drill
+    drive drum dust end escort fan file fish fit flare flick float fly focus fold frown furrow gag gain
+    glimpse grill grip growl guide hammer hang hatch hide hike hit hook hop hose howl hum hunt inch iron jam
+    kiss knock knot ladle land lead lift lock mark milk mount move nap need nod oil parade park pass pat
+    peel photograph pile place play plug polish pose present press prop pulse pump race rake rattle reel
+    rest ride rinse ripple roll run rush saddle sail saw scale scoop screw seal search sell set shelter
+    shield shift shovel shrug signal sip skate ski slap sledge slice slide slip smile sneeze snow spare
+    spark spin spiral splash splinter spray spring sprout spy stack stalk stall stamp start steam stick
+    stitch stop storm streak stream stride strip stroke surface swing switch tap taxi test thread throttle
+    thumb toast touch tower toy track train trap trip twist type use vault wait walk whine whip wind wrap
+    wrinkle
+    """
+)
+MOSTLY_NOUNS = frozenset(map(third, _MOSTLY))
+"""Forms in -s that are nouns wherever no object follows: ``his hands``, ``the old man's looks``.
+
+Narrow, for cutting: a cut at a wrong verb leaves no sentence, and one not made costs a few words.
+"""
+NOUNS_TOO = (MOSTLY_NOUNS | frozenset(map(third, _TOO))) - {"eyes"}
+"""Forms in -s that are as often nouns in a list: ``plates, cups and rings``.
+
+Wide, since after a comma or an "and" nothing else tells them apart. Eyes are a noun, but rarely one thing
+among others: ``rolls her eyes and turns``.
+"""
+MASSES = listed(
+    """
+    applause ash beer blood bone box cash cheer coffee confetti cover crew dance darkness dawn day death
+    debris dress drink dusk dust evening fabric fight film fire fish flesh foam fog food frost glass grass
+    hail hair help ice ivy laughter life light love metal milk mist morning moss mud music nature night oil
+    paint paper plaster play post rain rest rope rubble sand silk skin sleep sleet smoke snow speed steam
+    sweat tape tea thunder time traffic trash water wear wind wine wood work
+    """
+)
+"""Nouns that need no article: ``bread, smoke and fire``, ``Rain falls``."""
+NO_ARTICLE: frozenset[str] = MASSES | INDEFINITE | {"much", "more"}
+"""What begins a sentence without an article and is no name."""
+PLURALS = listed(
+    "men women children people police feet teeth mice geese fish sheep others both crowds soldiers"
+)
+NOUNS_IN_ING = listed(
+    """
+    anything bedding being bring building ceiling clothing dining during earring evening everything fling
+    housing king lightning lining living morning nothing pudding railing ring sewing sibling sing sling
+    something spring sterling stocking string swimming swing thing viking wedding wing briefing offering
+    parking
+    """
+)
+"""Words that look like participles and are nouns, or verbs without an ending, nearly always."""
+PERHAPS_NOUNS_IN_ING = listed(
+    "beginning clearing crossing drawing ending gathering landing meeting opening painting setting"
+)
+"""Nouns where nothing or a preposition follows: ``a large painting of a ship``."""
+
+COLOURS = listed("black white red green blue yellow brown grey gray pink purple golden")
+ADJECTIVES = COLOURS | listed(
+    """
+    armed bald bare bearded big blonde bloody bright broken clean dead deep different dirty double dry dusty
+    early empty enormous entire fat fellow female few first full giant hard heavy high hot huge injured
+    large last late left little local long low lower main male many massive muddy narrow nearby new next old
+    other own rear right rough round rusty same second several sharp short single slim small smooth soft
+    tall thick thin third tiny upper various warm wet whole wide wooden wounded young
+    """
+)
+ADJECTIVE_ENDINGS = re.compile(r"(?:ous|ful|less|ish|ive|[a-z]-[a-z]+ed|ic)$")
+BEFORE_A_NOUN = PREPOSITIONS | DETERMINERS | ADJECTIVES | listed("and or others more")
+"""After one of these stands no verb."""
+
+
+def singular(noun: str) -> str:
+    """``boxes → box``, ``ladies → lady``; short words and those in -ss, -us, -is as they are."""
+    if len(noun) > 4 and noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    if len(noun) > 4 and noun.endswith(("shes", "ches", "xes", "sses")):
+        return noun[:-2]
+    if len(noun) > 3 and noun.endswith("s") and not noun.endswith(("ss", "us", "is")):
+        return noun[:-1]
+    return noun
+
+
+TAKES_ING = forms(
+    listed(
+        "avoid be begin catch come continue find finish get go have hear help keep knock leave resume risk "
+        "send set spend start stop try"
+    )
+)
+"""Verbs that are not whole without the form in -ing after them."""
+RESULTS = listed("causing revealing allowing making letting forcing sending leaving showing")
+"""Participles that may be said of the whole clause before them; they stay with it."""
+SEEING = forms(listed("see watch hear let make help feel"))
+"""An infinitive without "to" may follow: ``They watch him run``."""
+NEEDS_PLACE = listed(
+    """
+    aim allow attach balance bang bring bury carry cast catch chuck cover cradle dip direct drag drape draw
+    drive drop dump fasten fend fill fix fling flick force get give guide hand hang have help hold hurl jab
+    keep knock lash launch lay lead lean leave lift line load lob lock lower make mount move offer pass pat
+    perch pin place plant plunge point poke pour press prop pull push put raise ram replace rest reveal
+    roll rub run send set share shove show sink slam slide slip smash splash spray spread stab steer
+    stick strap stuff surround swing take tap throw thrust tie tip toss trap tuck turn urge use wedge wrap
+    """
+)
+"""Verbs whose object goes somewhere: what stands after it is part of what is done."""
+PUTS_SOMEWHERE = NEEDS_PLACE | listed(
+    """
+    back bat blast bounce bundle clap coax connect crack crowd dangle dunk ease edge escort haul herd
+    hitch hoist hook hustle impale inject insert jam jerk jolt link lodge lug lull lure nestle nudge pack
+    peel pile plaster plop plug position propel rake rip scoop scrape screw shift shovel sling smear
+    spatter spill spin spit splatter sprinkle squirt stack station sweep thread touch train trundle tug
+    unload usher vomit waft wheel whip whisk wind wrench yank zip
+    """
+)
+"""The same, with verbs whose base form is a noun as well: ``a hook``, ``the back``."""
+WHOLE_WITH_ITSELF = listed(
+    """
+    admire amuse bare behead brace calm clean compose console drown dry enjoy examine excuse fan free hang
+    hide hurt hug introduce kill pinch poison scratch shave shield shoot steady stop strangle stretch
+    undress warm wash
+    """
+)
+"""Verbs that are whole with ``himself``; ``plugs itself | into the wall`` is not."""
+NEEDS_DEED = listed(
+    """
+    allow appear ask attempt be beckon begin bring cause come continue direct fail force gesture get go
+    happen have help hurry invite lead leave make manage motion need offer order prepare pretend put
+    refuse rush seem send set signal start struggle take tell threaten try urge use wait want
+    """
+)
+"""Verbs that are not whole without "to" and a deed."""
+_NEEDS_MORE = listed(
+    "be become begin bring continue do get give hand have keep lay let make place put remain seem send set "
+    "start try use wear"
+)
+NOT_LAST = (
+    UNFINISHED
+    | forms(_NEEDS_MORE)
+    | listed(
+        """
+        about all among another atop attention be been before beneath beside between behind both during each
+        either even every he's hold if it's just leave like looking near nor not only she's sight so than
+        that then these this those three too toward towards turning two until upon very via way when where
+        which who whose without against more being
+        """
+    )
+)
+"""No sentence ends in one of these: something is missing after it."""

@@ -1,0 +1,230 @@
+"""Lines against the film: pace (T3), dialogue and subtitles (L10, L12), text on the screen (L11)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import Generic, TypeVar
+
+from shotad.core import Interval, TextFact, Utterance, is_english
+from shotad.script.checked_lines import Material, TrackLine
+from shotad.script.cue import count_words
+from shotad.script.english_words import FUNCTION_WORDS
+from shotad.script.pace import tempo, usual_words
+from shotad.script.rules import Finding, Level, Limits, quotations
+
+
+def check_pace(line: TrackLine, limits: Limits) -> Iterator[Finding]:
+    """T3 for the line as it is heard, or as it would have to be spoken in its time."""
+    rate = tempo(_length(line), line.heard.duration)
+    for level, limit in ((Level.ERROR, limits.rate_error), (Level.WARNING, limits.rate_warning)):
+        if rate > limit + 1e-6:
+            what = "spoken at" if _is_spoken(line) else "would have to be spoken at"
+            yield Finding("T3", level, f"{what} {rate:.0f} words a minute, over {limit:g}")
+            return
+
+
+def _length(line: TrackLine) -> float:
+    """In words of the usual length.
+
+    Times of a line that no voice has spoken are planned by counting words, and a voice may need more or less
+    for them: then the fewer of words and usual words count.
+    """
+    usual = usual_words(line.said, line.language)
+    if _is_spoken(line) or not is_english(line.language):
+        return usual
+    return min(usual, count_words(line.said))
+
+
+def _is_spoken(line: TrackLine) -> bool:
+    return line.voiced is not None and line.voiced.interval is not None
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_RUN = 4
+"""Words in a row that a line and what is spoken have in common by chance only where few of them mean much."""
+_FEWEST = 3
+"""Words of a line that is said as a whole, at least."""
+_MEANING = 2
+"""How many of them must mean something."""
+
+
+def check_dialogue(line: TrackLine, speech: Sequence[Utterance], window: float) -> Iterator[Finding]:
+    """L10: ``line`` has four words in a row, two of them no small ones, that somebody says within ``window``
+    seconds before or after it. Utterances without words say nothing."""
+    near = [u.text for u in speech if u.text and _apart(u.interval, line.heard) <= window]
+    if (shared := _most_shared(line.text, near)) is not None:
+        words = line.text[slice(*shared)]
+        yield Finding("L10", Level.WARNING, f"is said in the dialogue too: {words!r}", span=shared)
+
+
+def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -> Iterator[Finding]:
+    """L12: as L10, of subtitles that stand in the picture within ``window`` seconds of the line."""
+    subtitles = (text for text in texts if text.kind == "subtitle")
+    near = [text.text for text in subtitles if _apart(_shown(text), line.heard) <= window]
+    if (shared := _most_shared(line.text, near)) is not None:
+        words = line.text[slice(*shared)]
+        yield Finding("L12", Level.ERROR, f"stands in the subtitles of the picture: {words!r}", span=shared)
+
+
+def _shown(text: TextFact) -> Interval:
+    return Interval(text.first, max(text.last, text.first + 0.001))
+
+
+def _apart(one: Interval, other: Interval) -> float:
+    """Seconds between two times; 0 where they touch or overlap."""
+    return max(0.0, one.start - other.end, other.start - one.end)
+
+
+def _most_shared(text: str, heard: Sequence[str]) -> tuple[int, int] | None:
+    """The longest of what ``text`` shares with one of ``heard``, the earliest of equals, as characters."""
+    found = (span for one in heard if (span := _shared(text, one)) is not None)
+    return max(found, key=lambda span: (span[1] - span[0], -span[0]), default=None)
+
+
+def _shared(text: str, heard: str) -> tuple[int, int] | None:
+    """The longest run of words of ``text`` that ``heard`` has too, as characters; None where it is too short.
+
+    A line of three words must be said as a whole; shorter ones are let pass.
+    """
+    ours, theirs = list(_WORD.finditer(text)), [_key(word) for word in _WORD.findall(heard)]
+    keys = [_key(match[0]) for match in ours]
+    first, last = _longest_run(keys, theirs)
+    meaning = sum(key not in FUNCTION_WORDS for key in keys[first:last])
+    whole = last - first == len(keys) >= _FEWEST and meaning > 0
+    if whole or (last - first >= _RUN and meaning >= _MEANING):
+        return ours[first].start(), ours[last - 1].end()
+    return None
+
+
+def _key(word: str) -> str:
+    return word.lower().replace("’", "'")
+
+
+def _longest_run(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
+    """Where the longest run of ``ours`` lies that stands in ``theirs`` too: [first, last), the earliest."""
+    best = (0, 0)
+    before = [0] * (len(theirs) + 1)
+    for i, word in enumerate(ours, 1):
+        row = [0] * (len(theirs) + 1)
+        for j, other in enumerate(theirs, 1):
+            if word == other:
+                row[j] = before[j - 1] + 1
+                if row[j] > best[1] - best[0]:
+                    best = (i - row[j], i)
+        before = row
+    return best
+
+
+_SCREEN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SURE = 0.8
+"""How sure a reading must be: a sign that is none would be asked for in vain."""
+_ENOUGH = 0.5
+"""Share of the words of a text that must be heard."""
+_ALL_OF = 2
+"""Words of a text of which all must be heard: one of two is soon said by chance."""
+_AT_MOST = 6
+"""Words of a long text, a letter or a newspaper, of which half must be heard: not more is asked for."""
+_ALIKE = 0.8
+"""How alike two texts must be to be one: letters are misread."""
+_ALIKE_WORDS = 0.75
+"""The same for two words: one letter of four."""
+_SAME = 30.0
+"""Seconds within which a text that is shown again is the same."""
+
+WINDOW = 20.0
+"""Seconds before and after a text is shown within which it is read out."""
+
+
+def check_texts(material: Material) -> Iterator[Finding]:
+    """L11 for titles and signs of which no line and nobody in the film says half the words, from `WINDOW`
+    seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left out."""
+    for text in _once(fact for fact in material.texts or () if _counts(fact)):
+        shown = _shown(text)
+        around = Interval(shown.start - WINDOW, shown.end + WINDOW)
+        heard = " ".join(_heard(around, material.lines, material.speech or ()))
+        if not _is_read(text.text, heard):
+            short = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
+            what = f"{text.kind} that nobody reads out, at {shown}: {short!r}"
+            yield Finding("L11", Level.WARNING, what, when=shown)
+
+
+def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
+    """The second from which the words that a line reads out stand on the screen nearby; None where it reads
+    none, or they were not found there."""
+    quoted = " ".join(line.text[start:end] for start, end in quotations(line.text))
+    read = (text for text in texts if _counts(text) and _is_read(text.text, quoted)) if quoted else ()
+    return min((t.first for t in read if abs(t.first - line.heard.start) <= _SAME), default=None)
+
+
+def _counts(text: TextFact) -> bool:
+    letters = sum(character.isalpha() for character in text.text)
+    return text.kind in ("title", "sign") and text.sure >= _SURE and letters >= 3
+
+
+def _once(texts: Iterable[TextFact]) -> list[TextFact]:
+    """Each text once, however many clips show it, from where it is first to where it is last seen."""
+    found: list[TextFact] = []
+    for text in sorted(texts, key=lambda text: (text.first, text.text)):
+        for i, known in enumerate(found):
+            if text.first - known.last <= _SAME and _like(known.text.lower(), text.text.lower()):
+                found[i] = replace(known, last=max(known.last, text.last))
+                break
+        else:
+            found.append(text)
+    return found
+
+
+def _heard(around: Interval, lines: Sequence[TrackLine], speech: Sequence[Utterance]) -> Iterator[str]:
+    yield from (line.said for line in lines if line.heard.overlaps(around))
+    yield from (spoken.text for spoken in speech if spoken.interval.overlaps(around))
+
+
+def _is_read(text: str, heard: str) -> bool:
+    wanted, said = _words(text), set(_words(heard))
+    if not wanted:
+        return True
+    found = sum(word in said or any(_like(word, other, _ALIKE_WORDS) for other in said) for word in wanted)
+    few = len(wanted) <= _ALL_OF
+    return found >= (len(wanted) if few else _ENOUGH * min(len(wanted), 2 * _AT_MOST))
+
+
+def _words(text: str) -> list[str]:
+    """Its words, each once, without the small ones (a letter or two, ``the``) unless there are no others."""
+    words = list(dict.fromkeys(match.lower() for match in _SCREEN_WORD.findall(text)))
+    return [word for word in words if len(word) > 2 and word not in FUNCTION_WORDS] or words
+
+
+def _like(one: str, other: str, alike: float = _ALIKE) -> bool:
+    return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= alike
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalIndex(Generic[Item]):
+    """Items in order of their starts, which are kept beside them with the latest end so far."""
+
+    items: tuple[Item, ...]
+    starts: tuple[float, ...]
+    ends: tuple[float, ...]
+
+    @staticmethod
+    def of(items: Iterable[Item], when: Callable[[Item], Interval]) -> IntervalIndex[Item]:
+        """The items, by when each is; those that begin together stay in order."""
+        ordered = sorted(((when(item), item) for item in items), key=lambda pair: pair[0].start)
+        ends = accumulate((time.end for time, _ in ordered), max)
+        return IntervalIndex(
+            tuple(item for _, item in ordered), tuple(time.start for time, _ in ordered), tuple(ends)
+        )
+
+    def near(self, time: Interval, window: float = 0.0) -> tuple[Item, ...]:
+        """All items that lie within ``window`` seconds of ``time`` or touch that, and perhaps shorter ones
+        between them that do not."""
+        first = bisect_left(self.ends, time.start - window)
+        return self.items[first : bisect_right(self.starts, time.end + window)]

@@ -1,0 +1,287 @@
+"""All script formats in one table: writing a track, reading any script back, checking one.
+
+A format NAME has ``write_NAME`` and ``read_NAME`` in a module that is loaded when a script is written or read
+in it. Slots and shots that the user gives are read here too, from any script.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from shotad.core import Interval, ScriptError, write_bytes, write_text
+from shotad.script.cue import Script, ScriptCue
+from shotad.script.dapt import TT, Violation
+from shotad.script.rules import check_times
+from shotad.script.track import Track, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A script format: its name, the ending of our files (``film.ad.vtt``), a writer and a reader.
+
+    ``is_text`` is False where a file is no UTF-8 text (DOCX, XLSX).
+    """
+
+    name: str
+    ending: str
+    encode: Callable[[Track], bytes]
+    read: Callable[[bytes, str], Script]
+    is_text: bool = True
+
+    def write(self, track: Track) -> str:
+        """The script as text. Raises ScriptError for a format that is none, see `encode`."""
+        if not self.is_text:
+            raise ScriptError(f"A script in {self.name} is no text.", "Write its bytes to a file.")
+        return self.encode(track).decode("utf-8")
+
+
+def script_format(name: str) -> Format:
+    """The format of that name, out of `ALL_FORMATS`.
+
+    ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``.
+    """
+    plain, at, rate = name.partition("@")
+    if plain not in ALL_FORMATS or (at and plain != "frazier"):
+        known = ", ".join(ALL_FORMATS)
+        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {known}.", usage=True)
+    return _frazier_at(name, rate) if at else ALL_FORMATS[plain]
+
+
+def read_cues(path: Path, name: str | None = None) -> tuple[ScriptCue, ...]:
+    """The lines of any script file; the format is found by ending and content unless ``name`` gives it.
+
+    Raises ScriptError with file and line.
+    """
+    return read_script(path, name).cues
+
+
+def read_script(path: Path, name: str | None = None) -> Script:
+    """As `read_cues`, with the stamp of the track that the file was written from, if it has one."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ScriptError(f"The script {path} cannot be read: {error}.") from None
+    return script_format(name or detect_format(path.name, data)).read(data, path.name)
+
+
+def detect_format(file_name: str, data: bytes) -> str:
+    """The format's name: by the content where it is plain, else by the ending."""
+    if data.startswith(b"PK") and (package := _load("document", "kind_of")(data)) is not None:
+        return str(package)
+    head = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    first = head.decode("utf-8", "replace").partition("\n")[0].strip()
+    signs = {
+        "dash": b"AdaptationSet" in head and TT.encode() not in head,
+        "vtt": head.startswith(b"WEBVTT"),
+        "dapt": head.startswith(b"<"),
+        "json": head.startswith((b"{", b"[")),
+        "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
+    }
+    found = next((name for name, is_so in signs.items() if is_so), None)
+    if found is None:
+        found = next(
+            (name for name in ("reaper", "frazier") if _load("studio_formats", f"is_{name}")(first)), None
+        )
+    return (
+        found or _BY_ENDING.get(file_name.lower().rpartition(".")[2]) or ("srt" if b"-->" in head else "csv")
+    )
+
+
+def check_script(path: Path) -> tuple[Violation, ...]:
+    """What makes a script unusable: broken syntax, broken clauses in DAPT, times out of order (T6)."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ScriptError(f"The script {path} cannot be read: {error}.") from None
+    name = detect_format(path.name, data)
+    if name in SIGNALS:
+        found: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
+        return found
+    if name == "dapt" and (violations := _load("dapt_reader", "check_dapt")(data)):
+        return tuple(violations)
+    try:
+        cues = ALL_FORMATS[name].read(data, path.name).cues
+    except ScriptError as error:
+        return (Violation(error.clause or f"{name} syntax", error.what),)
+    times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
+    return (*times, *_repeated_ids(cues))
+
+
+def _repeated_ids(cues: tuple[ScriptCue, ...]) -> list[Violation]:
+    counts = Counter(cue.id for cue in cues if cue.id is not None)
+    return [Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1]
+
+
+def _load(module: str, name: str) -> Any:
+    return getattr(import_module(f"shotad.script.{module}"), name)
+
+
+def _text_format(name: str, ending: str, module: str, *rate: Fraction) -> Format:
+    """A format whose module writes and reads text; ``rate`` are the frames a second of one that counts in
+    frames."""
+
+    def encode(track: Track) -> bytes:
+        written: str = _load(module, f"write_{name}")(track, *rate)
+        return written.encode("utf-8")
+
+    def read(data: bytes, file_name: str) -> Script:
+        script: Script = _load(module, f"read_{name}")(_decoded(data, file_name), file_name, *rate)
+        return script
+
+    return Format(name, ending, encode, read)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ScriptError(f"{name}, line {line}: the text is not UTF-8.", "Save it as UTF-8.") from None
+
+
+def _byte_format(name: str, ending: str, module: str) -> Format:
+    def encode(track: Track) -> bytes:
+        written: bytes = _load(module, f"write_{name}")(track)
+        return written
+
+    def read(data: bytes, file_name: str) -> Script:
+        script: Script = _load(module, f"read_{name}")(data, file_name)
+        return script
+
+    return Format(name, ending, encode, read, is_text=False)
+
+
+def _dapt() -> Format:
+    """Written as text; its reader looks at the encoding that the document declares."""
+    text, data = _text_format("dapt", "ad.dapt.xml", "dapt"), _byte_format("dapt", "", "dapt_reader")
+    return replace(text, read=data.read)
+
+
+def _signal(name: str, ending: str) -> Format:
+    def refuse(data: bytes, file_name: str) -> Script:
+        raise ScriptError(
+            f"{file_name} tells players of audio description, but holds none.", "Give the script itself."
+        )
+
+    return replace(_text_format(name, ending, "signalling"), read=refuse)
+
+
+def _frazier_at(name: str, rate: str) -> Format:
+    try:
+        frames = Fraction(rate)
+        if not 1 <= frames <= 100:
+            raise ValueError(rate)
+    except (ValueError, ZeroDivisionError):
+        raise ScriptError(
+            f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
+        ) from None
+    return _text_format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
+
+
+FORMATS = {
+    form.name: form
+    for form in (
+        _text_format("vtt", "ad.vtt", "subtitle_formats"),
+        _text_format("srt", "ad.srt", "subtitle_formats"),
+        _dapt(),
+        _text_format("csv", "ad.csv", "sheet"),
+        _text_format("json", "ad.json", "sheet"),
+    )
+}
+"""What a track is written in unless other formats are named: they lose nothing that is heard."""
+
+EXCHANGE = {
+    form.name: form
+    for form in (
+        _text_format("frazier", "ad.frazier.csv", "studio_formats"),
+        _text_format("reaper", "ad.reaper.csv", "studio_formats"),
+        _byte_format("docx", "ad.docx", "document"),
+        _byte_format("xlsx", "ad.xlsx", "workbook"),
+    )
+}
+"""What describers send each other; each says in its module what it loses."""
+
+SIGNALS = {form.name: form for form in (_signal("hls", "ad.hls.m3u8"), _signal("dash", "ad.dash.xml"))}
+"""What tells players of description; written only."""
+
+ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
+
+_BY_ENDING = {
+    **{form.ending.rpartition(".")[2]: form.name for form in reversed(ALL_FORMATS.values())},
+    "ttml": "dapt", "tsv": "csv", "mpd": "dash", "m3u8": "hls",
+}  # fmt: skip
+
+TRACK_ENDING = ".json"
+"""Of the whole track, with all that is known of each line."""
+
+_ENDINGS = {
+    **{f.ending.removeprefix("ad"): f.name for f in ALL_FORMATS.values() if f.name != "json"},
+    ".ttml": "dapt",
+    ".xml": "dapt",
+}
+"""How a file's name may end → the format."""
+
+
+def script_file(track: Track, form: Format, folder: Path, *, is_translation: bool = False) -> Path:
+    """Where a track goes in one format: ``FOLDER/movie.ad.vtt``; a translation ``FOLDER/movie.de.ad.vtt``."""
+    stem = Path(track.film.name).stem or track.film.name
+    return folder / f"{stem}{f'.{track.language}' if is_translation else ''}.{form.ending}"
+
+
+def write_format(track: Track, form: Format, path: Path) -> Path:
+    """Write the heard lines in one format; ``path``. Raises ScriptError where a library that the format needs
+    is not installed, and WorkFolderError."""
+    write_bytes(path, [form.encode(track)])
+    return path
+
+
+def save_as(track: Track, path: Path) -> Path:
+    """Write a track in the format that the file's name ends in (`Track.save`); ``path``."""
+    name = path.name.lower()
+    if name.endswith(TRACK_ENDING):
+        write_text(path, to_json(track))
+        return path
+    # The longest, for .reaper.csv is no .csv.
+    ending = max((one for one in _ENDINGS if name.endswith(one)), key=len, default=None)
+    if ending is None:
+        known = ", ".join([TRACK_ENDING, *_ENDINGS])
+        raise ScriptError(
+            f"No format of scripts ends in {path.suffix or path.name!r}.", f"Choose of {known}."
+        )
+    return write_format(track, script_format(_ENDINGS[ending]), path)
+
+
+def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
+    """Id (None where there is none) and interval of each slot in a VTT, SRT, CSV or JSON file."""
+    return [(cue.id, cue.interval) for cue in _cues(path, "slots")]
+
+
+def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
+    """Rows of the shots in a CSV or JSON file (``shotad shots --json`` writes one), numbered anew.
+
+    Shots ascend and do not overlap; what reaches beyond ``end`` seconds is cut off.
+    """
+    film = Interval(0.0, end)
+    parts = [part for cue in _cues(path, "shots") if (part := cue.interval.clip(film))]
+    for one, two in pairwise(parts):
+        if two.start < one.end:
+            what = f"{path}: the shots {one} and {two} overlap or are out of order."
+            raise ScriptError(what, "Correct the times.")
+    if not parts:
+        what = f"{path} holds no shot inside the film {film}."
+        raise ScriptError(what, "Give start and end of each shot in seconds.")
+    return [{"index": i, "start": p.start, "end": p.end, "frame": None} for i, p in enumerate(parts)]
+
+
+def _cues(path: Path, what: str) -> tuple[ScriptCue, ...]:
+    cues = read_cues(path)
+    if not cues:
+        raise ScriptError(f"{path} holds no {what}.", "Give start and end of each in seconds.")
+    return cues

@@ -1,0 +1,338 @@
+"""The guidelines' rules for people, and what a check came to: text that can be listened to, JSON, records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from typing import Any
+
+from shotad.core import Interval
+from shotad.script.checked_lines import TrackLine
+from shotad.script.cue import timecode
+from shotad.script.rules import Finding, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule for people: ``title`` in a few words, ``why``, the ``hint`` that goes with a finding,
+    ``source``, and its usual level."""
+
+    id: str
+    title: str
+    level: str
+    why: str
+    hint: str
+    source: str
+
+
+_COMMON = "common to describers' guidelines (ITC, DCMP, Netflix)"
+
+_RULES = (
+    Rule(
+        "T1", "over speech", "error",
+        "Who listens to both understands neither.",
+        "Move the line into the pause before or after, or shorten it.",
+        _COMMON,
+    ),
+    Rule(
+        "T2", "short pause", "error under 2 s, warning under 4 s",
+        "A line in a pause that short sounds squeezed in, and mostly runs over.",
+        "Take a longer pause nearby, or leave the line out.",
+        "WCAG 2 failure F113 speaks of 2 s; 4 s is a usual minimum",
+    ),
+    Rule(
+        "T3", "too fast", "error over 200, warning over 180 words a minute",
+        "About 160 words a minute can be followed beside a film (words of the usual length, with a breath).",
+        "Use fewer words, give the line more time, or take a slower voice.",
+        "160 words a minute is usual; the limits are this program's",
+    ),
+    Rule(
+        "T4", "voice too long", "error",
+        "The recorded line is longer than its room.",
+        "Shorten the line or let it be spoken faster, and render again.",
+        "follows from T1",
+    ),
+    Rule(
+        "T5", "long silence", "warning over 45 s",
+        "Where nobody speaks and nothing is described, listeners do not know whether the film goes on.",
+        "Describe what happens there, or say that nothing does.",
+        "WCAG 2 failure F113",
+    ),
+    Rule(
+        "T6", "time out of order", "error",
+        "Players drop or delay lines that begin at zero, before zero, or while another lasts.",
+        "Correct the times.",
+        "WebVTT and the players that read it",
+    ),
+    Rule(
+        "T7", "told before it is seen", "error over 1 s; warning in a line that a person wrote or changed",
+        "Over another picture a line misleads those who see a little, and spoils what comes.",
+        "Move the line to where what it tells is on the screen, or have it written anew: shotad redo.",
+        _COMMON,
+    ),
+    Rule(
+        "L1", "past, future or passive", "warning",
+        "AD is spoken while it happens: present tense. The active voice says who does it, in fewer words.",
+        "Say who does what, in the present tense.",
+        _COMMON,
+    ),
+    Rule(
+        "L2", "first or second person", "error",
+        "\"We see\" tells listeners that they do not.",
+        "Leave out who watches: say what is there.",
+        _COMMON,
+    ),
+    Rule(
+        "L3", "camera words", "error; warning where it may be a thing",
+        "Listeners follow the story, not its making.",
+        "Say what comes into view, or whom we are near to, without the camera.",
+        _COMMON,
+    ),
+    Rule(
+        "L4", "interpretation", "warning",
+        "What it means is for listeners to find out, as it is for those who see.",
+        "Say what face, body or light show, and leave mood, motive and guess.",
+        _COMMON,
+    ),
+    Rule(
+        "L5", "left-over of a model", "error",
+        "Headings, lists and remarks on the task are no description.",
+        "Delete what is not about the film, or have the line written anew: shotad redo.",
+        "this program's",
+    ),
+    Rule(
+        "L6", "unclear pronoun", "warning",
+        "Nobody was named in the last lines whom it could mean.",
+        "Name who it is, or say what they look like.",
+        _COMMON,
+    ),
+    Rule(
+        "L7", "name not in the cast, or too early", "error",
+        "A wrong name is worse than none, and a name told before the film tells it spoils it.",
+        "Use a name of the cast file, or a descriptor until the name is told.",
+        _COMMON,
+    ),
+    Rule(
+        "L8", "two names for one person", "warning",
+        "Listeners take a second name for a second person.",
+        "Keep to the name that most lines have.",
+        _COMMON,
+    ),
+    Rule(
+        "L9", "repetition", "warning",
+        "A line that was heard just before takes time and tells nothing.",
+        "Say what is new, or leave the line out.",
+        _COMMON,
+    ),
+    Rule(
+        "L10", "repeats the dialogue", "warning",
+        "What is said in the film is heard.",
+        "Leave out what is said; describe what is not heard.",
+        _COMMON,
+    ),
+    Rule(
+        "L11", "text not read out", "warning",
+        "Titles, signs and letters that can be read belong to what is seen.",
+        "Read the text out, in quotation marks, near to where it is shown, if it matters.",
+        _COMMON,
+    ),
+    Rule(
+        "L12", "repeats subtitles", "error",
+        "Subtitles that stand in the picture are spoken by a voice of their own or are heard already.",
+        "Leave out the words of the subtitles.",
+        _COMMON,
+    ),
+    Rule(
+        "L13", "title before a name", "warning; off unless lint.titles is set",
+        "Short names leave more time.",
+        "Use the name alone.",
+        "this program's",
+    ),
+    Rule(
+        "A1", "loudness", "by profile",
+        "A finished file does not have the loudness that was asked for, or its peaks are too high.",
+        "Look at the settings of mix, and render again.",
+        "EBU R128, ATSC A/85 and the profiles' own",
+    ),
+    Rule(
+        "A2", "file not as asked", "error",
+        "The described file lacks a track, a flag, a language, or its length.",
+        "Choose another container, and render again.",
+        "what players look for",
+    ),
+    Rule(
+        "A3", "line not audible", "error",
+        "The programme covers the line.",
+        "Lower the programme further (mix.duck, mix.over), and render again.",
+        "this program's",
+    ),
+)  # fmt: skip
+
+RULES: Mapping[str, Rule] = {rule.id: rule for rule in _RULES}
+"""By id, in the order in which they are told."""
+
+
+def hint_of(rule: str) -> str:
+    """What to do about a finding; empty for a rule of somebody's own."""
+    return RULES[rule].hint if rule in RULES else ""
+
+
+def title_of(rule: str) -> str:
+    """The rule in a few words; its name for one of somebody's own."""
+    return RULES[rule].title if rule in RULES else rule
+
+
+def order_of(rule: str) -> tuple[int, str]:
+    """Where a rule stands among others."""
+    known = list(RULES)
+    return (known.index(rule) if rule in known else len(known), rule)
+
+
+def rules_text() -> str:
+    """A paragraph for each rule."""
+    return "\n\n".join(
+        f"{rule.id}, {rule.title} ({rule.level})\n  {rule.why} {rule.hint}\n  Source: {rule.source}."
+        for rule in RULES.values()
+    )
+
+
+def rules_json() -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [asdict(rule) for rule in RULES.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Findings in order of time, ``skipped`` rules with the reason, and findings that a person ``accepted``.
+
+    ``lines`` are those that were checked.
+    """
+
+    name: str
+    lines: tuple[TrackLine, ...]
+    findings: tuple[Finding, ...]
+    skipped: tuple[str, ...] = ()
+    accepted: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def errors(self) -> int:
+        """Findings that must not go out."""
+        return sum(finding.level is Level.ERROR for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        """Findings for a person to judge."""
+        return len(self.findings) - self.errors
+
+
+def summary_line(report: Report) -> str:
+    """``2 errors (T1 2), 3 warnings (L4 2, L6 1) in 63 lines; 1 accepted.``"""
+    parts = []
+    for level, number in ((Level.ERROR, report.errors), (Level.WARNING, report.warnings)):
+        counts = Counter(finding.rule for finding in report.findings if finding.level is level)
+        rules = ", ".join(f"{rule} {counts[rule]}" for rule in sorted(counts, key=order_of))
+        parts.append(_counted(number, level.value) + (f" ({rules})" if rules else ""))
+    text = f"{', '.join(parts)} in {_counted(len(report.lines), 'line')}"
+    return f"{text}; {len(report.accepted)} accepted." if report.accepted else f"{text}."
+
+
+def as_text(report: Report, *, warnings: bool = True) -> str:
+    """The findings line by line, each with its rule and reason; what to do is said where a rule is first
+    broken. Then the summary."""
+    shown = [finding for finding in report.findings if warnings or finding.level is Level.ERROR]
+    told: set[str] = set()
+    blocks = ["\n".join(_block(report, line, findings, told)) for line, findings in _by_line(report, shown)]
+    end = [f"{report.name}: {summary_line(report)}"]
+    end += [f"Not checked: {reason}" for reason in report.skipped]
+    end += list(report.notes)
+    return "\n\n".join([*blocks, "\n".join(end)])
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """All of it, for programs."""
+    lines = {line.id: line for line in report.lines}
+    return {
+        "name": report.name,
+        "lines": len(report.lines),
+        "errors": report.errors,
+        "warnings": report.warnings,
+        "findings": [_row(finding, lines.get(finding.cue_id or "")) for finding in report.findings],
+        "accepted": [_row(finding, lines.get(finding.cue_id or "")) for finding in report.accepted],
+        "skipped": list(report.skipped),
+        "notes": list(report.notes),
+    }
+
+
+def in_order(findings: Sequence[Finding], lines: Sequence[TrackLine]) -> tuple[Finding, ...]:
+    """By time; of one line by rule and place in the text; what has no time at the end."""
+    place = {line.id: (line.interval.start, number) for number, line in enumerate(lines)}
+
+    def key(finding: Finding) -> tuple[Any, ...]:
+        start = finding.when.start if finding.when else float("inf")
+        where = place.get(finding.cue_id or "", (start, -1))
+        return *where, order_of(finding.rule), finding.span or (-1, -1), finding.message
+
+    return tuple(sorted(findings, key=key))
+
+
+def _by_line(report: Report, findings: Sequence[Finding]) -> Iterator[tuple[TrackLine | None, list[Finding]]]:
+    lines = {line.id: line for line in report.lines}
+    for name, group in groupby(findings, key=lambda finding: finding.cue_id):
+        found = list(group)
+        if name is not None and name in lines:
+            yield lines[name], found
+        else:
+            yield from ((None, [finding]) for finding in found)
+
+
+def _block(
+    report: Report, line: TrackLine | None, findings: Sequence[Finding], told: set[str]
+) -> Iterator[str]:
+    if line is None:
+        when = findings[0].when
+        name = findings[0].cue_id
+        yield f"{timecode(max(when.start, 0))} no line" if when else f"{name or report.name}"
+    else:
+        yield f"{timecode(max(line.interval.start, 0))} {line.id}: {' '.join(line.text.split())}"
+    for finding in findings:
+        hint = "" if finding.rule in told else hint_of(finding.rule)
+        told.add(finding.rule)
+        yield f"  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
+
+
+def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
+    when: Interval | None = line.interval if line is not None else finding.when
+    return {
+        "rule": finding.rule,
+        "title": title_of(finding.rule),
+        "level": finding.level.value,
+        "message": finding.message,
+        "hint": hint_of(finding.rule),
+        "cue_id": finding.cue_id,
+        "start": None if when is None else round(when.start, 3),
+        "end": None if when is None else round(when.end, 3),
+        "text": None if line is None else line.text,
+        "span": None if finding.span is None else list(finding.span),
+    }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def finding_row(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON values."""
+    return {
+        "rule": finding.rule,
+        "level": finding.level.value,
+        "message": finding.message,
+        "cue_id": finding.cue_id,
+    }
+
+
+def finding_of(row: Mapping[str, Any]) -> Finding:
+    """What `finding_row` wrote. Raises KeyError and ValueError for what it did not."""
+    return Finding(str(row["rule"]), Level(row["level"]), str(row["message"]), row.get("cue_id"))

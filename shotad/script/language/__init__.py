@@ -1,1 +1,0 @@
-"""Models of language that stand beside the engines: sentence embeddings."""

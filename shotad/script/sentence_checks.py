@@ -1,0 +1,309 @@
+"""Checks of sentences: L1 on what was taken apart, and L6, a pronoun with an unclear antecedent.
+
+L1: what is told of as past or to come, and what is done to somebody. A main verb counts: what was, in a
+clause that only says which or when, does not (``the man who stole it``).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shotad.core import STARTERS, Interval, LintSettings, is_english
+from shotad.script.cast_members import Member, listed_as
+from shotad.script.checked_lines import TrackLine
+from shotad.script.english_names import people_named
+from shotad.script.english_words import BASES, FUNCTION_WORDS, NO_ARTICLE, THIRD, listed, pasts
+from shotad.script.line_mentions import Mention, NameToken, book_of, mentions, tokens_of
+from shotad.script.parsing import Parse, Parser, ParserModel, find_parser, is_at_hand
+from shotad.script.rules import Finding, Level, unquoted
+
+MODEL = "en_core_web_sm"
+"""spaCy's model that tense, passive and persons are read with; benchmarks/lint.py holds it."""
+_SUBJECTS = ("nsubj", "nsubjpass", "expl")
+_ASIDE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
+"""Clauses that say which, or what somebody says: neither is what happens now."""
+_BY_THE_WAY = (*_ASIDE, "advcl")
+"""The same, with clauses that say when and why: what was counts in the main clause only."""
+_CLEARLY_PAST = listed(
+    """
+    was were did went came saw took ran began gave knew threw drew rose wore wrote spoke shook drove broke
+    grew flew rode swam sang sank woke fell ate drank rang sprang shrank stole froze chose tore swore bore
+    forgot hid bit blew became
+    """
+)
+"""Past forms that no participle has."""
+_NOT_PAST = listed("re 'd ' s got")
+"""Leftovers of cut words, and what is as often ``has got``."""
+_SPEAKERS = listed("i we you")
+_OWNERS = listed("his her their its")
+_PASTS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
+_MAY_BE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
+_WORD = re.compile(r"'?\w+")
+_SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", re.IGNORECASE)
+"""Where, not what was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A line taken apart: ``places`` are the spans of its words, in characters."""
+
+    parse: Parse
+    places: tuple[tuple[int, int], ...]
+
+    def merged(self, wording: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
+        """Findings of the word lists, less those of L1 that lie in a clause aside, and L1 as the sentences
+        have it; ``events`` are the verbs that are no states."""
+        kept = [finding for finding in wording if finding.rule != "L1" or not self._is_aside(finding)]
+        spans = [finding.span for finding in kept if finding.rule == "L1" and finding.span]
+        more = [
+            finding
+            for finding in (*self._past(), *self._future(), *self._passive(events))
+            if finding.span and not any(s < finding.span[1] and finding.span[0] < e for s, e in spans)
+        ]
+        return (*kept, *more)
+
+    def _past(self) -> Iterator[Finding]:
+        for place, token in enumerate(self.parse.tokens):
+            if token.tag == "VBD" and self._is_main(place, _BY_THE_WAY) and self._tells(place):
+                yield self._found(place, place, "not in the present tense")
+
+    def _tells(self, place: int) -> bool:
+        """Whether a form that was taken for the past is it: it has a subject before it, is no present form,
+        and no participle (``his face pressed to the floor``)."""
+        tokens, below = self.parse.tokens, self.parse.children
+        token, kinds = tokens[place], {tokens[child].dep for child in below[place]}
+        subject = next((c for c in below[place] if tokens[c].dep in _SUBJECTS and c < place), None)
+        if token.dep == "aux":
+            return token.text.lower() == "had" and tokens[token.head].tag == "VBN"
+        if subject is None or token.text.lower() in (token.lemma, *_NOT_PAST) or kinds & {"aux", "auxpass"}:
+            return False
+        if token.text.lower() in _CLEARLY_PAST or "neg" in kinds:
+            return True
+        after = place + 2 if tokens[place + 1 : place + 2] and tokens[place + 1].tag == "RP" else place + 1
+        if "agent" in kinds or [one.text.lower() for one in tokens[after : after + 1]] == ["by"]:
+            return False
+        owned = any(tokens[c].text.lower() in _OWNERS for c in below[subject])
+        if kinds & {"dobj", "acomp", "attr"} and (token.dep == "ROOT" or not owned):
+            return True
+        bare = tokens[subject].tag in ("NN", "NNS") and not below[subject]
+        behind = tokens[place - 1].text in (",", ";", "-", "–", "—")
+        return not (owned or bare or behind or token.dep != "ROOT")
+
+    def _future(self) -> Iterator[Finding]:
+        for place, token in enumerate(self.parse.tokens):
+            is_will = token.tag == "MD" and token.lemma in ("will", "shall") and token.dep == "aux"
+            if is_will and token.text[0] not in "WS" and self._is_theirs(token.head):
+                yield self._found(place, token.head, "not in the present tense")
+
+    def _is_theirs(self, place: int) -> bool:
+        """Whether a main verb has a subject in the third person."""
+        tokens = self.parse.tokens
+        subjects = [tokens[c].text.lower() for c in self.parse.children[place] if tokens[c].dep in _SUBJECTS]
+        return self._is_main(place, _BY_THE_WAY) and not _SPEAKERS.intersection(subjects)
+
+    def _passive(self, events: frozenset[str]) -> Iterator[Finding]:
+        for place, token in enumerate(self.parse.tokens):
+            done = self.parse.tokens[token.head]
+            is_passive = (
+                token.dep == "auxpass" and token.lemma in ("be", "get", "'s", "’s") and done.tag == "VBN"
+            )
+            if is_passive and done.text.lower() in events and self._is_main(token.head, _ASIDE):
+                yield self._found(place, token.head, "passive")
+
+    def _is_main(self, place: int, aside: Sequence[str]) -> bool:
+        """Whether a word stands in no clause aside."""
+        return not any(self.parse.tokens[above].dep in aside for above in self._above(place))
+
+    def _above(self, place: int) -> Iterator[int]:
+        """A word and those it hangs on, up to the root."""
+        tokens = self.parse.tokens
+        while True:
+            yield place
+            if tokens[place].head == place:
+                return
+            place = tokens[place].head
+
+    def _is_aside(self, finding: Finding) -> bool:
+        """Whether the verb of a finding stands in a clause aside."""
+        start, end = finding.span or (0, 0)
+        inside = [i for i, (s, e) in enumerate(self.places) if start <= s and e <= end]
+        verbs = [i for i in inside if self.parse.tokens[i].pos in ("VERB", "AUX")]
+        aside = _ASIDE if finding.message.startswith("passive") else _BY_THE_WAY
+        return bool(verbs) and not any(self._is_main(i, aside) for i in verbs)
+
+    def _found(self, first: int, last: int, what: str) -> Finding:
+        start, end = self.places[min(first, last)][0], self.places[max(first, last)][1]
+        words = self.parse.text(range(min(first, last), max(first, last) + 1))
+        return Finding("L1", Level.WARNING, f"{what}: {words!r}", span=(start, end))
+
+
+class Reader(Protocol):
+    """Takes lines apart."""
+
+    def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
+        """What those of ``lines`` are made of that are English and may break L1, by their ids.
+
+        ``events`` are the verbs that are no states.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class SpacyReader:
+    """Takes lines apart with spaCy, which is loaded at the first line that needs it."""
+
+    model: ParserModel
+    _parser: Parser | None = field(default=None, init=False)
+
+    def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
+        """As `Reader.read`; quotations are left out. Raises WeightsError for a model that does not load."""
+        texts = {line.id: unquoted(line.text) for line in lines if is_english(line.language)}
+        chosen = {name: text for name, text in texts.items() if may_matter(text, events)}
+        if not chosen:
+            return {}
+        self._parser = self._parser or Parser(self.model)
+        parses = self._parser.of(list(chosen.values()))
+        return {name: read_of(parse) for name, parse in zip(chosen, parses, strict=True)}
+
+
+def may_matter(text: str, events: frozenset[str]) -> bool:
+    """Whether a parse can change what is found in a text: it has a form of the past or the future, or a
+    verb of ``events``. Most lines of AD have none, and a track without any needs no parser."""
+    words = (match[0].lower() for match in _WORD.finditer(_SIDE.sub(" ", text)))
+    return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
+
+
+def read_of(parse: Parse) -> Read:
+    """A parse with the spans of its words."""
+    places: list[tuple[int, int]] = []
+    at = 0
+    for token in parse.tokens:
+        places.append((at, at + len(token.text)))
+        at += len(token.text) + token.space
+    return Read(parse, tuple(places))
+
+
+def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
+    """Who takes sentences apart by these settings, and what to say where nobody can.
+
+    With ``auto`` nothing is fetched: without spaCy and a model of it that is here, word lists have to do,
+    and that is said. With ``spacy`` a model that is not here is fetched; raises ShotadError where it cannot
+    be had.
+    """
+    if settings.parse == "words":
+        return None, ""
+    if settings.parse == "auto":
+        if importlib.util.find_spec("spacy") is None:
+            return None, _BY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
+        if not is_at_hand(MODEL):
+            return None, _BY_WORDS.format(f"the model {MODEL} is not here (--set lint.parse=spacy gets it)")
+    return SpacyReader(find_parser(MODEL)), ""
+
+
+_BY_WORDS = "L1 was read by word lists alone, which find less: {}."
+
+
+_EVERYBODY: tuple[Member, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far back somebody may have been named: ``lines``, and ``seconds`` before the pronoun."""
+
+    lines: int = 3
+    seconds: float = 90.0
+
+
+def check_pronouns(lines: Sequence[TrackLine], reach: Reach = Reach()) -> tuple[tuple[Finding, ...], ...]:
+    """What is wrong with the pronouns of each of ``lines``, which follow each other in time.
+
+    ``he`` and ``she`` need somebody who may be meant, ``they`` several people or things: in the same line,
+    before or after (``As he runs, Tom …``), or in the last ones. A pronoun that is understood, or was
+    complained of, carries on whom it means, so of a run of lines only the first is found. ``it`` is not
+    looked at: it means too many things that are no people.
+    """
+    tokens = [tokens_of(line.text) for line in lines]
+    book = book_of(_EVERYBODY, tokens)
+    told: list[tuple[Interval, frozenset[str]]] = []
+    found: list[tuple[Finding, ...]] = []
+    for line, words in zip(lines, tokens, strict=True):
+        there = mentions(words, _EVERYBODY, book)
+        more = _others(line.text, words)
+        recent = told[-reach.lines :] if reach.lines else []
+        known = frozenset[str]().union(
+            *(who for time, who in recent if line.heard.start - time.end <= reach.seconds)
+        )
+        found.append(tuple(_unclear(line.text, words, there, known | more)))
+        told.append((line.heard, _who(there, words) | more))
+    return tuple(found)
+
+
+def _unclear(
+    text: str, words: Sequence[NameToken], there: Sequence[Mention], known: frozenset[str]
+) -> Iterator[Finding]:
+    """The first use of each pronoun that has nobody."""
+    named = known | _who([mention for mention in there if mention.kind != "pronoun"], words)
+    seen: set[str] = set()
+    for mention in there:
+        pronoun = mention.pronoun
+        if mention.kind != "pronoun" or pronoun in seen:
+            continue
+        seen.add(pronoun)
+        if pronoun not in named:
+            start, end = words[mention.start].at, words[mention.end - 1].end
+            what = f"nobody in the last lines whom {text[start:end]!r} could mean"
+            yield Finding("L6", Level.WARNING, what, span=(start, end))
+
+
+def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]:
+    """The pronouns by which those mentioned may be spoken of: ``he``, ``she``, ``they``."""
+    may: set[str] = set()
+    for mention in there:
+        if mention.kind == "pronoun" and mention.pronoun == "they":
+            may |= _ANY
+        elif mention.pronoun:
+            may |= {mention.pronoun, "they"} if mention.kind != "pronoun" else {mention.pronoun}
+        else:
+            may |= _ANY
+    # A word may name several things: ``cards``, ``two``. Verbs in -s are let pass for them.
+    if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in words):
+        may.add("they")
+    return frozenset(may)
+
+
+def _others(text: str, words: Sequence[NameToken]) -> frozenset[str]:
+    """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
+    if any(token.key in _ANIMALS for token in words):
+        return _ANY
+    spans = people_named(text)
+    keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
+    keys += [one.key for at, one in enumerate(words[:-1]) if _is_named(words, at)]
+    return frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
+
+
+def _is_named(words: Sequence[NameToken], at: int) -> bool:
+    """Whether a word that may have its capital letter from the sentence it begins acts as people do."""
+    one = words[at]
+    acts = one.possessive or (words[at + 1].key in THIRD and not words[at + 1].gap.strip())
+    return one.text[0].isupper() and acts and one.key not in _NO_NAMES
+
+
+_ANY = frozenset(("he", "she", "they"))
+_AS = {"he": frozenset(("he", "they")), "she": frozenset(("she", "they")), "": _ANY}
+_PLURAL = re.compile(r"\w\w[^sui\W]s$")
+_NO_NAMES = FUNCTION_WORDS | STARTERS | NO_ARTICLE | {"it", "text"}
+_ANIMALS = listed(
+    """
+    animal beast creature thing pet cat kitten dog puppy hound horse pony stallion mare bull cow calf ox goat
+    sheep lamb ram pig boar piglet donkey mule camel elephant giraffe lion lioness tiger leopard panther bear
+    cub wolf fox rabbit bunny hare squirrel chinchilla mouse rat hamster monkey ape gorilla chimp chimpanzee
+    deer stag fish shark whale dolphin seal octopus frog toad snake lizard crocodile turtle tortoise dragon
+    dinosaur raptor bird owl eagle hawk crow raven parrot penguin duck duckling goose swan hen chicken rooster
+    spider bee fly butterfly ant bug doll puppet toy
+    """
+)
+_NUMBERS = frozenset(("two", "three", "four", "five", "six", "seven", "both", "several", "all", "others"))

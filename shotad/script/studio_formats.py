@@ -1,0 +1,247 @@
+"""CSV of programs in which describers write and record: Frazier, and Reaper's Region/Marker Manager.
+
+The maker of Frazier publishes no description of the file. This is the layout that the describAIbe project of
+Fachhochschule Südwestfalen writes for it (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons,
+the heads ``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a second, a line's text on one
+line, UTF-8 without a byte order mark. Two older states of theirs are read as well (a comma before the frames;
+``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``). Lost: what lies between two frames, kind, status, notes,
+and the statement that the script is made by machine, for there is no place for it that Frazier would not read
+out. Ids stand in ``Position`` as in SubRip: ``s00083120`` is 100083120. A program that counts anew loses
+them, and import then finds lines by their times.
+
+Reaper: heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with
+a start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We write minutes and seconds
+(``1:02.500``, ``1:00:02.500``): set the ruler so before importing. Measures and beats, or frames, do not say
+how many seconds they are, and are refused. Sources: what este.audio, utaupy (``reaper.py``) and Avolites
+Titan's manual say of the file, and a dozen programs that write it; they agree. Each line is a region with the
+text as its name and the id in brackets behind it, since numbers are given anew in Reaper at will. A marker at
+the very start says that the script is made by machine. Lost: kind, status and notes; and how each line was
+written, so that import cannot tell a change here from a later one in the track as well as from WebVTT or
+DAPT.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from shotad.core import Interval, ScriptError
+from shotad.script.cue import (
+    FRAME_RATE,
+    FramedScript,
+    Script,
+    ScriptCue,
+    _nearest_frame,
+    clean_text,
+    count_words,
+    milliseconds,
+    on_frames,
+    parse_time,
+)
+from shotad.script.sheet import guarded, parted_rows, unguarded
+from shotad.script.subtitle_formats import id_of, number_of
+from shotad.script.track import Track
+
+FRAZIER_HEADS = ("Position", "Start", "End", "Text")
+
+_NAMES = {
+    "position": "position", "slot": "position", "start": "start", "startzeit": "start", "end": "end",
+    "ende": "end", "endzeit": "end", "text": "text", "audiodeskription": "text",
+}  # fmt: skip
+_TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
+
+
+def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
+    """The heard lines for Frazier. Lines of a text are joined by U+2028, at which the reader parts them."""
+    out = io.StringIO()
+    rows = csv.writer(out, delimiter=";")
+    rows.writerow(FRAZIER_HEADS)
+    for cue in track.heard:
+        shown = on_frames(cue.interval, frame_rate)
+        times = (_timecode(second, frame_rate) for second in (shown.start, shown.end))
+        rows.writerow([number_of(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
+    return out.getvalue()
+
+
+def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> FramedScript:
+    """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
+
+    Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have.
+    """
+    text = text.removeprefix("\ufeff")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
+    heads: list[str] = []
+    cues: list[ScriptCue] = []
+    try:
+        for row in rows:
+            where = f"{name}, line {rows.line_num}"
+            if not heads:
+                heads = _frazier_heads(row, where)
+            elif any(cell.strip() for cell in row):
+                cues.append(_line(dict(zip(heads, row, strict=False)), where, frame_rate))
+    except csv.Error as error:
+        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+    return FramedScript(tuple(cues), frame_rate=frame_rate)
+
+
+def is_frazier(first_line: str) -> bool:
+    """Whether these are the heads of a Frazier CSV."""
+    names = [_NAMES.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
+    return names[:3] == ["position", "start", "end"] and "text" in names
+
+
+def _frazier_heads(row: Sequence[str], where: str) -> list[str]:
+    names = [_NAMES.get(cell.strip().lower(), "") for cell in row]
+    missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in names]
+    if missing:
+        raise ScriptError(
+            f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing.",
+            f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.",
+        )
+    return names
+
+
+def _line(cells: dict[str, str], where: str, frame_rate: Fraction) -> ScriptCue:
+    try:
+        interval = Interval(*(_seconds(cells.get(key, ""), frame_rate) for key in ("start", "end")))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times, or name the frames a second.") from None
+    text = clean_text(unguarded(cells.get("text", "")))
+    return ScriptCue(id_of(cells.get("position", "").strip()), interval, text)
+
+
+def _seconds(text: str, frame_rate: Fraction) -> float:
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        return parse_time(text)
+    frames, counted = int(match["frames"]), math.ceil(frame_rate)
+    if frames >= counted:
+        raise ValueError(f"{text!r} has frame {frames}, but there are {counted} frames in a second")
+    return float((int(parse_time(match["clock"])) * counted + frames) / frame_rate)
+
+
+def _timecode(second: float, frame_rate: Fraction) -> str:
+    """SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds."""
+    whole, rest = divmod(_nearest_frame(second, frame_rate), math.ceil(frame_rate))
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}"
+
+
+REAPER_HEADS = ("#", "Name", "Start", "End", "Length")
+SECONDS_PER_WORD = 0.375
+"""How long a marker's line is taken to be, which has no end: 160 words a minute."""
+
+_ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
+_STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
+_MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
+_FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
+
+
+def write_reaper(track: Track) -> str:
+    """The heard lines as regions. Lines of a text are joined by U+2028, at which the reader parts them."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(REAPER_HEADS)
+    rows.writerow(["M1", f"{track.statement} [track {track.stamp}]", _clock(0), "", ""])
+    for number, cue in enumerate(track.heard, 1):
+        start, end = milliseconds(cue.interval.start) / 1000, milliseconds(cue.interval.end) / 1000
+        times = (start, end, end - start)
+        name = f"{cue.text} [{cue.id}]".replace("\n", " \u2028")
+        rows.writerow([f"R{number}", guarded(name), *map(_clock, times)])
+    return out.getvalue()
+
+
+def read_reaper(text: str, name: str) -> Script:
+    """The regions of a file from Reaper; where it has none, its markers.
+
+    A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
+    end are ids. Raises ScriptError with file and line, and for times in measures and beats.
+    """
+    rows = parted_rows(text)
+    heads: list[str] = []
+    entries: list[_Entry] = []
+    try:
+        for row in rows:
+            where = f"{name}, line {rows.line_num}"
+            if not heads:
+                heads = _reaper_heads(row, where)
+            elif any(cell.strip() for cell in row):
+                entries.append(_entry(dict(zip(heads, row, strict=False)), where))
+    except csv.Error as error:
+        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+    stamps = [found["stamp"] for entry in entries if (found := _STATEMENT.search(entry.name))]
+    lines = [entry for entry in entries if not _STATEMENT.search(entry.name)]
+    regions = [_cue(entry, entry.end) for entry in lines if entry.end is not None]
+    cues = regions or _marked(lines)
+    return Script(tuple(cues), stamps[0] if stamps else None)
+
+
+def is_reaper(first_line: str) -> bool:
+    """Whether these are the heads of a file from the Region/Marker Manager."""
+    return re.match(r'"?#"?[,;\t]"?Name"?[,;\t]"?Start"?', first_line.strip(), re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A row: ``end`` is None for a marker."""
+
+    name: str
+    start: float
+    end: float | None
+
+
+def _reaper_heads(row: list[str], where: str) -> list[str]:
+    names = [cell.strip().lower() for cell in row]
+    if "name" not in names or "start" not in names:
+        raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
+    return names
+
+
+def _entry(cells: dict[str, str], where: str) -> _Entry:
+    start, end = cells.get("start", "").strip(), cells.get("end", "").strip()
+    for time in (start, end):
+        if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
+            unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
+            raise ScriptError(
+                f"{where}: {time!r} is in {unit}.",
+                "Set Reaper's ruler to minutes and seconds, and export again.",
+            )
+    try:
+        found = _Entry(cells.get("name", ""), parse_time(start), parse_time(end) if end else None)
+        if found.end is not None:
+            Interval(found.start, found.end)
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    return found
+
+
+def _cue(entry: _Entry, end: float) -> ScriptCue:
+    text = unguarded(entry.name)
+    found = _ID.search(text)
+    text = clean_text(_ID.sub("", text, count=1))
+    return ScriptCue(found["id"] if found else None, Interval(entry.start, end), text)
+
+
+def _marked(markers: list[_Entry]) -> list[ScriptCue]:
+    markers = sorted(markers, key=lambda marker: marker.start)
+    cues: list[ScriptCue] = []
+    for marker, after in pairwise([*markers, None]):
+        assert marker is not None
+        end = marker.start + SECONDS_PER_WORD * max(1, count_words(marker.name))
+        if after is not None and after.start > marker.start:
+            end = min(end, after.start)
+        cues.append(_cue(marker, end))
+    return cues
+
+
+def _clock(seconds: float) -> str:
+    """``62.5 → 1:02.500``, ``3602.5 → 1:00:02.500``."""
+    whole, milli = divmod(milliseconds(seconds), 1000)
+    hours, rest = divmod(whole, 3600)
+    minutes = f"{hours}:{rest // 60:02d}" if hours else f"{rest // 60}"
+    return f"{minutes}:{rest % 60:02d}.{milli:03d}"

@@ -1,0 +1,411 @@
+"""The files of a track in its work folder: the track, the scripts beside it, and its translations.
+
+``scripts.json`` holds the hash of each script as it was written. One that has another is somebody's work:
+it is brought into the track before anything is written over it. While scripts are being written it holds both
+hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work.
+
+Translations (``track.de.json`` and its scripts, ``movie.de.ad.vtt`` …) are people's files in the same way. A
+line whose source was changed since it was translated is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from shotad.core import (
+    SETTINGS,
+    Config,
+    EditConflict,
+    FilmInfo,
+    Interval,
+    OtherFilm,
+    RecordLog,
+    ShotadError,
+    WorkFolder,
+    WorkFolderError,
+    in_room,
+    read_record,
+    read_settings,
+    readable_json,
+    slots_of,
+    stem_of,
+    write_text,
+)
+from shotad.script.edits import respeak
+from shotad.script.formats import Format, read_script, script_file, script_format
+from shotad.script.importing import Import, import_script
+from shotad.script.track import FilmId, Track, load_track, to_json
+
+TRACK = "track.json"
+
+_LOCK = ".track.lock"
+LOCK_SECONDS = 15.0
+"""Seconds that are waited for another who is writing the track: long lists on slow disks take a few."""
+
+
+@contextmanager
+def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Nobody else reads and rewrites the tracks of ``folder`` and their scripts meanwhile.
+
+    It is held for moments only, from reading a track to having written it, also by those who do not hold the
+    `WorkFolder`: so a person edits lines while a run writes others, and neither loses any. Not to be taken
+    twice. Raises WorkFolderError where another holds it for longer than ``seconds``.
+    """
+    if not folder.is_dir():
+        # The lock would make the folder anew, empty, where a person has renamed it.
+        raise WorkFolderError(
+            f"The work folder {folder} is not there any more.", "Name it as it was, or open it where it is."
+        )
+    lock = FileLock(folder / _LOCK, timeout=seconds)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise WorkFolderError(
+            f"The track in {folder} is being written by another shotad for more than {seconds:g} s.",
+            "Wait until that is done; if nothing else runs, try again.",
+            again=True,
+        ) from None
+    except OSError as error:
+        raise WorkFolderError(
+            f"{folder / _LOCK} cannot be written: {error.strerror}.", "Make the folder writable."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: bool = True) -> Track | None:
+    """The track in the folder, edits and all; None where there is none yet.
+
+    ``with_scripts``: also what people changed in the scripts beside it. Raises OtherFilm where the track is
+    not of ``film``, EditConflict where track and scripts hold other words for the same line, and ScriptError.
+    """
+    path = folder.path / TRACK
+    if not path.exists():
+        return None
+    track = load_track(path)
+    if track.film.fingerprint != film.fingerprint:
+        if track.film.name == film.name:
+            what = f"{path} is of another version of {film.name}: the film was replaced or changed since."
+            back = "put the film back"
+        else:
+            what = f"{path} belongs to another film: {track.film.name}, not {film.name}."
+            back = "name that film"
+        raise OtherFilm(
+            what,
+            f"Nothing was written. Move {folder.path} away, or name another folder with --out, and this film "
+            f"is described from the start; or {back}.",
+        )
+    return with_edited_scripts(track, folder).track if with_scripts else track
+
+
+def with_edited_scripts(track: Track, folder: WorkFolder, but: Path | None = None) -> Brought:
+    """The track with what people changed in the scripts beside it, all ``but`` one."""
+    beside = edited_scripts(folder.path, track.film.name)
+    return with_scripts(track, folder, [(form, path) for form, path in beside if not _is_same(path, but)])
+
+
+def _is_same(path: Path, other: Path | None) -> bool:
+    return other is not None and path.resolve() == other.resolve()
+
+
+def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Brought:
+    """The track with what people changed in just these scripts. Raises as `bring_back`."""
+    if not edited:
+        return Brought(track, {})
+    return bring_back(track, edited, *times_of(folder))
+
+
+def import_into(
+    place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+) -> Import:
+    """Bring a script's edits into the track of the work folder ``place`` and write everything anew."""
+    with WorkFolder(place) as folder, track_lock(place):
+        track = with_edited_scripts(load_track(folder.path / TRACK), folder, but=script).track
+        slots, pace = times_of(folder)
+        done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
+        spoken = respeak(done.track, slots, pace)
+        people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
+        done = replace(done, track=replace(spoken, reviewed_by=people))
+        save_track(done.track, folder.path, track.film.name)
+        folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
+    return done
+
+
+def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
+    """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
+    write_text(folder / TRACK, to_json(track))
+    return (folder / TRACK, *write_scripts(track, folder, name))
+
+
+WRITTEN = "scripts.json"
+
+BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
+"""The formats that every run writes beside ``track.json``."""
+
+_STAMPED = ("vtt", "dapt", "csv")
+"""Those that say of each line how it was written, so that several edited ones can be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A track with what people changed in the scripts beside it; ``changed`` counts lines by file."""
+
+    track: Track
+    changed: Mapping[str, int]
+
+
+@in_room("scripts")
+def write_scripts(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
+    """Write the scripts of ``track`` for a film called ``name``; their paths."""
+    return write_texts(script_texts(track, folder, name), folder)
+
+
+def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
+    """What the scripts of ``track`` hold, by where they stand; nothing is written."""
+    return {_place(folder, name, form): form.write(track) for form in map(script_format, BESIDE_TRACK)}
+
+
+def write_texts(texts: Mapping[Path, str], folder: Path) -> tuple[Path, ...]:
+    """Write scripts, and down how they were written; their paths. Of others it stays as it is noted."""
+    known, hashes = _written(folder), {path.name: _hash(text.encode()) for path, text in texts.items()}
+    noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
+    before: dict[str, list[str]] = {}
+    for path in texts:
+        there = (_hash(path.read_bytes()),) if path.is_file() and path.name not in known else ()
+        before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
+    write_text(folder / WRITTEN, readable_json({"scripts": noted, "before": before}))
+    for path, text in texts.items():
+        write_text(path, text)
+    write_text(folder / WRITTEN, readable_json({"scripts": noted}))
+    return tuple(texts)
+
+
+def are_written(texts: Mapping[Path, str], folder: Path) -> bool:
+    """Whether scripts were last written just so, and wholly."""
+    written = _written(folder)
+    return all(written.get(path.name) == (_hash(text.encode()),) for path, text in texts.items())
+
+
+def script_places(folder: Path, name: str) -> tuple[Path, ...]:
+    """Where the scripts beside a track are, there or not."""
+    return tuple(_place(folder, name, form) for form in map(script_format, BESIDE_TRACK))
+
+
+def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
+    """The scripts beside the track that are not as they were written."""
+    written = _written(folder)
+    places = [(form, _place(folder, name, form)) for form in map(script_format, BESIDE_TRACK)]
+    return tuple(
+        (form, path)
+        for form, path in places
+        if path.name in written and path.is_file() and _hash(path.read_bytes()) not in written[path.name]
+    )
+
+
+def bring_back(
+    track: Track,
+    edited: Sequence[tuple[Format, Path]],
+    slots: Mapping[str, Interval],
+    seconds_per_word: float,
+) -> Brought:
+    """The track with the edits of scripts beside it.
+
+    Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
+    it cannot be told which of two is meant; ScriptError for a script that cannot be read any more.
+    """
+    unsure = [path.name for form, path in edited if form.name not in _STAMPED]
+    if unsure and len(edited) > 1:
+        names = " and ".join(path.name for _, path in edited)
+        raise EditConflict(
+            f"{names} were all changed, and {unsure[0]} does not say which of its lines were.",
+            f"Bring one in with shotad import, and delete or undo the changes of {unsure[0]}.",
+        )
+    counts: dict[str, int] = {}
+    for form, path in edited:
+        script = read_script(path, form.name)
+        done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
+        counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
+        track = done.track if counts[path.name] else track
+    return Brought(track, counts)
+
+
+def _written(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Hashes by file name: of a script as it was written last, then as it may still be where that was not
+    finished; none where nothing is known of them."""
+    try:
+        record = read_record(folder / WRITTEN)
+    except WorkFolderError:
+        return {}
+    if record is None:
+        return {}
+    before = record.get("before", {})
+    return {name: (value, *before.get(name, ())) for name, value in record["scripts"].items()}
+
+
+def _place(folder: Path, name: str, form: Format) -> Path:
+    return folder / f"{stem_of(name)}.{form.ending}"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def track_name(tag: str) -> str:
+    """The file of a translated track: ``de → track.de.json``."""
+    return f"track.{tag}.json"
+
+
+def log_name(tag: str) -> str:
+    """Of the answers: ``translate.de.jsonl``."""
+    return f"translate.{tag}"
+
+
+def is_translation(path: Path, track: Track) -> bool:
+    """Whether a track's file is one that stands beside a film's own, with scripts of its own."""
+    return path.name == track_name(track.language)
+
+
+def translation_places(track: Track, folder: Path) -> tuple[Path, ...]:
+    """Where the scripts of a translation stand, whether they are there or not."""
+    forms = map(script_format, BESIDE_TRACK)
+    return tuple(script_file(track, form, folder, is_translation=True) for form in forms)
+
+
+def translation_of(script: Path, folder: Path) -> Path | None:
+    """The translated track in ``folder`` whose script a file is by its name; None where it is of none."""
+    for path in sorted(folder.glob(track_name("*"))):
+        try:
+            track = load_track(path)
+        except ShotadError:
+            continue  # whoever works with it is told what is wrong with it
+        if script.name in [place.name for place in translation_places(track, folder)]:
+            return path
+    return None
+
+
+def import_translation(
+    file: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+) -> Import:
+    """Bring a script's edits into the translated track ``file`` and write it anew, with its scripts.
+
+    Raises as `import_into`.
+    """
+    with WorkFolder(file.parent) as folder, track_lock(file.parent):
+        rooms, pace = times_of(folder)
+        track = with_translation_scripts(load_track(file), folder, rooms, pace, but=script).track
+        done = import_script(
+            track, read_script(script, form), script.name,
+            slots=rooms, seconds_per_word=pace, overwrite=overwrite,
+        )  # fmt: skip
+        people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
+        done = replace(done, track=replace(respeak(done.track, rooms, pace), reviewed_by=people))
+        save_translation(done.track, folder)
+        folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
+    return done
+
+
+def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
+    """Times of the folder's slots by id, and the seconds a word of the run that planned them; the default
+    where that is not known."""
+    planned = (folder.read_json("slots.json") or {}).get("slots", ())
+    known = (folder.path / SETTINGS).is_file()
+    config = read_settings(folder.path).config if known else Config()
+    return {slot.id: slot.interval for slot in slots_of(planned)}, config.slots.seconds_per_word
+
+
+def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
+    """Write the track and its scripts, each with its language in its name; their paths."""
+    paths = [folder.path / track_name(track.language)]
+    write_text(paths[0], to_json(track))
+    hashes: dict[str, str] = {}
+    for form in map(script_format, BESIDE_TRACK):
+        path, text = script_file(track, form, folder.path, is_translation=True), form.write(track)
+        write_text(path, text)
+        hashes[path.name] = _hash(text.encode())
+        paths.append(path)
+    folder.write_json(f"scripts.{track.language}.json", {"scripts": hashes})
+    return tuple(paths)
+
+
+def with_translation_scripts(
+    track: Track,
+    folder: WorkFolder,
+    rooms: Mapping[str, Interval],
+    seconds_per_word: float,
+    *,
+    but: Path | None = None,
+) -> Brought:
+    """A translation with what people changed in the scripts beside it, all ``but`` one; ``rooms`` are the
+    slots by id.
+
+    Raises as `bring_back`.
+    """
+    known = (folder.read_json(f"scripts.{track.language}.json") or {}).get("scripts", {})
+    beside = zip(map(script_format, BESIDE_TRACK), translation_places(track, folder.path), strict=True)
+    edited = [
+        (form, file)
+        for form, file in beside
+        if file.name in known
+        and file.is_file()
+        and _hash(file.read_bytes()) != known[file.name]
+        and not _is_same(file, but)
+    ]
+    return bring_back(track, edited, rooms, seconds_per_word) if edited else Brought(track, {})
+
+
+def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:
+    """The lines of a translation whose source has changed since: ids of those that were retold, of those that
+    came, and of those that are heard no more.
+
+    Nothing for a track that is no translation, or whose source is not in the folder any more.
+    """
+    source = _source_of(track, folder)
+    log = folder.path / f"{log_name(track.language)}.jsonl"
+    if source is None or not log.is_file():
+        return ()
+    asked = {(record.get("slot"), record.get("line")) for record in RecordLog(log).records()}
+    now = {cue.id: " ".join(cue.text.split()) for cue in source.heard}
+    own = {cue.id for cue in track.cues if cue.edited is not None and cue.machine is None}
+    retold = [name for name, text in now.items() if (name, text) not in asked]
+    gone = [cue.id for cue in track.heard if cue.id not in now and cue.id not in own]
+    return tuple(sorted({*retold, *gone}))
+
+
+def outdated_note(track: Track, folder: WorkFolder) -> str | None:
+    """The same as a sentence for people; None where every line is as it was translated."""
+    lines = outdated(track, folder)
+    if not lines:
+        return None
+    what = "1 line was" if len(lines) == 1 else f"{len(lines)} lines were"
+    shown = ", ".join(lines[:_SHOWN]) + (" …" if len(lines) > _SHOWN else "")
+    return (
+        f"{what} changed in the source since this was translated ({shown}): run shotad translate with "
+        f"--to {track.language} again; only these are asked for."
+    )
+
+
+_SHOWN = 5
+"""Ids that are named; more help nobody."""
+
+
+def _source_of(track: Track, folder: WorkFolder) -> Track | None:
+    """The track in the folder that ``track`` was translated from, as people left it."""
+    if not track.translated_from:
+        return None
+    for name in (TRACK, track_name(track.translated_from)):
+        path = folder.path / name
+        try:
+            found = load_track(path) if path.is_file() else None
+            if found is not None and found.language == track.translated_from:
+                return with_edited_scripts(found, folder).track if name == TRACK else found
+        except ShotadError:
+            return None  # whoever works with it is told what is wrong with it
+    return None

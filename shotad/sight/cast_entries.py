@@ -1,0 +1,493 @@
+"""One person of a ``cast.yaml``: what may stand there, what it means, and what must hold between people.
+
+The file is YAML of which every value is a text with a place. Only the structure is YAML's; what a value means
+is up to the field it stands in. So ``12:30`` is no number in base sixty, ``No`` and ``007`` are names, and no
+value changes by being read and written. Texts are changed by splicing: what is not changed stays as it was
+written, comments and all. Ids are names of files, made of names of people.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shotad.core import NAME_TITLES, CastError, Member, Reveal, same_film, seen
+from shotad.script import key_of, parse_time, timecode
+
+KEYS = (
+    "id", "name", "speak", "say_as", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless",
+)  # fmt: skip
+"""What may be said of a person, in the order in which it is written."""
+
+PRONOUNS = ("she", "he", "they", "it")
+OTHERS = "others"
+"""In ``reveal_at``: the films that are not named."""
+
+_FILM_ENDINGS = re.compile(r"\.(mp4|mkv|webm|mov|avi|m4v|mpe?g|m?2?ts|ogv|wmv)$", re.IGNORECASE)
+_TIME_HINT = "Write 00:12:30, 12:30, seconds (750.5), or never."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A person as the file has them. ``photos`` are files, folders and patterns, as written."""
+
+    member: Member
+    photos: tuple[str, ...] = ()
+    line: int = 0
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line of each key, of each alias as ``aliases NAME``, and of each photo as ``photos 0`` …"""
+
+
+def entry_of(node: yaml.Node, source: Source) -> Entry:
+    """The person of a node, not yet given an id where none is written. Raises CastError with the line."""
+    if not isinstance(node, yaml.MappingNode):
+        raise source.error(node, f"a person is a list of keys and values, got {_told(node)}.", _EXAMPLE)
+    found = fields_of(node, source, KEYS, "of a person")
+    read = {key: reader(found[key], source) for key, reader in _READERS.items() if key in found}
+    lines = {key: source.line(value) for key, value in found.items()}
+    if "photos" in found:
+        lines |= {f"photos {i}": source.line(n) for i, n in enumerate(_items(found["photos"]))}
+    if "aliases" in found:
+        lines |= {f"aliases {tidy(str(n.value))}": source.line(n) for n in _items(found["aliases"])}
+    photos = read.pop("photos", ())
+    values = {_FIELDS.get(key, key): value for key, value in read.items()}
+    return Entry(Member(**{"id": "", **values}), photos, source.line(node), lines)
+
+
+_EXAMPLE = "Write, for example, '- name: Anna'."
+_FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
+
+
+def fields_of(
+    node: yaml.MappingNode, source: Source, known: tuple[str, ...], of: str
+) -> dict[str, yaml.Node]:
+    """The values by key. Raises CastError for a key that is unknown or stands twice."""
+    found: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        name = key.value if isinstance(key, yaml.ScalarNode) else None
+        if name not in known:
+            raise source.error(key, f"{name or _told(key)!r} is no key {of}.", _nearest(str(name), known))
+        if name in found:
+            raise source.error(key, f"{name!r} stands twice.", "Keep one of them.")
+        found[name] = value
+    return found
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    meant = [key for key in _MEANT.get(name.casefold(), []) if key in known]
+    near = meant or difflib.get_close_matches(name.casefold(), known, n=1)
+    return f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(known)}."
+
+
+_MEANT = {
+    "spoken": ["speak"],
+    "say": ["say_as"],
+    "pronunciation": ["say_as"],
+    "pronounced": ["say_as"],
+    "sounds_like": ["say_as"],
+    "aka": ["aliases"],
+    "pictures": ["photos"],
+    "images": ["photos"],
+    "faces": ["photos"],
+    "description": ["descriptor"],
+    "extra": ["nameless"],
+    "reveal": ["reveal_at"],
+    "cast": ["people"],
+    "members": ["people"],
+    "persons": ["people"],
+}
+"""Words near in meaning, not in spelling."""
+
+
+def with_ids(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The same, with an id for those whom nobody gave one, made of the name."""
+    taken = [e.member.id for e in entries if e.member.id]
+    without = [e for e in entries if not e.member.id]
+    made = iter(distinct_ids((e.member.name for e in without), taken))
+    return tuple(e if e.member.id else replace(e, member=replace(e.member, id=next(made))) for e in entries)
+
+
+def is_blank(node: yaml.Node) -> bool:
+    """Whether a value was left out: nothing, ``~`` or ``null`` without quotes."""
+    return isinstance(node, yaml.ScalarNode) and node.style is None and node.value in ("", "~", "null")
+
+
+def _text(node: yaml.Node, source: Source, what: str = "A text") -> str:
+    if is_blank(node):
+        return ""
+    if not isinstance(node, yaml.ScalarNode):
+        raise source.error(node, f"{what} is expected here, got {_told(node)}.")
+    return tidy(node.value)
+
+
+def tidy(text: str) -> str:
+    """On one line, composed letters, single spaces, without what is not seen."""
+    return " ".join(seen(unicodedata.normalize("NFC", text)).split())
+
+
+def _saying(node: yaml.Node, source: Source) -> str:
+    text = _text(node, source)
+    trouble = _saying_trouble(text) if text else ""
+    if trouble:
+        raise source.error(node, f"{text!r} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
+    return text
+
+
+def _saying_trouble(text: str) -> str:
+    if not any(c.isalpha() for c in text):
+        return "it has no letter"
+    if len(text) > _LONGEST_SAYING:
+        return f"it has more than {_LONGEST_SAYING} characters"
+    odd = next((c for c in text if c in _NOT_SAID), "")
+    return f"{odd!r} is no sound" if odd else ""
+
+
+_LONGEST_SAYING = 100
+_NOT_SAID = frozenset("[]{}<>|\\/=_*#@&%")
+
+
+def _texts(node: yaml.Node, source: Source) -> tuple[str, ...]:
+    texts = (_text(item, source, "A text or a list of texts") for item in _items(node))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _items(node: yaml.Node) -> list[yaml.Node]:
+    return [n for n in node.value if not is_blank(n)] if isinstance(node, yaml.SequenceNode) else [node]
+
+
+def _photos(node: yaml.Node, source: Source) -> tuple[str, ...]:
+    """As written: names of files may hold double spaces."""
+    for item in _items(node):
+        _text(item, source, "A file, a folder, or a list of them")
+    return tuple(item.value for item in _items(node) if not is_blank(item))
+
+
+def _id(node: yaml.Node, source: Source) -> str:
+    text = _text(node, source)
+    if text and not is_id(text):
+        raise source.error(
+            node,
+            f"{text!r} cannot be an id.",
+            "Ids name files: use letters, digits, '-' and '_', such as anna-lee.",
+        )
+    return text
+
+
+def _pronoun(node: yaml.Node, source: Source) -> str:
+    text = _text(node, source).casefold()
+    found = text.partition("/")[0].strip()
+    if found not in ("", *PRONOUNS):
+        raise source.error(node, f"{text!r} is no pronoun that is known.", f"Known: {', '.join(PRONOUNS)}.")
+    return found
+
+
+def _truth(node: yaml.Node, source: Source) -> bool:
+    text = _text(node, source).casefold()
+    if text not in _TRUTHS:
+        raise source.error(node, f"{text!r} is neither true nor false.", "Write true or false.")
+    return _TRUTHS[text]
+
+
+_TRUTHS = {"": False, "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def _reveals(node: yaml.Node, source: Source) -> tuple[Reveal, ...]:
+    if not isinstance(node, yaml.MappingNode):
+        text = _text(node, source, "A time, or a time for each film,")
+        return (_reveal(text, "", node, source),) if text else ()
+    found: dict[str, Reveal] = {}
+    for key, value in node.value:
+        _text(key, source, "The name of a film")
+        film = film_name(str(key.value))
+        if any(same_film(film, other) for other in found):
+            raise source.error(key, f"the film {key.value!r} stands twice.", "Keep one of them.")
+        found[film] = _reveal(_text(value, source, "A time"), film, value, source)
+    return tuple(found.values())
+
+
+def film_name(name: str) -> str:
+    """A film as `Reveal` knows it: ``movie.mp4 → movie``; nothing for all others."""
+    return "" if name == OTHERS else _FILM_ENDINGS.sub("", name)
+
+
+def _reveal(text: str, film: str, node: yaml.Node, source: Source) -> Reveal:
+    try:
+        return Reveal(seconds_of(text), film)
+    except ValueError:
+        raise source.error(node, f"{text!r} is no time.", _TIME_HINT) from None
+
+
+def seconds_of(text: str) -> float:
+    """Seconds from ``00:12:30``, ``12:30``, ``750.5`` or ``never`` (infinite). Raises ValueError."""
+    return math.inf if text.strip().casefold() == "never" else parse_time(text)
+
+
+def time_text(seconds: float) -> str:
+    """As `seconds_of` reads it: ``750 → 00:12:30``."""
+    if math.isinf(seconds):
+        return "never"
+    text = timecode(seconds)
+    return text.removesuffix(".000")
+
+
+_READERS: dict[str, Callable[[yaml.Node, Source], Any]] = {
+    "id": _id,
+    "name": _text,
+    "speak": _text,
+    "say_as": _saying,
+    "aliases": _texts,
+    "pronoun": _pronoun,
+    "descriptor": _text,
+    "reveal_at": _reveals,
+    "photos": _photos,
+    "nameless": _truth,
+}
+
+
+def _told(node: yaml.Node) -> str:
+    if isinstance(node, yaml.SequenceNode):
+        return "a list"
+    if isinstance(node, yaml.MappingNode):
+        return f"keys and values ({', '.join(str(key.value) for key, _ in node.value[:3])})"
+    return repr(node.value) if node.value else "nothing"
+
+
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(1, 10))}
+"""Names that Windows gives no file."""
+
+
+def id_of(name: str) -> str:
+    """``Zoë d'Arcy → zoe-d-arcy``; letters that are not Latin stay; ``person`` where nothing is left."""
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    latin = "".join(c for c in plain if not unicodedata.combining(c) or ord(c) > 0x36F)
+    joined = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", latin)).strip("-")
+    found = joined.encode()[:60].decode("utf-8", "ignore") or "person"
+    return f"person-{found}" if found in _RESERVED else found
+
+
+def is_id(text: str) -> bool:
+    """Whether a text can be an id: letters, digits, ``-``, ``_`` and ``.`` within, no more than 80."""
+    good = re.fullmatch(r"\w(?:[\w.-]*[\w-])?", text) is not None
+    return good and len(text.encode()) <= 80 and text.casefold() not in _RESERVED
+
+
+def distinct_ids(names: Iterable[str], taken: Iterable[str] = ()) -> tuple[str, ...]:
+    """An id for each name, different from each other and from those taken: ``Anna, Anna → anna, anna-2``."""
+    used = {one.casefold() for one in taken}
+    found = []
+    for name in names:
+        base = wanted = id_of(name)
+        number = 1
+        while wanted in used:
+            number += 1
+            wanted = f"{base}-{number}"
+        used.add(wanted)
+        found.append(wanted)
+    return tuple(found)
+
+
+Wrong = Callable[[int, str, str], CastError]
+"""Makes an error of a line, what is wrong, and what to do."""
+
+
+def check_apart(entries: Sequence[Entry], wrong: Wrong) -> None:
+    """Raises CastError where two people share an id or a name: nobody could tell who is meant."""
+    ids: dict[str, Entry] = {}
+    names: dict[str, tuple[Entry, str]] = {}
+    for entry in entries:
+        first = ids.setdefault(entry.member.id.casefold(), entry)
+        if first is not entry:
+            what = f"the id {entry.member.id!r} is that of another person too (line {first.line})."
+            raise wrong(entry.lines.get("id", entry.line), what, "Give each an id of their own.")
+        for key, name in _names(entry.member):
+            other, _ = names.setdefault(name.casefold(), (entry, key))
+            if other is not entry:
+                what = f"two people are called {name!r} (the other stands in line {other.line})."
+                raise wrong(entry.lines.get(key, entry.line), what, ONE_PERSON)
+
+
+ONE_PERSON = "Give them different names or, if they are one person, join them with shotad cast merge."
+
+
+def _names(member: Member) -> Iterable[tuple[str, str]]:
+    """By key, those by which a person may be called; extras that nobody names share theirs freely."""
+    if not member.nameless:
+        aliases = ((f"aliases {alias}", alias) for alias in member.aliases)
+        pairs = (("name", member.name), ("speak", member.spoken), *aliases)
+        yield from ((key, name) for key, name in pairs if name)
+
+
+def check_photos(photos: Sequence[tuple[Entry, str, Path]], wrong: Wrong) -> None:
+    """Raises CastError where one picture is said to show two people. Given: whose, which key, which file."""
+    owners: dict[Path, Entry] = {}
+    for entry, key, path in photos:
+        other = owners.setdefault(path.resolve(), entry)
+        if other is not entry:
+            what = f"the photo {path.name} is also that of {called(other.member)} (line {other.line})."
+            raise wrong(entry.lines.get(key, entry.line), what, "A photo shows one person: leave it to one.")
+
+
+def warnings(members: Sequence[Member]) -> tuple[str, ...]:
+    """What lets a cast do less than it could."""
+    if not members:
+        return ("There is nobody in this cast.",)
+    found = (_unnamed(members), _without_photos(members), *_descriptors(members), *_alike(members))
+    return tuple(warning for warning in found if warning)
+
+
+def _unnamed(members: Sequence[Member]) -> str:
+    ids = [member.id for member in members if not member.says and not member.nameless]
+    return f"Without a name yet, so never named: {_few(ids)}." if ids else ""
+
+
+def _without_photos(members: Sequence[Member]) -> str:
+    names = [called(member) for member in members if not member.photos]
+    return f"Without photos, so never recognised: {_few(names)}." if names else ""
+
+
+def _descriptors(members: Sequence[Member]) -> Iterable[str]:
+    for member in members:
+        late = any(reveal.seconds > 0 for reveal in member.reveals)
+        names = (member.name, member.spoken, *member.aliases)
+        if late and member.says and not member.descriptor:
+            yield f"{called(member)} has a reveal_at but no descriptor, and is not spoken of until then."
+        if late and any(name and _stands_in(name, member.descriptor) for name in names):
+            yield f"The descriptor of {called(member)} gives the name away: {member.descriptor!r}."
+        if member.descriptor.endswith((".", ",", ";")):
+            yield f"A descriptor is put into sentences; {member.descriptor!r} ends with a mark of its own."
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Whether a text holds a name, or a word of it that is no title."""
+    words = (word for word in name.split() if word[0].isupper() and key_of(word) not in NAME_TITLES)
+    return any(re.search(rf"\b{re.escape(word)}\b", text) is not None for word in (name, *words))
+
+
+def _alike(members: Sequence[Member]) -> Iterable[str]:
+    seen: dict[str, Member] = {}
+    for member in members:
+        other = seen.setdefault(member.descriptor.casefold(), member)
+        if member.descriptor and other is not member:
+            yield f"{called(other)} and {called(member)} have the same descriptor: {other.descriptor!r}."
+
+
+def called(member: Member) -> str:
+    """For messages."""
+    return member.name or member.id
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
+
+
+NEWLINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+"""What PyYAML counts as the end of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file that a node is from; ``offset`` lines of it stand before the text that was composed."""
+
+    path: Path
+    offset: int = 0
+
+    def line(self, node: yaml.Node) -> int:
+        """The line that the node begins in, from 1."""
+        return int(node.start_mark.line) + 1 + self.offset
+
+    def error(self, where: yaml.Node | int, what: str, hint: str = "") -> CastError:
+        """An error with the file and the line of its cause."""
+        line = where if isinstance(where, int) else self.line(where)
+        return CastError(f"{self.path}, line {line}: {what}", hint)
+
+
+class _Composer(yaml.SafeLoader):
+    """Without aliases (``*name``): one text in two places cannot be changed in one of them."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event: Any = self.get_event()  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "references cannot be used here", event.start_mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
+
+
+def read_text(path: Path) -> str:
+    """The file's text, with its own newlines. Raises CastError where it cannot be read or is no UTF-8."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise CastError(f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise CastError(f"{path}, line {line}: this is no UTF-8 text.", "Save the file as UTF-8.") from None
+
+
+def compose(text: str, source: Source) -> yaml.Node | None:
+    """The document's node; None where nothing but comments stands. Raises CastError with the line."""
+    try:
+        loader = _Composer(text)
+        node: yaml.Node | None = loader.get_single_node()
+    except yaml.reader.ReaderError as error:
+        line = len(NEWLINE.findall(text[: error.position])) + 1 + source.offset
+        raise source.error(line, f"the character {chr(error.character)!r} cannot stand here.") from None
+    except RecursionError:
+        raise source.error(
+            1 + source.offset, "this is nested too deeply to be read.", "Write it flat."
+        ) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = (mark.line if mark else 0) + 1 + source.offset
+        raise source.error(line, *_explained(error.problem or "")) from None
+    return node
+
+
+def _explained(problem: str) -> tuple[str, str]:
+    if "\\t" in problem:
+        return "a tab stands where a line begins.", "Use spaces to indent."
+    if "mapping values are not allowed" in problem:
+        return (
+            "a colon stands where none can.",
+            "Put the text in quotes, or look at how the line is indented.",
+        )
+    return f"this is no YAML ({problem}).", "Look at the colons, the quotes, and how the lines are indented."
+
+
+def end_of(node: yaml.Node) -> int:
+    """Index behind the last character of a node's own text. (A block's end mark lies before what follows.)"""
+    if not isinstance(node, yaml.CollectionNode) or node.flow_style or not node.value:
+        return int(node.end_mark.index)
+    last = node.value[-1]
+    return end_of(last[1] if isinstance(last, tuple) else last)
+
+
+def scalar(value: str) -> str:
+    """A text as it can stand anywhere in YAML, quoted where it must be."""
+    dumped = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=2**31)
+    return dumped.strip()[1:-1]
+
+
+def flow(values: Sequence[str]) -> str:
+    """A list on one line."""
+    return f"[{', '.join(map(scalar, values))}]"
+
+
+def splice(text: str, start: int, end: int, new: str) -> str:
+    """The text with ``[start, end)`` replaced."""
+    return text[:start] + new + text[end:]
+
+
+def newline_of(text: str) -> str:
+    """How lines end in the text; that of Unix where there is only one line."""
+    found = NEWLINE.search(text)
+    return found.group() if found else "\n"

@@ -1,0 +1,492 @@
+"""``cast.yaml``: read with the line of every mistake, and changed without touching what people wrote.
+
+A change is made in the text itself, in the lines of the person concerned; comments, order and spelling of all
+else stay to the letter. What is written is read back before it takes the file's place.
+
+Here too: which photos are meant (`photos_of`, and casts that are nothing but a folder of photos), and which
+person (`chosen`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.core import Cast, CastError, Member, write_text
+from shotad.sight.cast_entries import (
+    NEWLINE,
+    Entry,
+    Source,
+    check_apart,
+    check_photos,
+    compose,
+    distinct_ids,
+    entry_of,
+    newline_of,
+    read_text,
+    warnings,
+    with_ids,
+)
+from shotad.sight.cast_writing import (
+    MARK,
+    Layout,
+    Piece,
+    changed_piece,
+    divided,
+    new_piece,
+    people_of,
+    with_comment,
+)
+
+NAME = "cast.yaml"
+_OTHER_NAME = "cast.yml"
+
+HEAD = f"""\
+# The people of the film. For each:
+#   name         as in the credits. Leave it empty for who is not to be named yet.
+#   speak        what AD says, where it is not the whole name: Anna
+#   say_as       how a voice is to say that, where it would not by itself: AH-na
+#   aliases      other names for the same person: [Doctor Lee, Annie]
+#   pronoun      she, he, they or it
+#   descriptor   for moments when the name may not be said: the woman in red
+#   reveal_at    when the name becomes known: 00:12:30, or never; before it the descriptor is said
+#   photos       pictures or folders of them, seen from this file
+#   nameless     true for extras whom nobody needs to name
+# Only the name is needed. Lines that begin with {MARK.strip()} are written anew by shotad.
+
+people:
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A text and what it says; ``entries`` are those of the layout's pieces, in their order."""
+
+    layout: Layout
+    entries: tuple[Entry, ...]
+
+
+class CastFile:
+    """The cast file of a folder, open for changes.
+
+    Changes are in memory until `save`. ``path`` is the file, which need not exist yet.
+    """
+
+    def __init__(self, path: Path, text: str | None) -> None:
+        self.path, self.folder = path, path.parent
+        self.before = text
+        """What the file said when it was opened or last saved; None where there was none."""
+        self._state = _read(text if text is not None else HEAD, path)
+        self._edits: list[Callable[[CastFile], None]] = []
+
+    @classmethod
+    def open(cls, folder: Path) -> CastFile:
+        """The cast file of a folder, empty where there is none; a path to the file itself does as well.
+
+        The people of a folder that holds nothing but photos are taken over when it is saved. Raises CastError
+        for a file that cannot be read, with the line. A photo that is missing is no error here.
+        """
+        path = cast_path(folder)
+        found = cls(path, read_text(path) if path.exists() else None)
+        if found.before is None:
+            for member in _photographed(path.parent):
+                found.add(member)
+        return found
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The people in their order, with the photos that are there."""
+        return tuple(_with_photos(entry, self.folder) for entry in self._state.entries)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there was a file when it was opened, or it was saved since."""
+        return self.before is not None
+
+    @property
+    def text(self) -> str:
+        """The file as `save` writes it."""
+        return self._state.layout.text
+
+    def member(self, id: str) -> Member:  # noqa: A002  the word of the file
+        """Who has this id. Raises CastError."""
+        return self.members[self._index(id)]
+
+    def photo_specs(self, id: str) -> tuple[str, ...]:  # noqa: A002
+        """The files, folders and patterns that stand for a person's photos, as written."""
+        return self._state.entries[self._index(id)].photos
+
+    def add(self, member: Member, comment: str = "") -> None:
+        """Add a person at the end. ``photos`` may be folders; those inside the cast's folder are written as
+        seen from it. Raises CastError where the id or a name is taken."""
+        piece = new_piece(member, comment, self.folder, self._state.layout.indent, self._newline)
+        self._apply(lambda file: file._added(piece))
+
+    def update(self, id: str, *, comment: str | None = None, **values: Any) -> None:  # noqa: A002
+        """Change fields of a person, named as in `Member`; ``photos`` may be folders or texts as written.
+
+        ``comment`` replaces what an earlier one said. Raises CastError for an id that is not there or a name
+        that is taken, and TypeError for an unknown field.
+        """
+        self._apply(lambda file: file._updated(id, values, comment))
+
+    def remove(self, id: str) -> None:  # noqa: A002
+        """Take a person out, with the comments right above. Raises CastError for an id that is not there."""
+        self._apply(lambda file: file._removed(id))
+
+    def save(self) -> None:
+        """Write the file, by a temporary file and a rename.
+
+        Where somebody else has changed it since it was opened, the changes are made to what is there now.
+        Raises CastError, or WorkFolderError where the folder cannot be written.
+        """
+        now = read_text(self.path) if self.path.exists() else None
+        if now != self.before:
+            self._state = _read(now if now is not None else HEAD, self.path)
+            for edit in self._edits:
+                edit(self)
+        text = self.text
+        if _members(_read(text, self.path).entries) != _members(self._state.entries):
+            raise CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
+        write_text(self.path.resolve(), text)
+        self.before, self._edits = text, []
+
+    @property
+    def _newline(self) -> str:
+        return newline_of(self.text)
+
+    def _apply(self, edit: Callable[[CastFile], None]) -> None:
+        if self._state.layout.closed:
+            raise CastError(
+                f"The people of {self.path} stand in brackets.",
+                "Write each person as '- name: …' in lines of their own, then run again.",
+            )
+        edit(self)
+        self._edits.append(edit)
+
+    def _index(self, id: str) -> int:  # noqa: A002
+        ids = [entry.member.id for entry in self._state.entries]
+        if id not in ids:
+            raise CastError(f"{self.path} has nobody with the id {id!r}.", f"There are: {', '.join(ids)}.")
+        return ids.index(id)
+
+    def _added(self, text: str) -> None:
+        layout, pieces = self._state.layout, list(self._state.layout.pieces)
+        head = layout.head
+        if pieces:
+            last = pieces[-1].text
+            ended = last if last.endswith(("\n", "\r")) else last + self._newline
+            airy = _ends_blank(head) if len(pieces) == 1 else any(piece.gap for piece in pieces[:-1])
+            pieces[-1] = Piece(ended, pieces[-1].gap or (self._newline if airy else ""))
+        elif not _ends_blank(head):
+            head += self._newline
+        self._take(replace(layout, head=head, pieces=(*pieces, Piece(text))))
+
+    def _updated(self, id: str, values: Mapping[str, Any], comment: str | None) -> None:  # noqa: A002
+        index = self._index(id)
+        pieces = list(self._state.layout.pieces)
+        text = pieces[index].text
+        if comment is not None:
+            text = with_comment(text, comment, self._state.layout.indent, self._newline)
+        if values:
+            text = changed_piece(text, id, values, self.folder, self.path)
+        pieces[index] = replace(pieces[index], text=text)
+        self._take(replace(self._state.layout, pieces=tuple(pieces)))
+
+    def _removed(self, id: str) -> None:  # noqa: A002
+        index = self._index(id)
+        pieces = list(self._state.layout.pieces)
+        gap = pieces.pop(index).gap
+        layout = replace(self._state.layout, pieces=tuple(pieces))
+        if gap.strip():
+            layout = _after(layout, index, gap)
+        self._take(layout)
+
+    def _take(self, layout: Layout) -> None:
+        """Make a changed layout the state, if it holds."""
+        line, entries = layout.head.count("\n"), []
+        for piece in layout.pieces:
+            source = Source(self.path, line)
+            people = people_of(compose(piece.text, source), source)
+            entries.append(entry_of(people.value[0], source) if people else Entry(Member("")))
+            line += (piece.text + piece.gap).count("\n")
+        known = with_ids(tuple(entries))
+        check_apart(known, Source(self.path).error)
+        self._state = _State(layout, known)
+
+
+def _ends_blank(text: str) -> bool:
+    lines = NEWLINE.split(text)
+    return len(lines) > 1 and not lines[-2].strip()
+
+
+def _after(layout: Layout, index: int, gap: str) -> Layout:
+    """The layout with the words between two people kept, when the first of them goes."""
+    if index == 0:
+        return replace(layout, head=layout.head + gap)
+    pieces = list(layout.pieces)
+    pieces[index - 1] = replace(pieces[index - 1], gap=pieces[index - 1].gap + gap)
+    return replace(layout, pieces=tuple(pieces))
+
+
+def cast_path(path: Path) -> Path:
+    """The cast file meant by a folder or by the file itself; it need not exist."""
+    if path.suffix.lower() in (".yaml", ".yml") and not path.is_dir():
+        return path
+    if path.is_file():
+        raise CastError(f"{path} is no cast folder and no cast file.", "Name the folder, or its cast.yaml.")
+    other = path / _OTHER_NAME
+    return other if other.exists() and not (path / NAME).exists() else path / NAME
+
+
+def read_cast(path: Path) -> Cast:
+    """The cast of a cast file. Raises CastError with the file and the line of a mistake."""
+    state, folder, source = _read(read_text(path), path), path.parent, Source(path)
+    photos, notes = [], []
+    for entry in state.entries:
+        for i, spec in enumerate(entry.photos):
+            key = f"photos {i}"
+            found = _found(spec, folder, source, entry.lines.get(key, entry.line))
+            photos += [(entry, key, photo) for photo in found]
+            notes += [] if found else [f"There is no picture in {spec} ({source.path.name})."]
+    check_photos(photos, source.error)
+    members = tuple(_with_photos(entry, folder) for entry in state.entries)
+    return Cast(members, path, (*notes, *warnings(members)))
+
+
+def _found(spec: str, folder: Path, source: Source, line: int) -> tuple[Path, ...]:
+    try:
+        return photos_of(spec, folder)
+    except FileNotFoundError as error:
+        hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as anna-*.jpg."
+        raise source.error(line, f"the photo {spec!r} is missing: {error}.", hint) from None
+    except OSError as error:
+        raise source.error(line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise source.error(line, f"{error}", f"Formats: {formats()}.") from None
+
+
+def _with_photos(entry: Entry, folder: Path) -> Member:
+    """The person with those of the photos that are there."""
+    photos: dict[Path, None] = {}
+    for spec in entry.photos:
+        try:
+            photos |= dict.fromkeys(photos_of(spec, folder))
+        except (OSError, ValueError):
+            continue
+    return replace(entry.member, photos=tuple(photos))
+
+
+def _read(text: str, path: Path) -> _State:
+    source = Source(path)
+    node = compose(text, source)
+    people = people_of(node, source)
+    entries = with_ids(tuple(entry_of(item, source) for item in (people.value if people else ())))
+    check_apart(entries, source.error)
+    return _State(divided(text, node, source), entries)
+
+
+def _members(entries: Iterable[Entry]) -> list[tuple[Member, Sequence[str]]]:
+    return [(entry.member, entry.photos) for entry in entries]
+
+
+def _photographed(folder: Path) -> tuple[Member, ...]:
+    """The people of a folder that holds only photos; nobody where it holds none or does not exist.
+
+    Their subfolders stand for the photos in them, so that those put there later count too.
+    """
+    try:
+        members = members_of_folder(folder)[0] if folder.is_dir() else ()
+    except CastError:
+        return ()
+    tops = [dict.fromkeys(folder / p.relative_to(folder).parts[0] for p in m.photos) for m in members]
+    return tuple(replace(m, photos=tuple(top)) for m, top in zip(members, tops, strict=True))
+
+
+FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+"""Endings of the picture files that are read, in lower case."""
+
+_FOREIGN = (".avif", ".gif", ".heic", ".heif", ".jp2", ".raw", ".cr2", ".dng", ".nef", ".svg")
+"""Pictures too, but not read: people are told, where other files are passed over in silence."""
+
+_BRACKETS = re.compile(r"(?:(?<![\s_])[\s_]+)?\((\d+)\)$")
+_NUMBER = re.compile(r"(?<![\s_-])[\s_-]+(\d+)$")
+_UNFILLED = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
+"""What discovery calls somebody without a name."""
+
+
+def is_photo(path: Path) -> bool:
+    """Whether the file's name is that of a picture that can be read."""
+    return path.suffix.lower() in FORMATS and not path.name.startswith(".")
+
+
+def formats() -> str:
+    """The endings, for messages."""
+    return ", ".join(FORMATS)
+
+
+def photos_in(folder: Path) -> tuple[Path, ...]:
+    """All pictures in a folder and the folders in it; ``2.jpg`` stands before ``10.jpg``."""
+    inside = (path for path in folder.rglob("*") if path.is_file() and is_photo(path))
+    return natural(path for path in inside if not _hidden(path.relative_to(folder)))
+
+
+def unread_in(folder: Path) -> tuple[Path, ...]:
+    """Pictures in a folder that are in no format that is read."""
+    return natural(
+        path for path in folder.rglob("*") if path.suffix.lower() in _FOREIGN and path.name[0] != "."
+    )
+
+
+def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Sorted as people count."""
+    return tuple(sorted(paths, key=_counted))
+
+
+def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
+    """The files that a file, folder or pattern means, seen from ``folder``.
+
+    Raises FileNotFoundError where there is nothing, and ValueError for a file of another format. A folder may
+    hold none.
+    """
+    named = Path(spec).expanduser()
+    path = folder / named
+    if path.is_dir():
+        return photos_in(path)
+    if path.exists():
+        if not is_photo(path):
+            raise ValueError(f"{spec!r} is no picture that can be read ({formats()}).")
+        return (path,)
+    matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
+    found = [folder / match for match in matches]
+    photos = natural({*filter(is_photo, found), *(p for f in found if f.is_dir() for p in photos_in(f))})
+    if not photos:
+        raise FileNotFoundError(f"there is no {path}")
+    return photos
+
+
+def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
+    """The people of a folder of photos, by name, and warnings.
+
+    A subfolder is a person, and so is a file: ``Anna_Lee.jpg`` is Anna Lee. Numbers tell further photos of
+    the same person apart: ``Thom (2).jpg``, ``Thom-2.jpg``. A number that only one file has, unless it is 1,
+    belongs to the name (``BB-8.jpg``). Raises CastError where there are no photos.
+    """
+    found: dict[str, tuple[str, list[Path]]] = {}
+    for name, photos in (*_by_subfolder(folder), *_by_file(folder)):
+        found.setdefault(name.casefold(), (name, []))[1].extend(photos)
+    people = [one for _, one in sorted(found.items()) if one[1]]
+    if not people:
+        raise CastError(
+            f"{folder} has no cast.yaml and no photos.",
+            "Put a folder of photos or a picture file there for each person, named after them, "
+            "or let shotad cast discover make a cast.",
+        )
+    ids = distinct_ids(name for name, _ in people)
+    members = tuple(
+        Member(one, "" if _UNFILLED.fullmatch(name) else name, photos=tuple(photos))
+        for one, (name, photos) in zip(ids, people, strict=True)
+    )
+    return members, _left_out(folder)
+
+
+def _by_subfolder(folder: Path) -> list[tuple[str, Sequence[Path]]]:
+    inside = (path for path in sorted(folder.iterdir()) if path.is_dir() and not _hidden(Path(path.name)))
+    return [(spaced(path.name), photos_in(path)) for path in inside if path.suffix != ".shotad"]
+
+
+def _by_file(folder: Path) -> list[tuple[str, Sequence[Path]]]:
+    files = natural(path for path in folder.iterdir() if path.is_file() and is_photo(path))
+    bases = [_base(path.stem) for path in files]
+    often = [spaced(base).casefold() for base, _ in bases]
+    taken = {path.name.casefold() for path in folder.iterdir() if path.is_dir()}
+    return [
+        (spaced(base if one.casefold() in taken or often.count(one) > 1 or sure else path.stem), [path])
+        for path, (base, sure), one in zip(files, bases, often, strict=True)
+    ]
+
+
+def _base(stem: str) -> tuple[str, bool]:
+    """A file's name without the number that tells photos apart, and whether that is one beyond doubt."""
+    for pattern, sure in ((_BRACKETS, True), (_NUMBER, False)):
+        match = pattern.search(stem)
+        if match and match.start() > 0:
+            return stem[: match.start()], sure or int(match[1]) == 1
+    return stem, False
+
+
+def spaced(name: str) -> str:
+    """``Anna_Lee → Anna Lee``."""
+    return " ".join(name.replace("_", " ").split())
+
+
+def _left_out(folder: Path) -> tuple[str, ...]:
+    unread = unread_in(folder)
+    if not unread:
+        return ()
+    names = ", ".join(str(path.relative_to(folder)) for path in unread[:3]) + (", …" if unread[3:] else "")
+    return (f"Pictures of formats that are not read were left out: {names}. Save them as JPEG or PNG.",)
+
+
+def _hidden(inside: Path) -> bool:
+    return any(part.startswith((".", "__")) for part in inside.parts)
+
+
+def _counted(path: Path) -> list[tuple[int, int, str]]:
+    parts = re.split(r"(\d+)", str(path).casefold())
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
+def chosen(members: Sequence[Member], text: str) -> Member:
+    """Who is meant by an id, a number as ``shotad cast show`` counts, or a name. Raises CastError."""
+    for found in (_by_id(members, text), _by_number(members, text), *_by_name(members, text)):
+        if found is not None:
+            return found
+    words = {word: member for member in members for word in (member.id, *names_of(member))}
+    near = difflib.get_close_matches(text, words, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    some = ", ".join(member.id for member in members[:10]) + (", …" if members[10:] else "")
+    raise CastError(
+        f"The cast has nobody called {text!r}.",
+        f"{hint}There are: {some}." if members else "There is nobody in it.",
+    )
+
+
+def names_of(member: Member) -> tuple[str, ...]:
+    """All names of a person, in the order in which they stand."""
+    return tuple(dict.fromkeys(n for n in (member.name, member.spoken, *member.aliases) if n))
+
+
+def taken_name(members: Sequence[Member], member: Member, names: Sequence[str]) -> tuple[Member, str] | None:
+    """Who else has one of the ``names`` that ``member`` shall have, and which; None: they are free.
+
+    Extras do not count: they may share a name.
+    """
+    wanted = {" ".join(name.split()).casefold() for name in names} - {""}
+    others = ((other, name) for other in members if other.id != member.id for name in names_of(other))
+    return next(((o, name) for o, name in others if name.casefold() in wanted and not o.nameless), None)
+
+
+def _by_id(members: Sequence[Member], text: str) -> Member | None:
+    return next((member for member in members if member.id.casefold() == text.casefold()), None)
+
+
+def _by_number(members: Sequence[Member], text: str) -> Member | None:
+    if not text.isdecimal() or not 1 <= int(text) <= len(members):
+        return None
+    return members[int(text) - 1]
+
+
+def _by_name(members: Sequence[Member], text: str) -> list[Member]:
+    """Nobody where several answer to it: extras may share a name."""
+    wanted = text.casefold()
+    found = [m for m in members if wanted in (name.casefold() for name in names_of(m))]
+    if len(found) > 1:
+        some = ", ".join(member.id for member in found)
+        raise CastError(f"Several people of the cast are called {text!r}.", f"Give the id: {some}.")
+    return found

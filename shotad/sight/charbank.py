@@ -1,0 +1,228 @@
+"""A cast from whatever holds one, published character banks among them.
+
+AutoAD-Zero and Shot-by-Shot publish theirs as ``{film: [{id, name, role}, …]}`` in JSON, with a folder of
+profile pictures: ``id`` is the actor's and names the picture (``<id>.jpg``, or a folder ``<id>``),
+``role`` is what the person is called in the film. ``{film: [role, …]}`` is read too. The place of each
+part is known, for errors with a line."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.core import Cast, CastError, Member, parse_json
+from shotad.sight.cast_entries import Source, distinct_ids, id_of, is_id, read_text, tidy, warnings
+from shotad.sight.castfile import cast_path, is_photo, members_of_folder, natural, photos_in, read_cast
+
+_KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank in JSON"
+
+
+def load_cast(path: Path, *, key: str = "", photos: Path | None = None) -> Cast:
+    """The cast in a ``cast.yaml``, in a folder with one, in a folder of photos, or in a character bank.
+
+    ``key`` is the film's in a bank of several, ``photos`` the folder of profile pictures that goes with a
+    bank. Photos are files that are there; whether they show a face is not looked at. Raises CastError, with
+    the line where a file holds the mistake.
+    """
+    try:
+        return _loaded(path, key, photos)
+    except OSError as error:
+        raise CastError(f"The cast {path} cannot be read: {error.strerror}.", "Look at its rights.") from None
+
+
+def _loaded(path: Path, key: str, photos: Path | None) -> Cast:
+    if not path.exists():
+        raise CastError(f"There is no cast {path}.", f"Name {_KINDS}.")
+    if path.suffix.lower() == ".json" and path.is_file():
+        return read_bank(path, key, photos)
+    if key or photos is not None:
+        what = "A key" if key else "A folder of profile pictures"
+        raise CastError(f"{what} was given, but {path} is no character bank.", "Leave it out.")
+    if path.is_dir():
+        file = cast_path(path)
+        return read_cast(file) if file.exists() else _photographed(path)
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return read_cast(path)
+    hint = "Name the folder that it is in." if is_photo(path) else f"Name {_KINDS}."
+    raise CastError(f"{path} is no cast.", hint)
+
+
+def _photographed(folder: Path) -> Cast:
+    members, notes = members_of_folder(folder)
+    return Cast(members, folder, (*notes, *warnings(members)))
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+Placed = tuple[str, Any, int]
+"""Key, value, and index of where the value begins."""
+
+
+def line_at(text: str, index: int) -> int:
+    """The line of an index, from 1."""
+    return text.count("\n", 0, index) + 1
+
+
+def parts_of_object(text: str, index: int = 0) -> Iterator[tuple[str, int]]:
+    """Each key of the object at ``index``, with where its value begins; the document must be sound JSON."""
+    index = _skip(text, _skip(text, index) + 1)
+    while text[index] != "}":
+        key, end = _DECODER.raw_decode(text, index)
+        start = _skip(text, _skip(text, end) + 1)
+        yield key, start
+        index = _next(text, _DECODER.raw_decode(text, start)[1])
+
+
+def parts_of_array(text: str, index: int) -> Iterator[tuple[Any, int]]:
+    """Each value of the array at ``index``, with where it begins."""
+    index = _skip(text, _skip(text, index) + 1)
+    while text[index] != "]":
+        value, end = _DECODER.raw_decode(text, index)
+        yield value, index
+        index = _next(text, end)
+
+
+def _next(text: str, end: int) -> int:
+    index = _skip(text, end)
+    return _skip(text, index + 1) if text[index] == "," else index
+
+
+def _skip(text: str, index: int) -> int:
+    found = _SPACE.match(text, index)
+    return found.end() if found else index
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    id: str
+    role: str
+    line: int
+
+
+def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
+    """The cast of the film ``key``, in the bank's order, each with the pictures in ``photos``.
+
+    ``key`` may be left out where the bank has one film. Two actors with the same role are two faces with one
+    name. One actor with two roles cannot be told apart by the face, and so is not named. Raises CastError.
+    """
+    text, source = read_text(path), Source(path)
+    rows = _rows(text, _place_of(_films(text, source), key, source), source)
+    ids = _ids(rows)
+    members, notes = _one_for_each(rows, ids)
+    if photos is not None:
+        members = _with_pictures(members, rows, ids, photos, path)
+    return Cast(members, path, (*notes, *warnings(members)))
+
+
+def _films(text: str, source: Source) -> dict[str, int]:
+    """Where the list of each film begins."""
+    try:
+        value = parse_json(text)
+    except json.JSONDecodeError as error:
+        raise source.error(error.lineno, f"this is no JSON ({error.msg}).") from None
+    except ValueError as error:
+        raise source.error(1, f"this is no JSON ({error}).") from None
+    if not isinstance(value, dict) or not value:
+        what = "a bank of films and their characters is expected."
+        raise source.error(1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
+    films: dict[str, int] = {}
+    for name, start in parts_of_object(text):
+        if name in films:
+            raise source.error(line_at(text, start), f"the film {name!r} stands twice.", "Keep one of them.")
+        films[name] = start
+    return films
+
+
+def _place_of(films: Mapping[str, int], key: str, source: Source) -> int:
+    if not key and len(films) == 1:
+        return next(iter(films.values()))
+    if key in films:
+        return films[key]
+    near = difflib.get_close_matches(key, films, n=3, cutoff=0.7) if key else []
+    some = ", ".join(near or list(films)[:5]) + ("" if near or len(films) <= 5 else ", …")
+    if key:
+        raise CastError(f"{source.path} has no film {key!r}.", f"It has {len(films)}: {some}.")
+    raise CastError(
+        f"{source.path} has the characters of {len(films)} films.", f"Say which with --cast-key: {some}."
+    )
+
+
+def _rows(text: str, start: int, source: Source) -> list[_Row]:
+    if text[start] != "[":
+        raise source.error(line_at(text, start), "a list of characters is expected here.")
+    return [_row(value, line_at(text, index), source) for value, index in parts_of_array(text, start)]
+
+
+def _row(value: Any, line: int, source: Source) -> _Row:
+    if isinstance(value, str):
+        return _Row("", tidy(value), line)
+    if not isinstance(value, dict):
+        raise source.error(line, f"a character is a name, or has id, name and role, got {value!r}.")
+    wrong = next((k for k in ("id", "role") if not isinstance(value.get(k) or "", str)), None)
+    if wrong is not None:
+        raise source.error(line, f"{wrong!r} must be a text, got {value[wrong]!r}.")
+    if "role" not in value:
+        what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
+        raise source.error(line, what, "A character is called by the role.")
+    return _Row(value.get("id") or "", tidy(value["role"] or ""), line)
+
+
+def _ids(rows: Sequence[_Row]) -> tuple[str, ...]:
+    """The bank's own ids as they are, where files can be called so; for others one each, made of the role."""
+    given = [(row.id if is_id(row.id) else id_of(row.id)) if row.id else "" for row in rows]
+    made = iter(distinct_ids((row.role for row in rows if not row.id), filter(None, given)))
+    return tuple(one or next(made) for one in given)
+
+
+def _one_for_each(rows: Sequence[_Row], ids: Sequence[str]) -> tuple[tuple[Member, ...], list[str]]:
+    """One member for each face, and what was decided about those who share one or a name."""
+    roles: dict[str, list[str]] = {}
+    for row, one in zip(rows, ids, strict=True):
+        roles.setdefault(one, []).append(row.role)
+    members, notes = [], []
+    for one, played in roles.items():
+        several = list(dict.fromkeys(role for role in played if role))
+        members.append(Member(one, several[0] if len(several) == 1 else "", nameless=len(several) > 1))
+        if len(several) > 1:
+            notes.append(
+                f"{one} plays {' and '.join(several)}: faces cannot tell which, so neither is named."
+            )
+    often = Counter(member.name for member in members if member.name)
+    shared = [f"{name} ({count})" for name, count in often.items() if count > 1]
+    if shared:
+        notes.append(
+            f"Several people are called alike, and told apart by their faces only: {', '.join(shared)}."
+        )
+    return tuple(members), notes
+
+
+def _with_pictures(
+    members: Sequence[Member], rows: Sequence[_Row], ids: Sequence[str], folder: Path, bank: Path
+) -> tuple[Member, ...]:
+    """The members with their pictures, found by id or, where the bank has none, by name."""
+    if not folder.is_dir():
+        raise CastError(f"{folder}, the folder of profile pictures, is not there.", "Look at --cast-photos.")
+    files: dict[str, list[Path]] = {}
+    for path in natural(folder.iterdir()):
+        if path.is_dir():
+            files.setdefault(path.name, []).extend(photos_in(path))
+        elif is_photo(path):
+            files.setdefault(path.stem, []).append(path)
+    names = {one: row.id or row.role for row, one in zip(rows, ids, strict=True)}
+    found = tuple(replace(m, photos=_pictures(names[m.id], files)) for m in members)
+    if not any(member.photos for member in found):
+        some = ", ".join(f"{names[m.id]}.jpg" for m in members[:3])
+        raise CastError(f"{folder} has no picture of anybody in {bank.name}.", f"Looked for: {some}, …")
+    return found
+
+
+def _pictures(name: str, files: Mapping[str, Sequence[Path]]) -> tuple[Path, ...]:
+    found = dict.fromkeys([*files.get(name, ()), *files.get(name.replace(" ", "_"), ())])
+    return tuple(found)

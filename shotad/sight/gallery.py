@@ -1,0 +1,307 @@
+"""What the people of a cast look like: their photos, whose face in them is meant, and its embeddings.
+
+Photos are read as AutoAD-Zero's profile pictures are (section 3.2), but there may be several of a person, and
+one that does not plainly show who is meant is left out with a warning rather than used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image as Pictures, ImageOps, UnidentifiedImageError
+
+from shotad.core import Cast, CastError, CastSettings, Image, Member
+from shotad.sight.faces import Embedding, Face, FaceModels
+
+Embeddings = npt.NDArray[np.float32]
+"""``float32[n, d]``, rows of length 1."""
+
+Pool = Literal["mean", "set"]
+_POOLS: dict[Pool, Callable[[Embeddings], Embeddings]] = {
+    "mean": lambda photos: mean_of(photos)[None],
+    "set": lambda photos: photos,
+}
+"""What of ``float32[n, d]`` is compared, the likest counting."""
+
+_ODD = 0.5
+"""A photo that is less than this part of the threshold like all others of a person shows somebody else."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measure:
+    """A gallery as arrays: ``rows`` ``float32[r, d]`` of the photos, those of a person from ``starts`` on
+    (``int64[m]``); ``film`` ``float32[m, d]`` and its ``weight`` ``float64[m]``."""
+
+    rows: Embeddings
+    starts: npt.NDArray[np.int64]
+    film: Embeddings
+    weight: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, photos: Mapping[str, Embeddings], film: Mapping[str, Embeddings], pool: Pool) -> _Measure:
+        people = [_POOLS[pool](rows) for rows in photos.values()]
+        none = np.zeros((0, 1), np.float32)
+        looks = [film.get(name, none) for name in photos]
+        means = [mean_of(f) if len(f) else np.zeros_like(p[0]) for f, p in zip(looks, people, strict=True)]
+        counts = np.array([len(rows) for rows in looks], np.float64)
+        ends = np.cumsum([0, *(len(rows) for rows in people)])
+        return cls(
+            np.concatenate(people) if people else none,
+            ends[:-1].astype(np.int64),
+            np.stack(means) if means else none,
+            counts / (counts + 1),
+        )
+
+    def likeness(self, face: Embeddings) -> list[float]:
+        to_photos = np.maximum.reduceat(self.rows @ face, self.starts).astype(np.float64)
+        together: list[float] = ((to_photos + self.weight * (self.film @ face)) / (1 + self.weight)).tolist()
+        return together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gallery:
+    """What each person looks like, by `Member.id`, in the order of the cast.
+
+    ``photos`` are ``float32[n, d]``, n > 0, rows of length 1. ``film`` are further looks of some of them,
+    taken from the film itself, which count less (see `likeness`). ``nameless`` are the ids of those who are
+    known but never named.
+    """
+
+    photos: Mapping[str, Embeddings]
+    pool: Pool = "mean"
+    nameless: frozenset[str] = frozenset()
+    film: Mapping[str, Embeddings] = field(default_factory=dict)
+    _measure: _Measure = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, rows in (*self.photos.items(), *self.film.items()):
+            if rows.ndim != 2 or len(rows) == 0:
+                raise ValueError(f"embeddings of {name!r} must be float32[n, d], n > 0, got {rows.shape}")
+        stray = next((name for name in (*self.film, *self.nameless) if name not in self.photos), None)
+        if stray is not None:
+            raise ValueError(f"{stray!r} has no photo in the gallery")
+        object.__setattr__(self, "_measure", _Measure.of(self.photos, self.film, self.pool))
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+    def likeness(self, looks: Embeddings) -> dict[str, float]:
+        """How much a face looks like each person: cosine, -1 to 1, by id, in the order of the cast.
+
+        ``looks`` is ``float32[k, d]``, k > 0: one face seen k times, whose mean is compared (measured better
+        than the mean, the median or the best of their likenesses). Where there are looks from the film, it is
+        the mean of the likeness to the photos and of that to these, which weigh less, however many they
+        are: somebody wrong among them does not take the person over.
+        """
+        if not self.photos:
+            return {}
+        return dict(zip(self.photos, self._measure.likeness(mean_of(looks)), strict=True))
+
+    def with_film(self, film: Mapping[str, Embeddings]) -> Gallery:
+        """The same photos with other looks from the film, ``float32[n, d]`` by id."""
+        return Gallery(self.photos, self.pool, self.nameless, film)
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryReading:
+    """A gallery with what there is to say about its photos; ``photos`` are all readings by `photo_key`."""
+
+    gallery: Gallery
+    warnings: tuple[str, ...]
+    photos: Mapping[str, PhotoReading]
+
+
+def read_gallery(
+    cast: Cast,
+    models: FaceModels,
+    settings: CastSettings,
+    known: Mapping[str, PhotoReading] | None = None,
+) -> GalleryReading:
+    """Read the photos of a cast; those in ``known``, read by the same models before, are not looked at again.
+
+    With ``settings.first`` only so many of those who may be named, in the order of the cast, that have a
+    usable photo. Raises CastError where a photo cannot be read.
+    """
+    readings: dict[str, PhotoReading] = {}
+    warnings: list[str] = []
+    photos: dict[str, Embeddings] = {}
+    named = 0
+    for member in cast:
+        if member.says and settings.first is not None and named >= settings.first:
+            continue
+        read = {path: _reading(path, models, known or {}, readings) for path in member.photos}
+        warnings += _photo_warnings(member, read, models.threshold)
+        rows = [reading.embedding for reading in read.values() if reading.embedding is not None]
+        if rows:
+            photos[member.id] = np.stack(rows)
+            named += bool(member.says)
+    nameless = frozenset(member.id for member in cast if member.id in photos and not member.says)
+    gallery = Gallery(photos, settings.pool, nameless)
+    warnings += _twins(gallery, cast, models.join)
+    return GalleryReading(gallery, tuple(warnings), readings)
+
+
+def mean_of(rows: Embeddings) -> Embeddings:
+    """The mean of ``float32[n, d]``, brought to length 1: ``float32[d]``."""
+    vector = rows.astype(np.float64).sum(axis=0)
+    unit: Embeddings = (vector / max(float(np.linalg.norm(vector)), 1e-9)).astype(np.float32)
+    return unit
+
+
+def _reading(
+    path: Path, models: FaceModels, known: Mapping[str, PhotoReading], readings: dict[str, PhotoReading]
+) -> PhotoReading:
+    """One photo, from those that were read before where it is among them; put down in ``readings``."""
+    key = photo_key(path)
+    if key not in readings:
+        readings[key] = known[key] if key in known else read_photo(path, models)
+    return readings[key]
+
+
+def _photo_warnings(member: Member, read: Mapping[Path, PhotoReading], threshold: float) -> Iterator[str]:
+    for path, reading in read.items():
+        if reading.trouble == "no face":
+            yield f"No face was found in {path}; the photo is not used."
+        elif reading.trouble == "several faces":
+            yield f"Several faces of like size are in {path}, so nobody can tell whose it is; it is not used."
+    usable = {path: r.embedding for path, r in read.items() if r.embedding is not None}
+    yield from _odd_ones(member, usable, threshold)
+
+
+def _odd_ones(member: Member, usable: Mapping[Path, Embeddings], threshold: float) -> Iterator[str]:
+    """The photos of a person that look like none of the others."""
+    for path, embedding in usable.items():
+        others = [float(embedding @ other) for at, other in usable.items() if at != path]
+        if others and max(others) < _ODD * threshold:
+            yield f"The face in {path} is not like those in the other photos of {_called(member)}."
+
+
+def _twins(gallery: Gallery, cast: Cast, join: float) -> Iterator[str]:
+    """Pairs of people who look so alike that they may be one."""
+    members = {member.id: member for member in cast}
+    for one, other in combinations(gallery.photos, 2):
+        likeness = float(mean_of(gallery.photos[one]) @ mean_of(gallery.photos[other]))
+        if likeness >= join:
+            yield (
+                f"{_called(members[one])} and {_called(members[other])} look alike ({likeness:.2f}); "
+                "if they are one person, make them one, else neither may be named where both are possible."
+            )
+
+
+def _called(member: Member) -> str:
+    return member.name or member.id
+
+
+Trouble = Literal["", "no face", "several faces"]
+
+_LARGEST = 1600
+"""Pixels of the longer side that are kept: more finds no further faces and costs memory."""
+_LIKE_SIZE = 0.6
+"""Heights of two faces, the smaller over the larger, from which a photo does not say who is meant."""
+_RIM = 0.5
+"""Grey that is put round a photo in which no face is found, on each side, in parts of its size: detectors
+miss a face that fills the picture."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoReading:
+    """What one photo gave: ``float32[d]`` of length 1, or why not. Of one `FaceModels.identity`."""
+
+    embedding: Embedding | None
+    trouble: Trouble = ""
+
+
+def photo_key(path: Path) -> str:
+    """The sha256 of the file. Raises CastError where it cannot be read."""
+    return hashlib.sha256(_bytes(path)).hexdigest()
+
+
+def read_photo(path: Path, models: FaceModels) -> PhotoReading:
+    """The face of the person whom a photo shows. Raises CastError where it is no picture."""
+    image = load_photo(path)
+    faces = models.find(image, 0.0)
+    if not faces:
+        image = _rimmed(image)
+        faces = models.find(image, 0.0)
+    if not faces:
+        return PhotoReading(None, "no face")
+    face = _meant(faces)
+    return PhotoReading(None, "several faces") if face is None else PhotoReading(models.read(image, face))
+
+
+def check_photo(path: Path) -> None:
+    """Look at the head of a file. Raises CastError where it is no picture, or too large to be one."""
+    with _told(path), Pictures.open(path):
+        pass
+
+
+def load_photo(path: Path) -> Image:
+    """The picture in ``path``, upright, ``uint8[H, W, 3]``, at most 1600 pixels long.
+
+    Raises CastError where it is not a picture, or too large to be one.
+    """
+    with _told(path), Pictures.open(io.BytesIO(_bytes(path))) as opened:
+        opened.draft("RGB", (_LARGEST, _LARGEST))
+        picture = _flat(ImageOps.exif_transpose(opened))
+    picture.thumbnail((_LARGEST, _LARGEST))
+    return np.asarray(picture, np.uint8)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn what Pillow finds wrong with a picture into a CastError."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Pictures.DecompressionBombWarning)
+            yield
+    except UnidentifiedImageError:
+        raise _unreadable(path, "it is no picture, or damaged") from None
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from None
+    except (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning):
+        raise _unreadable(path, "it is too large") from None
+
+
+def _flat(picture: Pictures.Image) -> Pictures.Image:
+    """RGB, with what is see-through on grey."""
+    if "transparency" not in picture.info and "A" not in picture.getbands():
+        return picture.convert("RGB")
+    ground = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
+    return Pictures.alpha_composite(ground, picture.convert("RGBA")).convert("RGB")
+
+
+def _meant(faces: list[Face]) -> Face | None:
+    """The largest face; None where another is nearly as large."""
+    first, *others = sorted(faces, key=lambda face: -face.box.height)
+    rivals = [o for o in others if o.box.height >= _LIKE_SIZE * first.box.height]
+    return None if rivals else first
+
+
+def _rimmed(image: Image) -> Image:
+    height, width = image.shape[:2]
+    down, across = round(height * _RIM), round(width * _RIM)
+    return np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=128)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+
+
+def _unreadable(path: Path, why: str) -> CastError:
+    return CastError(
+        f"The photo {path} cannot be read: {why}.",
+        "Give a JPEG, PNG or WebP file, or take it out of the cast.",
+    )
