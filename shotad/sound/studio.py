@@ -12,8 +12,8 @@ from typing import cast
 from shotad.core import NoProgress, Progress, Task, VoiceError, VoiceSettings, key_of, reported, sweep
 from shotad.sound.kinds import Take, Voice
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
-from shotad.sound.voice_engines.base import Choir, Reading
-from shotad.sound.voice_engines.takefile import read_take, write_take
+from shotad.sound.takes import read_take, write_take
+from shotad.sound.voice_engines import Choir, Reading
 
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken anew."""

@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from shotad.core import GainPoint, Interval, Shot, Utterance
 from shotad.sound import Spoken, Take
-from shotad.sound.extended.kinds import Pause
-from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.kinds import Fitting
+from shotad.sound.pauses import Pause
+from shotad.sound.time_map import TimeMap
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 

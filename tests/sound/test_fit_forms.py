@@ -11,7 +11,7 @@ from shotad.core import FitSettings
 from shotad.script import count_words, usual_words, variants
 from shotad.script.english.fit import fit_words
 from shotad.script.tempo import tempo
-from shotad.sound.fitting.forms import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
+from shotad.sound.placing import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line
 
 TEXT = "He walks to the door, opens it and looks out into the dark street. A dog barks. Then it is still."

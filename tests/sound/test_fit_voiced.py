@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from shotad.core import FitSettings, Interval
 from shotad.script import Cue, CueStatus, FilmId, Track, from_json, line_stamp, to_json
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import lines_of
-from shotad.sound.fitting.voiced import UNTRIED, apply, voiced_of
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
+from shotad.sound.placing import lines_of
+from shotad.sound.voicing import UNTRIED, apply, voiced_of
 from tests.sound.speaking import Slow
 
 SPEECH = [Interval(0, 9), Interval(15.5, 19), Interval(21, 30)]

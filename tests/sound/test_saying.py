@@ -10,9 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import data_root
 from shotad.sound import said
-from shotad.sound.pronunciation.numerals import is_at_hand, roman
-from shotad.sound.pronunciation.words import Words, words_of
-from shotad.sound.voice_engines.base import EVERYTHING, Reading
+from shotad.sound.quantities import Words, is_at_hand, roman, words_of
+from shotad.sound.voice_engines import EVERYTHING, Reading
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
 LANGUAGES = sorted(path.stem for path in (data_root() / "configs" / "saying").glob("*.yaml"))

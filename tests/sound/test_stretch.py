@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from shotad.film import Samples
 from shotad.sound import Take
-from shotad.sound.fitting.stretch import stretch, to_length
-from shotad.sound.kinds import Samples
+from shotad.sound.takes import stretch, to_length
 
 RATE = 16000
 

@@ -173,7 +173,7 @@ class Placing:
 
 
 def _speech(prepared: Prepared, *, over_lyrics: bool) -> tuple[Interval, ...]:
-    """When the film is not lowered, as `shotad.sound.rendering.materials.Materials.speech`."""
+    """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
     heard = (one for one in prepared.speech if not (over_lyrics and one.kind is SpeechKind.LYRICS))
     return tuple(one.interval for one in heard)
 

@@ -167,7 +167,7 @@ def render_film(
 
     Without ``voice``, ``profile``, ``extended`` and ``speed`` those of the settings are taken. Edits made
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
-    holds the folder, and what `shotad.sound.rendering.run.run_render` raises.
+    holds the folder, and what `shotad.sound.render.run_render` raises.
     """
     from shotad.description import shortener
     from shotad.sound import parse_wanted, run_render, wanted_files
