@@ -1,8 +1,7 @@
-"""What goes into a described film, and what is known of it once it is written.
+"""The audio description's own tracks in a described film: its sound, coded while the film is copied, and
+its text.
 
-The AD's sound as coded packets, made while the film is copied.
-
-Text in a film: the track of descriptions, and subtitles that are converted for another container.
+Subtitles of the film that another container holds in another form are converted here, too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reading a described film back: rule A2, that everything is there, marked as it should be, and in time.
-
-Reading a film file back: its tracks as they show themselves, and all of their packets once.
-"""
+"""Reading a described film back: rule A2, that everything is there, marked as it should be, and in time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The containers that a described film can be written to, and what each of them holds.
+"""The containers that a described film can be written to, what each holds, and its codes of languages
+(ISO 639-2).
 
 Codecs are ffmpeg's names. A codec stands in a container's list where its players know it there, which is
 less than ffmpeg's muxers would write: PCM in MP4 and Opus in MOV are written by ffmpeg and read by few.
-
-Languages of tracks by the codes that containers carry: ISO 639-2, in one of its two forms.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The described copy: the film with its pauses, before AD is mixed in.
-
-The film's sound on the copy's time, and the tracks that carry it.
-"""
+"""The described copy: the film with its pauses, picture and sound, before AD is mixed in."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ Steps 1 to 4 are one choice for all lines that share a gap: the fewest lines are
 words, then the least speed, then the least way from where the lines are wanted. A line that a person added
 counts for two of the machine's. A line left out leaves its time to its neighbours.
 
-How much faster lines must be spoken to find place, and no more than that. Pure.
-
-One line among its neighbours, fitted as in the whole track: only those that press on each other matter.
+`fit` takes a whole track; `fit_near` one line with the neighbours that press on it, and comes to the same.
 """
 
 from __future__ import annotations

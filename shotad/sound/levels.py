@@ -1,16 +1,12 @@
-"""Delivery targets: how loud the described sound is to be as a whole, and how high its peaks may be.
+"""How loud the mix and each line are, and how the programme is lowered under the lines.
 
-How loud each line is and how deep the programme goes under it, and what brings a mix to its target.
-
-How the programme is lowered under the lines: a curve of decibels over film time, from times alone.
-
-The rules, the stronger first:
+The target is a delivery profile's. The ducking is a curve of decibels over film time, made from times alone
+by these rules, the stronger first:
 
 1. Never under speech: outside the gaps between utterances the curve stands at 0 dB.
 2. Nothing clicks: no ramp is shorter than `LEAST`.
 3. Under a line the curve is at the line's depth from its first sound to its last. Where a gap leaves no room
-for
-   the full ramp beside the line, the ramp gets steeper, down to `LEAST`; then it reaches into the line;
+   for the full ramp beside the line, the ramp gets steeper, down to `LEAST`; then it reaches into the line;
    where the gap is too short even for two such ramps, the depth gets smaller.
 4. Between lines nearer than the hold it stays at the lesser of their depths.
 

@@ -2,14 +2,11 @@
 blocks.
 
 ffmpeg's ``ebur128`` filter measures. The true peak is our own, since the filter's costs five times all the
-rest: by four times as many samples (BS.1770-4, annex 2), made only where a peak above the highest so far is
-possible.
+rest. What is in a finished file is measured on what players decode, for coders move peaks.
 
 One channel is counted once, as in the centre: that is what the standard says and what others' meters show.
 Played over two loudspeakers at full level it is 3 dB louder. Surround channels count 1.5 dB more, bass
 effects (LFE) nothing.
-
-How loud the sound in a finished file is: measured on what players decode, for coders move peaks.
 """
 
 from __future__ import annotations

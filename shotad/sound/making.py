@@ -1,6 +1,6 @@
 """From placed lines to files: each wanted file is made, or left where all it is made of is as it was.
 
-``render.json``: which files were made of what, so that one whose parts are all as they were is left.
+`Workshop` makes them; `Ledger` is ``render.json``, which says which files were made of what.
 """
 
 from __future__ import annotations

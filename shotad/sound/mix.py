@@ -1,9 +1,8 @@
-"""From a film and its spoken lines to a settled mix: the programme is heard once; then the mix once, where it
-has a target.
+"""From a film and its spoken lines to a settled mix.
 
-A mix that is settled: its two sounds are made anew, block by block, whenever they are asked for.
-
-The voice by itself: takes at the mix's rate, at their level, in their places.
+The programme is heard once; then the mix once, where it has a target. A settled mix holds no sound:
+programme and voice (takes at the mix's rate, at their level, in their places) are made block by block
+whenever asked for.
 """
 
 from __future__ import annotations

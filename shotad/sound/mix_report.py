@@ -1,7 +1,5 @@
-"""What a mix is like in figures.
-
-How a mix and its files came out: told in plain lines, and against rules A1 (loudness and true peak of each
-file) and A3 (audible).
+"""How a mix and its files came out, in figures and in plain lines, and against rules A1 (loudness and
+true peak of each file) and A3 (audible).
 """
 
 from __future__ import annotations

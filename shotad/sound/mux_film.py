@@ -1,10 +1,7 @@
 """Writing a described film: everything of the film copied, the AD coded and woven in on the way.
 
-Audio description that a film has already, and what becomes of it beside the new one.
-
-Putting a described film together: its tracks, the AD's, and their packets in the order of time.
-
-The ways of packets into a described film: out of the film's tracks, and woven together by their time.
+`write_film` reads like the story: what becomes of AD that the film has already, which tracks are written,
+their packets in the order of time, and the marks for players once the file is closed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a render is asked to make: AD alone, programme with AD, and films that carry one or the other.
-
-What a render came to: for people, for programs, and for ``shotad lint``.
-"""
+"""What a render is asked to make, and what it came to: for people, for programs, and for ``shotad lint``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Timestamps of copied packets: on film time, each with a decoding time that a muxer takes.
+"""Copied packets: put on film time, woven together by it, and named by their payload.
 
-The payload of a track, named so that a copy of it in another container has the same name.
-
-A container's way of packing a coded picture is no part of it: H.264 and its like stand in MP4 and Matroska
+Each gets a decoding time that a muxer takes. A copy of a track in another container has the same name, for a
+container's way of packing a coded picture is no part of it: H.264 and its like stand in MP4 and Matroska
 behind their lengths and in MPEG-TS behind start codes, with parameter sets and delimiters among them that the
 others keep in a header; AAC has a header of its own there for each frame (ADTS).
 """

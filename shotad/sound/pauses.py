@@ -1,8 +1,6 @@
-"""Pauses of a film, and a plan of them.
+"""Extended AD: where the film stands still, for which lines, and how much it matters that each is heard.
 
-Which lines the film waits for, and where it stands still. Pure but for the voice.
-
-How much it matters that a line is heard, in points that can be explained.
+Pure but for the voice.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""The lines of a track and the time that each may use: never where somebody speaks. Pure.
+"""Where lines may stand and in which forms they may be said, and the best choice of both. Pure.
 
-The forms in which a line may be said: itself and what is left of it, and how long each takes.
-
-Where lines of one gap stand, solved together and exactly, in whole milliseconds. Pure.
-
-Each line has a `Window`; lines keep their order and `between` milliseconds of breath. A choice of forms is
-possible if every line, put as early as it can be, still stands in its window, for an earlier line never
-hinders a later one. So the cheapest choice is found by going through the lines once and keeping, for each
-moment at which the lines so far can end, the cheapest way there.
+Lines never stand where somebody speaks. Those of one gap are solved together and exactly, in whole
+milliseconds. Each line has a `Window`; lines keep their order and `between` milliseconds of breath. A choice
+of forms is possible if every line, put as early as it can be, still stands in its window, for an earlier
+line never hinders a later one. So the cheapest choice is found by going through the lines once and keeping,
+for each moment at which the lines so far can end, the cheapest way there.
 """
 
 from __future__ import annotations

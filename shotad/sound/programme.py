@@ -1,7 +1,5 @@
 """The film's own sound for a mix: exactly as long as the film, or a part of it, with channels that have
 names.
-
-Channels: which there are, how the voice is spread over them, and how many become two.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What is said for what is written: all rules in their order. Pure but for the language's words.
+"""What is said for what is written: the lexicon, then all rules in their order. Pure but for the
+language's words.
 
-Abbreviations and Roman numerals become words; titles in capitals are read as words, initials by their
-letters; dashes, brackets, markup, addresses and symbols are said or left out.
-
-How words are said: a list of ``word = as it is said``, from a file or from the cast. Pure logic.
+A lexicon is a list of ``word = as it is said``, from a file or from the cast. Abbreviations and Roman
+numerals become words; titles in capitals are read as words, initials by their letters; dashes, brackets,
+markup, addresses and symbols are said or left out.
 """
 
 from __future__ import annotations

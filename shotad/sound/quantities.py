@@ -1,13 +1,8 @@
-"""Times, money, units, ranges, years and other numbers as words. Pure logic.
+"""Times, money, units, ranges, years and other numbers as words, by num2words and the files in
+``configs/saying``.
 
 What a voice reads by itself is left to it, and what no word is known for stays in digits, which every voice
 reads in some way.
-
-Numbers in words, by num2words; without it, or where it does not know, digits are left to the voice.
-
-What each language says for signs, abbreviations and units: the files in ``configs/saying``.
-
-Parts of patterns that several rules share.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
-"""A render as every command does it: what leaves the machine is said before, who shortens lines is found, and
-the film's log tells of it.
+"""A render: lines → takes → their places → mix → files. No engine is asked but for shorter lines.
 
-The fourth act: lines → takes → their places → mix → files. No engine is asked.
-
-Only what has changed is spoken again, and a file whose every part is as it was is left as it is.
-
-What a user should know of what went into a render, and would otherwise wonder at.
-
-Files beside the sound: the script as it was recorded, and where the film waits.
-
-What cannot be made is refused before anything is spoken or mixed.
+What cannot be made is refused before anything is spoken or mixed. Only what has changed is spoken again, and
+a file whose every part is as it was is left as it is. `run_render` is what every command does: what leaves
+the machine is said before, and the film's log tells of it.
 """
 
 from __future__ import annotations

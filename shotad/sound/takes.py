@@ -1,16 +1,13 @@
-"""From the sound that a voice gives to a take: one channel, no offset, no silence around it, no clipping.
+"""A take's samples: cleaned from what a voice gives, spoken faster with the pitch kept, kept as FLAC of
+16 bits.
 
-Speaking faster with the pitch kept: natural time-stretching of a take. Pure.
-
-Waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993, `An overlap-add technique based on
-waveform similarity`): the sound is laid out anew in windows that overlap by half, each taken from near its
-place where it goes on most like what stands there already, so that the periods of the voice meet.
+Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993, `An overlap-add technique based
+on waveform similarity`): the sound is laid out anew in windows that overlap by half, each taken from near
+its place where it goes on most like what stands there already, so that the periods of the voice meet.
 
 Chosen over a voice's own speed, which costs another call and whose lengths cannot be foretold (the embedded
 voice, asked for 1.15, came out 0.03 to 0.5 s too long); over ffmpeg's atempo, which is as clear but 7 ms
 short to 16 ms long and gives nothing for very short sound; over a library that is as good: one more to have.
-
-A take as a file: FLAC of 16 bits, whose samples are checked when it is read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""From seconds of the film to seconds of the copy that pauses, and back.
-
-Side files that tell players where the film stands still.
+"""From seconds of the film to seconds of the copy that pauses, and the side files that tell players of
+the pauses.
 
 `pauses.json` (`PausesFile`) says all that is known. `pauses_vtt` is for players that pause the original film
 by themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own

@@ -1,6 +1,5 @@
-"""Which of a film's tracks go into the described film, and how they are added there with what they say.
-
-Metadata of tracks and files, by the keys that each container keeps, and chapters.
+"""Which of a film's tracks go into the described film, and with which metadata, by the keys each
+container keeps.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""True peaks: how far from 0 sound goes between its samples too, by four times as many (BS.1770-4, annex 2).
+"""True peaks, measured and limited: how far from 0 sound goes between its samples too, by four times as
+many (BS.1770-4, annex 2).
 
-Values in between are made only where one above what matters is possible, which in a film is seldom.
-
-A limiter for true peaks that does nothing else: it shifts no sample and changes none where no peak is
-near.
-
-The gain in dB is the highest curve that nowhere lets a peak pass, falls by no more than `ATTACK` before it
-and comes back by no more than `RELEASE` after it. Peaks are those between samples too, at four times the
-rate.
+Values in between are made only where one above what matters is possible, which in a film is seldom. The
+limiter shifts no sample and changes none where no peak is near: its gain in dB is the highest curve that
+nowhere lets a peak pass, falls by no more than `ATTACK` before it and comes back by no more than `RELEASE`
+after it.
 """
 
 from __future__ import annotations

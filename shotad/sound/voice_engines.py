@@ -1,6 +1,6 @@
-"""Voices by name, ``KIND`` or ``KIND:WHICH``. A module is imported only when its kind is asked for.
+"""Voices by name, ``KIND`` or ``KIND:WHICH``, and what every kind has in common.
 
-What every kind of voice has in common: how it is listed, asked for, and matched with a language.
+A module is imported only when its kind is asked for.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""Programs that speak, run as programs of their own: text in, sound out, and what may go wrong between.
+"""Voices that are programs, espeak-ng and piper: run where they are installed, text in, sound out.
 
-espeak-ng, run as a program where it is installed (it is under the GPL and never part of this one).
-
-A hundred languages, robotic, quick. What it offers is asked from the program itself.
-
-piper, run as a program where it is installed (it is under the GPL and never part of this one).
-
-Its voices are files, ``NAME.onnx`` with ``NAME.onnx.json`` beside it, found where people keep them or named
-by their path.
+Both are under the GPL and never part of this one. espeak-ng knows a hundred languages, robotic, quick; what
+it offers is asked from the program itself. piper's voices are files, ``NAME.onnx`` with ``NAME.onnx.json``
+beside it, found where people keep them or named by their path.
 """
 
 from __future__ import annotations

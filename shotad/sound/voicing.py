@@ -1,8 +1,7 @@
-"""What a render works with: the film, its track with all that people changed, and what the run found.
+"""What a render works with, and lines → takes → their places: who speaks, what fits, and where the film
+waits.
 
-Lines → takes → their places: who speaks, what fits, and where the film waits.
-
-What became of the lines, on the track: how each was spoken. What people own in it stays as it is.
+What became of the lines stands on the track then; what people own in it stays as it is.
 """
 
 from __future__ import annotations

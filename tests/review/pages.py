@@ -21,9 +21,9 @@ import pytest
 
 from shotad.core import read_settings
 from shotad.film import film_of
-from shotad.review.server.app import make_app
-from shotad.review.server.opening import open_review
-from shotad.review.server.security import Keys
+from shotad.review.opening import open_review
+from shotad.review.routes import make_app
+from shotad.review.security import Keys
 from shotad.script import TRACK, load_track
 
 PATIENCE = 120.0

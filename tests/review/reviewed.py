@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import read_settings
-from shotad.review.server.app import make_app
-from shotad.review.server.bundle import Review
-from shotad.review.server.opening import open_review
-from shotad.review.server.security import Keys
+from shotad.review.opening import Review, open_review
+from shotad.review.routes import make_app
+from shotad.review.security import Keys
 from tests.rendering.described import LINES, film_with, write_folder
 from tests.review.asgi import Answer, Visitor
 

@@ -12,12 +12,20 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, Interval, load_config
-from shotad.review.editing.session import Session
+from shotad.review.details import LOCAL, engine_title, engines_view
+from shotad.review.findings import Findings
 from shotad.review.kinds import Change, Done
-from shotad.review.showing.board import Board, changed_view, conflict_view, line_view
-from shotad.review.showing.engineview import LOCAL, engine_title, engines_view
-from shotad.review.showing.filmview import FORMAT_TITLES, film_text, film_view, formats_view
-from shotad.review.showing.findings import Findings
+from shotad.review.session import Session
+from shotad.review.views import (
+    FORMAT_TITLES,
+    Board,
+    changed_view,
+    conflict_view,
+    film_text,
+    film_view,
+    formats_view,
+    line_view,
+)
 from shotad.script import ALL_FORMATS, Cue, CueStatus, Voiced, line_stamp
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
@@ -248,7 +256,7 @@ def test_a_board_is_made_once_for_the_same_track(opened):
 
 
 def after_room(board: Board, session: Session) -> list[float]:
-    from shotad.review.editing.scene import room_of
+    from shotad.review.scene import room_of
 
     room = room_of(board.scene, session.cue("s00001000"))
     assert room is not None

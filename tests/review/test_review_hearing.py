@@ -19,9 +19,8 @@ import pytest
 
 from shotad.core import Config, Interval, ReviewError, VoiceError, WorkFolder, load_config
 from shotad.film import Prepared, open_film, recorded
-from shotad.review.hearing import speaking
-from shotad.review.hearing.heardfiles import HeardFiles
-from shotad.review.hearing.hearing import Hearing, Kind
+from shotad.review import speaking
+from shotad.review.hearing import HeardFiles, Hearing, Kind
 from shotad.script import CueStatus, Track
 from shotad.sound import Take
 from shotad.sound.fake_voice import FakeVoice
@@ -281,7 +280,7 @@ def test_a_damaged_record_of_loudness_is_made_anew(place: Path, heard: Hearing, 
 
 
 def test_until_the_whole_is_known_it_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.review.hearing import listening
+    from shotad.review import listening
     from shotad.sound import excerpt
 
     going, told = threading.Event(), []

@@ -26,9 +26,9 @@ from shotad.core import (
 )
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.review.editing.session import Session
-from shotad.review.working import work
-from shotad.review.working.jobs import Stopped
+from shotad.review import work
+from shotad.review.jobs import Stopped
+from shotad.review.session import Session
 from shotad.script import LineState, Track, check_script, load_track, read_cues, text as formats
 from tests.redo.redoing import fresh, run, says
 from tests.rendering.described import write_folder
