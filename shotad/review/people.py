@@ -46,7 +46,6 @@ from shotad.review.work import (
 from shotad.script import Cue, LineState, cast_mentions
 from shotad.sight import (
     CastFile,
-    FaceTrack,
     Facts,
     FoundPerson,
     Holdings,
@@ -488,11 +487,7 @@ def _discovered(
     for person in people_in(tracks, height, join_of(models, config), models.margin):
         name = _whose(person, holdings, info.fingerprint)
         for track in person.tracks if name else ():
-            yield name, track.first, _end(track)
-
-
-def _end(track: FaceTrack) -> float:
-    return track.last + _LOOK
+            yield name, track.first, track.last + _LOOK
 
 
 def _whose(person: FoundPerson, holdings: Holdings, film: str) -> str:

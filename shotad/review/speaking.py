@@ -477,9 +477,4 @@ def _without_wordless(track: Track, cue: Cue, studio: Keeping) -> Track:
 
 def _unfitted(cue: Cue, turn: InTurn) -> Spoken:
     """A line as it is, at its own time."""
-    return Spoken(cue.id, cue.text, cue.interval.start, turn.say(_plain(cue.text)))
-
-
-def _plain(text: str) -> str:
-    """A line as it is fitted and spoken: in one row."""
-    return " ".join(text.split())
+    return Spoken(cue.id, cue.text, cue.interval.start, turn.say(" ".join(cue.text.split())))

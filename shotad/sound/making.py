@@ -153,7 +153,7 @@ class Workshop:
     def mix(self, ending: str) -> Mix:
         """The mix over the scene of a container."""
         config = self.materials.config
-        name = ending if self._pauses else ""
+        name = ending if self.voicing is not None and self.voicing.pauses else ""
         if name not in self._mixes:
             scene = self.scene(ending)
             self._mixes[name] = prepare_mix(
@@ -181,10 +181,6 @@ class Workshop:
         if ending not in self._scenes:
             self._scenes[ending] = self._paused(voicing, ending)
         return self._scenes[ending]
-
-    @property
-    def _pauses(self) -> bool:
-        return self.voicing is not None and bool(self.voicing.pauses)
 
     def _paused(self, voicing: Voicing, ending: str) -> Scene:
         place = Path(

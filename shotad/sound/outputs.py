@@ -236,7 +236,9 @@ class Rendered:
     @property
     def changed(self) -> tuple[Cue, ...]:
         """The lines that are heard in other words than the script's."""
-        return tuple(cue for cue in self.spoken if cue.spoken and cue.spoken.text != _plain(cue.text))
+        return tuple(
+            cue for cue in self.spoken if cue.spoken and cue.spoken.text != " ".join(cue.text.split())
+        )
 
     @property
     def faster(self) -> tuple[Cue, ...]:
@@ -371,10 +373,6 @@ def _factor(cue: Cue) -> float:
 def _way(cue: Cue) -> float:
     at = cue.spoken.interval if cue.spoken else None
     return 0.0 if at is None else abs(at.start - cue.interval.start)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _row(cue: Cue) -> Json:

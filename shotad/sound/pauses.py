@@ -251,7 +251,7 @@ class _Planner:
         if taken_until > 0:
             free = max(free, taken_until + BETWEEN)
         first = max(free, min(earliest(line, fit), end))
-        missing = max(SHORTEST, _up(first + wish.take.seconds + breath - end))
+        missing = max(SHORTEST, math.ceil((first + wish.take.seconds + breath - end) * 1000 - 1e-6) / 1000)
         at = self._still(max(min(first, end), min(taken_until, end)), end)
         start = max(first, end + missing - breath - wish.take.seconds)
         return _Place(wish, start, Pause(at, missing, line.id), end)
@@ -298,11 +298,6 @@ def _shorter_and_shorter(line: Line) -> list[str]:
 
 def _words(text: str, line: Line) -> int:
     return spoken_words(text, line.language)
-
-
-def _up(seconds: float) -> float:
-    """To whole ms, which every container can tell; never less."""
-    return math.ceil(seconds * 1000 - 1e-6) / 1000
 
 
 READ_OUT = 3.0

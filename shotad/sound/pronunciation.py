@@ -121,7 +121,9 @@ def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
         content = re.sub(r"(?:^|\s)#.*$", "", line).strip()
         if not content:
             continue
-        word, equals, saying = (_tidy(part) for part in content.partition("="))
+        word, equals, saying = (
+            " ".join(unicodedata.normalize("NFC", part).split()) for part in content.partition("=")
+        )
         trouble = _trouble(word, equals, saying)
         if not trouble and word in sayings:
             trouble = f"{word!r} stands twice"
@@ -152,10 +154,6 @@ def _trouble(word: str, equals: str, saying: str) -> str:
     if not any(c.isalnum() for c in word) or len(word) > _LONGEST:
         return f"{word!r} is no word"
     return saying_trouble(saying)
-
-
-def _tidy(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _straight(text: str) -> str:

@@ -298,12 +298,9 @@ def _check_film(film: Film, one: Wanted, sound: AdSound | None, config: Config, 
         )
     text = None if one.kind is Kind.FILM else AdText((), language, TEXT_TITLE.format(track_title(language)))
     heard = sound if one.kind.is_heard else None
-    check_container(film, _standing(one.path), sound=heard, text=text, settings=config.container)
-
-
-def _standing(path: Path) -> Path:
-    """The file of that name in the nearest folder that is there already, whose disk will hold it."""
-    return _nearest(path) / path.name
+    check_container(
+        film, _nearest(one.path) / one.path.name, sound=heard, text=text, settings=config.container
+    )
 
 
 def _nearest(path: Path) -> Path:

@@ -254,7 +254,7 @@ class Kept:
         if found is None or found.key != self.key:
             what = f"{self.path} is gone or was changed while it was in use."
             raise VoiceError(what, "Run again: what is missing is spoken anew.")
-        return _floats(found.data)
+        return np.asarray(found.data / np.float32(_SCALE), np.float32)
 
 
 def write_take(path: Path, take: Take) -> Take:
@@ -331,10 +331,6 @@ def _decoded(path: Path) -> _Decoded | None:
 def _integers(samples: Samples) -> Integers:
     scaled = np.clip(np.round(samples * np.float32(_SCALE)), -_SCALE, _SCALE - 1)
     return np.asarray(scaled, np.int16)
-
-
-def _floats(data: Integers) -> Samples:
-    return np.asarray(data / np.float32(_SCALE), np.float32)
 
 
 def _hash(data: Integers) -> str:

@@ -63,7 +63,9 @@ def voices(language: str | None = None) -> list[VoiceInfo]:
     if language is None:
         return found
     speaking = [info for info in found if info.speaks(language)]
-    return sorted(speaking, key=lambda info: (_rank(info), -_nearness(info, language)))
+    return sorted(
+        speaking, key=lambda info: (_rank(info), -max(nearness(known, language) for known in info.languages))
+    )
 
 
 def kind_class(kind: str) -> Kind:
@@ -98,10 +100,6 @@ def notice(voice: Speaker) -> list[str]:
 
 def _rank(info: VoiceInfo) -> int:
     return [*BY_ITSELF, "openai", "fake"].index(info.kind)
-
-
-def _nearness(info: VoiceInfo, language: str) -> int:
-    return max(nearness(known, language) for known in info.languages)
 
 
 def _chosen(language: str) -> str:

@@ -123,7 +123,12 @@ class Espeak:
             return (VoiceInfo(ESPEAK, ESPEAK, _ESPEAK_USUAL, _ESPEAK_LICENCE, False, _GET_ESPEAK),)
         return tuple(
             VoiceInfo(
-                f"{ESPEAK}:{row.language}", ESPEAK, row.languages, _ESPEAK_LICENCE, True, _spaced(row.name)
+                f"{ESPEAK}:{row.language}",
+                ESPEAK,
+                row.languages,
+                _ESPEAK_LICENCE,
+                True,
+                row.name.replace("_", " ").strip() + ".",
             )
             for row in reversed(unlike.values())
         )
@@ -140,7 +145,9 @@ class Espeak:
             raise VoiceError(f"{variant!r} is no variant of a voice.", "Write, for example, espeak-ng:en+f3.")
         if base:
             return cls(program, _espeak_by_name(base, rows), variant)
-        best = max(rows, key=lambda row: _nearness(row, language), default=None)
+        best = max(
+            rows, key=lambda row: max(nearness(known, language) for known in row.languages), default=None
+        )
         if best is None or not speaks_one(best.languages, language):
             raise VoiceError(f"{ESPEAK} does not speak {language!r}.", "It lists: espeak-ng --voices.")
         return cls(program, best)
@@ -195,10 +202,6 @@ def version(program: Path) -> str:
     return match.group() if match else ""
 
 
-def _nearness(row: Entry, language: str) -> int:
-    return max(nearness(known, language) for known in row.languages)
-
-
 def _espeak_by_name(base: str, rows: tuple[Entry, ...]) -> Entry:
     wanted = base.replace("_", "-").casefold()
     for row in rows:
@@ -209,10 +212,6 @@ def _espeak_by_name(base: str, rows: tuple[Entry, ...]) -> Entry:
         return near
     names = [name for row in rows for name in (row.language, row.name)]
     raise unknown("espeak-ng voice", base, names, "espeak-ng --voices lists them.")
-
-
-def _spaced(name: str) -> str:
-    return name.replace("_", " ").strip() + "."
 
 
 _ESPEAK_USUAL = (

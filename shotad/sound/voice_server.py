@@ -117,7 +117,7 @@ class EndpointVoice:
 
     def _answer(self, text: str, pace: float) -> tuple[Raw, dict[str, Any]]:
         """The server's sound, and what it was asked for."""
-        waits = pauses(_seed(text), _LONGEST_PAUSE)
+        waits = pauses(int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big"), _LONGEST_PAUSE)
         tries = 0
         while True:
             body = self._body(text, pace)
@@ -230,7 +230,3 @@ def _trouble(raw: Raw) -> ServerError | None:
 
 def _said(trouble: ServerError) -> str:
     return f"{trouble.message.rstrip('.') or 'nothing'} (status {trouble.status})"
-
-
-def _seed(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
