@@ -326,7 +326,6 @@ def add(scene: Scene, name: str, args: Json) -> Change:
 
 
 def _placed(scene: Scene, line: Cue) -> Change:
-    """A new line within the time that is free where it was put."""
     gap = scene.gap_of(span_of(line.interval))
     if gap is None:
         raise ReviewError(
@@ -377,7 +376,6 @@ def _said(scene: Scene, old: Span, new: Span) -> str:
 
 
 def _how_far(scene: Scene, ms: int) -> str:
-    """A difference in frames where it is a few whole ones, else in seconds."""
     frames = round(abs(ms) / 1000 / scene.frame)
     way = "earlier" if ms < 0 else "later"
     if 1 <= frames <= 10 and abs(abs(ms) - frames * scene.frame * 1000) <= 1:
@@ -440,7 +438,6 @@ def _belongs(character: str) -> bool:
 
 
 def _has_blanks(language: str) -> bool:
-    """Whether words of a language are parted by blanks."""
     return rate_of(language).words > 0
 
 

@@ -85,7 +85,6 @@ def _grammar_notes(record: Record) -> Iterator[Note]:
 
 
 def _shots(numbers: Sequence[int]) -> str:
-    """``shot 2``, ``shots 1 and 4``, ``shots 0 to 8``."""
     if not numbers:
         return "no shot"
     if len(numbers) == 1:
@@ -144,12 +143,10 @@ def _again(made: Provenance) -> str:
 
 
 def note(title: str, text: str) -> Note:
-    """A note with its title."""
     return {"title": title, "text": text}
 
 
 def first(text: str) -> str:
-    """A text with a capital letter."""
     return text[:1].upper() + text[1:]
 
 
@@ -294,7 +291,6 @@ def _by_people(cue: Cue) -> Iterator[Note]:
 
 
 def _changed(cue: Cue) -> str:
-    """What a person changed, and where."""
     edit = cue.edited
     if edit is None:
         return ""
@@ -413,7 +409,6 @@ class RecordIndex:
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a file."""
         return self.path.is_file()
 
     def last(self, slot: str) -> Record | None:

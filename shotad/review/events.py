@@ -95,7 +95,6 @@ class Tabs:
         return len(self._tabs)
 
     def tell(self, kind: str, data: Json) -> None:
-        """Send one event to every open page. Never waits."""
         with self._lock:
             tabs, self._count = tuple(self._tabs), self._count + 1
             if not tabs:
@@ -106,7 +105,6 @@ class Tabs:
                 tab.put(key, text)
 
     def close(self) -> None:
-        """Say good-bye to all; new ones are turned away."""
         self.tell("bye", {})
         with self._lock:
             self._closed = True
@@ -115,7 +113,6 @@ class Tabs:
 
     @contextmanager
     def opened(self) -> Iterator[Tab]:
-        """A tab for as long as its connection lasts."""
         tab = Tab(**self._limits)
         with self._lock:
             self._tabs.add(tab)

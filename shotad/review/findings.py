@@ -179,7 +179,6 @@ class Findings:
 
     @property
     def version(self) -> int:
-        """How often news were told."""
         return self._version
 
     def update(self, ids: Iterable[str]) -> None:

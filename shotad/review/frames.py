@@ -137,7 +137,6 @@ class Frames:
         raise ReviewError(going.why or "", "Look whether the film is still where it was.")
 
     def close(self) -> None:
-        """Let go of the film."""
         with self._change:
             film, self._film = self._film, None
         if film is not None:
@@ -455,7 +454,6 @@ class _File(Generic[T]):
     _held: Mapping[int, T] = field(default_factory=dict)
 
     def read(self) -> Mapping[int, T]:
-        """By shot."""
         try:
             state = self.path.stat()
         except OSError:

@@ -97,7 +97,6 @@ class FilmSound:
         return Source(film, programme, state)
 
     def close(self) -> None:
-        """Let go of the film."""
         with self._lock:
             source, self._source = self._source, None
         if source is not None and source.film is not None:
@@ -194,7 +193,6 @@ class Hearing:
             self._warming.start()
 
     def voices(self) -> Json:
-        """The voice, and those that could take its place (`Speaking.view`)."""
         return self._speaking.view()
 
     def set_voice(self, name: str, speed: float = 1.0) -> Json:
@@ -205,7 +203,6 @@ class Hearing:
 
     @property
     def config(self) -> Config:
-        """The settings, with the voice that was chosen."""
         return self._config.model_copy(update={"voice": self._speaking.settings})
 
     def wait(self, seconds: float | None = None) -> None:
@@ -303,7 +300,6 @@ def _samples(excerpt: Excerpt, kind: Kind) -> Samples:
 
 
 def _key(excerpt: Excerpt, fingerprint: str, kind: Kind) -> str:
-    """A hash of all that changes the sound."""
     recipe = excerpt.laid.recipe
     programme, begin, end = recipe.programme, excerpt.first / excerpt.rate, excerpt.end / excerpt.rate
     sound = [fingerprint, programme.track, programme.rate, programme.layout, excerpt.first, excerpt.end]

@@ -58,7 +58,6 @@ class LineStep:
 
     @staticmethod
     def of(name: str, before: Cue | None, after: Cue | None) -> LineStep:
-        """The step from one state of a line to another."""
         old, new = (None if cue is None else row_of(cue) for cue in (before, after))
         if old is not None and new is not None:
             keys = [key for key in (old | new) if old.get(key) != new.get(key)]
@@ -106,7 +105,6 @@ class Step:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is changed by it."""
         return not self.lines and not self.slots
 
     def followed_by(self, other: Step) -> Step | None:
@@ -298,7 +296,6 @@ def _is_pair(value: object) -> bool:
 
 
 def _added_in(row: Row) -> list[str]:
-    """The lines that a step added."""
     match row:
         case {"lines": list(lines)}:
             return [one["id"] for one in lines if isinstance(one, dict) and _is_new(one)]
@@ -336,7 +333,6 @@ _UNDONE = {"undo": "undone", "redo": "done again"}
 
 
 def step_of(track: Track, change: Change, group: str = "") -> Step:
-    """What ``change`` does to ``track``, so that it can be taken back."""
     before = {cue.id: cue for cue in track.cues}
     lines = [LineStep.of(cue.id, before.get(cue.id), cue) for cue in change.cues]
     lines += [LineStep.of(name, before[name], None) for name in change.gone if name in before]
@@ -344,7 +340,6 @@ def step_of(track: Track, change: Change, group: str = "") -> Step:
 
 
 def changed_track(track: Track, change: Change) -> Track:
-    """The track after a change of its lines."""
     cues = {cue.id: cue for cue in track.cues} | {cue.id: cue for cue in change.cues}
     return track.with_cues(cue for name, cue in cues.items() if name not in change.gone)
 

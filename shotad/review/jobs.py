@@ -105,7 +105,6 @@ class Jobs:
             return self._tell(job)
 
     def views(self) -> list[Json]:
-        """What the page shows of all jobs, the oldest first."""
         with self._changed:
             return [job.view() for job in self._jobs.values()]
 
@@ -292,7 +291,6 @@ class WhenQuiet:
 
     @property
     def is_due(self) -> bool:
-        """Whether work is asked for that has not begun."""
         with self._state:
             return self._due is not None
 

@@ -60,11 +60,9 @@ class Known:
 
     @property
     def is_stale(self) -> bool:
-        """Whether a record is another than the one that was read."""
         return signatures(self._files) != self._seen
 
     def read(self) -> None:
-        """Read the records."""
         self._seen = signatures(self._files)
         self.prepared: Prepared = recorded(WorkFolder(self._folder), self._film, self._config)
 
@@ -107,7 +105,6 @@ class Beside:
 
     @property
     def is_stale(self) -> bool:
-        """Whether a script is another than when they were last looked at."""
         return signatures(self._files) != self._seen
 
     def brought_into(self, track: Track) -> Looked:
@@ -239,11 +236,9 @@ class Keeper:
         self._scripts.ask()
 
     def close(self) -> None:
-        """Write the scripts that are still due."""
         self._scripts.close(finish=True)
 
     def tell(self, what: str, hint: str) -> None:
-        """Tell all pages of trouble, once."""
         if self._hub is not None and self._trouble != (what, hint):
             self._hub.tell("trouble", {"what": what, "hint": hint})
         self._trouble = (what, hint)
@@ -308,7 +303,6 @@ def signature(path: Path) -> Signature:
 
 
 def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
-    """Those of several files."""
     return tuple(map(signature, paths))
 
 
@@ -360,11 +354,9 @@ class TrackFile:
             self._blocks = {name: kept for name, kept in self._blocks.items() if name in there}
 
     def block(self, cue: Cue) -> str:
-        """A line's text in the file."""
         return self._of(cue)[1]
 
     def span(self, cue: Cue) -> str:
-        """A line's entry among those that were written."""
         return self._of(cue)[2]
 
     def _of(self, cue: Cue) -> tuple[Cue, str, str]:

@@ -107,7 +107,6 @@ class Listening:
             thread.join(seconds)
 
     def close(self) -> None:
-        """Stop listening."""
         self._closed.set()
         self.wait(5.0)
 

@@ -302,7 +302,6 @@ class Review:
             _LOG.debug("The track cannot be read just now: %s", error)
 
     def close(self) -> None:
-        """End what runs beside, and write what is due."""
         self.findings.close()
         for thread in self._begun:  # one that is still at work when Python ends may bring it down
             thread.join(_LAST_WORK)
@@ -314,7 +313,6 @@ class Review:
         self.session.close()
 
     def lines_now(self, ids: Iterable[str]) -> list[dict[str, Any]]:
-        """These lines as they are now."""
         return conflict_view(self.session, ids, self.findings)
 
     def keep_heard(self, path: Path) -> str:

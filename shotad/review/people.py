@@ -300,7 +300,6 @@ def renamed(
 
 
 def names(text: str, member: Member, others: Sequence[Member], film: str, at: float) -> bool:
-    """Whether a line says somebody's name."""
     own = member.character(film, at)
     if own is None or not own.named:
         return False
@@ -440,12 +439,10 @@ def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Se
 
 
 def called(member: Member) -> str:
-    """What somebody is called on the page."""
     return member.says or member.id
 
 
 def count(number: int, one: str, many: str) -> str:
-    """``1 line``, ``2 lines``."""
     return f"{number} {one if number == 1 else many}"
 
 

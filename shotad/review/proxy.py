@@ -92,7 +92,6 @@ class Proxy:
 
     @property
     def path(self) -> Path | None:
-        """The copy, if it is whole."""
         return self._order.target if self._known is not None else None
 
     def state(self) -> Json:
@@ -268,7 +267,6 @@ class Order:
 
     @staticmethod
     def from_json(text: str) -> Order:
-        """What `to_json` wrote."""
         film, target, key, reader, rate, track, small = json.loads(text)
         fixed = None if rate is None else Fraction(rate)
         return Order(Path(film), Path(target), key, reader, fixed, track, small)

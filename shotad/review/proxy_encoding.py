@@ -68,7 +68,6 @@ class Teller:
         self._length, self._report, self._told = max(length, 1e-3), report, 0.0
 
     def reached(self, second: float) -> None:
-        """The copy has come to this second of the film."""
         if second - self._told >= _EVERY:
             self._told = second
             self._report(min(0.99, second / self._length))
@@ -222,7 +221,6 @@ class EncodedSound:
         self._output.mux(self._stream.encode(frame))
 
     def finish(self) -> None:
-        """Write the rest."""
         self.up_to(math.inf)
         self._output.mux(self._stream.encode(None))
 

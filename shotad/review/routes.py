@@ -177,7 +177,6 @@ MEDIA_TYPES: Mapping[str, str] = {
 
 
 def page_routes(review: Review) -> list[Route]:
-    """See the module."""
 
     def page(_: Request) -> Any:
         return _file("index.html")
@@ -223,7 +222,6 @@ _NO_VOICE: Json = {"name": "", "title": "", "speed": 1.0, "choices": []}
 
 
 def acts_routes(review: Review) -> list[Route]:
-    """See the module."""
     session, shown = review.session, threading.Event()
 
     def film(_: Request) -> Any:
@@ -337,7 +335,6 @@ _KEPT = "private, max-age=31536000, immutable"
 
 
 def media_routes(review: Review) -> list[Route]:
-    """See the module."""
 
     def film(_: Request) -> Any:
         rooms = review.watched()
@@ -436,7 +433,6 @@ def _picture(request: Request, picture: Picture) -> Response:
 
 
 def work_routes(review: Review) -> list[Route]:
-    """See the module."""
 
     def start(_: Request, body: Json) -> Any:
         kind = value(body, "kind", str)

@@ -49,7 +49,6 @@ class Scene:
 
     @cached_property
     def cues(self) -> Mapping[str, Cue]:
-        """All lines by id."""
         return {cue.id: cue for cue in self.track.cues}
 
     def cue(self, name: str) -> Cue:
@@ -171,7 +170,6 @@ def fitted(scene: Scene, cue: Cue) -> Cue:
 
 
 def with_words(scene: Scene, cue: Cue, text: str) -> Cue:
-    """The line heard with other words, at the times it has."""
     return replace(
         cue,
         text=text,
@@ -223,7 +221,6 @@ def times_are_set(cue: Cue) -> bool:
 
 
 def timed(cue: Cue, span: Span) -> Cue:
-    """The line at other times."""
     return replace(cue, interval=interval_of(span))
 
 
@@ -239,7 +236,6 @@ def interval_of(span: Span) -> Interval:
 
 
 def clock(seconds: float) -> str:
-    """A moment as people read it: ``62.48 → 1:02.480``."""
     whole, ms = divmod(milliseconds(seconds), 1000)
     minutes, secs = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)

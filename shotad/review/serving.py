@@ -116,7 +116,6 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether this machine alone can reach it."""
         return not hosts_for(self.host).open_to_others
 
     @property

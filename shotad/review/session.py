@@ -41,7 +41,6 @@ class Session:
 
     @property
     def track(self) -> Track:
-        """The lines as they are now."""
         return self._kept.track
 
     @property
@@ -56,12 +55,10 @@ class Session:
 
     @property
     def undo_label(self) -> str | None:
-        """What would be undone next; None where there is nothing."""
         return self._history.label("undo")
 
     @property
     def redo_label(self) -> str | None:
-        """What would be done again next; None where there is nothing."""
         return self._history.label("redo")
 
     @property
@@ -71,7 +68,6 @@ class Session:
 
     @property
     def redo_line(self) -> str | None:
-        """As `undo_line`, of what would be done again."""
         return self._history.line("redo")
 
     def cue(self, name: str) -> Cue:

@@ -89,7 +89,6 @@ class Speaking:
 
     @property
     def settings(self) -> VoiceSettings:
-        """As they are now."""
         return self._settings
 
     def speak_in(self, language: str) -> None:
@@ -100,7 +99,6 @@ class Speaking:
 
     @property
     def loaded(self) -> bool:
-        """Whether the voice is there."""
         made = self._made
         return made is not None and made.settings == self._settings
 
@@ -238,7 +236,6 @@ class InTurn:
 
     @property
     def voice(self) -> str:
-        """Name of the voice."""
         return self.studio.voice
 
     def say(self, text: str, speed: float = 1.0) -> Take:
@@ -294,13 +291,11 @@ class SpeakingAhead:
                 self._ahead = [one for one in self._ahead if one != (text, studio)]
 
     def wait(self, seconds: float | None = None) -> None:
-        """Until nothing is left to be spoken."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)
 
     def close(self) -> None:
-        """Speak no more."""
         self._closed.set()
 
 
@@ -367,7 +362,6 @@ class Place:
         return self.around if kind == "mix" else (self.whole,) if self.whole else ()
 
     def warnings(self, kind: Kind) -> tuple[str, ...]:
-        """What was done to the line, as sentences."""
         if kind == "programme":
             return ()
         told = [f"{step[0].upper()}{step[1:]}." for step in (self.spoken.steps if self.spoken else ())]

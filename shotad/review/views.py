@@ -103,7 +103,6 @@ class Board:
         }
 
     def line_text(self, cue: Cue, findings: Findings) -> str:
-        """The same as JSON."""
         found, known = findings.of(cue.id), self.texts.get(cue.id)
         if known is None or known[0] != found:
             text = json.dumps(self.line(cue, findings), ensure_ascii=False, separators=(",", ":"))
@@ -204,7 +203,6 @@ def history_view(session: Session) -> dict[str, str | None]:
 
 
 def slot_view(slot: Slot, by_hand: Container[str]) -> dict[str, Any]:
-    """A slot; ``by_hand`` are the ids of those that a person added."""
     return {
         "id": slot.id,
         **times_view(slot.interval),
@@ -260,12 +258,10 @@ def span_view(time: Interval) -> list[float]:
 
 
 def times_view(time: Interval) -> dict[str, float]:
-    """Start and end."""
     return {"start": to_the_millisecond(time.start), "end": to_the_millisecond(time.end)}
 
 
 def to_the_millisecond(seconds: float) -> float:
-    """To the millisecond, as tracks have it."""
     return milliseconds(seconds) / 1000
 
 

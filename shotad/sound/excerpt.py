@@ -134,7 +134,6 @@ class Excerpt:
 
     @property
     def rate(self) -> int:
-        """Samples a second."""
         return self.laid.recipe.programme.rate
 
     def mixed(self) -> Samples:
@@ -175,7 +174,6 @@ class Excerpt:
         return limited(mixed, Limiter(DOWNMIXED_PEAK, self.rate))
 
     def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
-        """The excerpt, silence where the film has ended."""
         parts = [block.samples for block in blocks]
         lead, count = self.first - self._begin, self.end - self.first
         sound = np.concatenate(parts)[lead : lead + count] if parts else np.zeros((0, 2), np.float32)

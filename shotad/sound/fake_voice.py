@@ -49,7 +49,6 @@ class FakeVoice:
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> FakeVoice:
-        """The fake called ``which``."""
         return cls(which)
 
     def speaks(self, language: str) -> bool:

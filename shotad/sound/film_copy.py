@@ -193,7 +193,6 @@ def _dress(stream: Any, like: Any) -> None:
 
 
 def _describe(source: InputContainer, out: OutputContainer, times: TimeMap, start: Fraction) -> None:
-    """The film's own metadata, and its chapters where they now are."""
     skipped = {"major_brand", "minor_version", "compatible_brands", "encoder", "duration", "creation_time"}
     told = legible(source.metadata)
     out.metadata.update({key: value for key, value in told.items() if key.lower() not in skipped})

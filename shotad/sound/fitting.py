@@ -84,7 +84,6 @@ def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) 
 
 
 def _steps(most: float) -> list[float]:
-    """From 1 to ``most``, which is the last."""
     number = int((most - 1) / STEP + 1e-9)
     steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
     return steps if steps[-1] >= most else [*steps, most]
@@ -193,7 +192,6 @@ class _Case:
 
     @property
     def length(self) -> int | None:
-        """Of the form chosen, at its fastest."""
         return None if self.chosen is None else self.forms[self.chosen].shortest
 
 
@@ -257,7 +255,6 @@ class _Desk:
         return bool(open_)
 
     def fitting(self) -> Fitting:
-        """What came of it."""
         placed = [(case, case.forms[case.chosen]) for case in self._cases if case.chosen is not None]
         windows = [case.window for case, _ in placed]
         speeds = factors(windows, [form for _, form in placed], self._between)
@@ -375,7 +372,6 @@ class Neighbourhood:
 
     @property
     def line(self) -> Line:
-        """The one in question."""
         return self.lines[self.at]
 
     def by_nearness(self) -> list[Line]:

@@ -56,7 +56,6 @@ class HibariVoice:
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
-        """The one voice."""
         version = installed_version()
         here = version == VERSION
         other = "" if version is None else f"Version {version} is installed, {VERSION} is needed: "
@@ -77,7 +76,6 @@ class HibariVoice:
         return cls()
 
     def speaks(self, language: str) -> bool:
-        """English, as in America."""
         return speaks_one(_LANGUAGES, language)
 
     def speak(self, text: str, speed: float = 1.0) -> Take:

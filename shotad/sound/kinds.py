@@ -24,9 +24,7 @@ class Recording(Protocol):
     """Sound that is not held but read, or made, whenever it is asked for."""
 
     @property
-    def size(self) -> int:
-        """How many samples it has, 1 or more."""
-        ...
+    def size(self) -> int: ...
 
     @property
     def key(self) -> str:
@@ -90,12 +88,10 @@ class Take:
 
     @property
     def size(self) -> int:
-        """How many samples it has."""
         return self.sound.size
 
     @property
     def seconds(self) -> float:
-        """Its length."""
         return self.size / self.rate
 
     def of(self, text: str) -> Take:
@@ -113,9 +109,7 @@ class Voice(Protocol):
     """Somebody who speaks."""
 
     @property
-    def name(self) -> str:
-        """``KIND:WHICH``, as in ``hibari:heart``."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def identity(self) -> str:
@@ -139,9 +133,7 @@ class Studio(Protocol):
     """Where lines are spoken: whoever fits lines asks here, and a line spoken before is not spoken again."""
 
     @property
-    def voice(self) -> str:
-        """Name of the voice."""
-        ...
+    def voice(self) -> str: ...
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text at a pace, from what is kept or new. Raises VoiceError."""

@@ -58,7 +58,6 @@ class Loudness:
     short_term: float | None
 
     def louder(self, decibels: float) -> Loudness:
-        """The same sound, amplified."""
         moved = [
             None if figure is None else figure + decibels
             for figure in (self.integrated, self.true_peak, self.momentary, self.short_term)

@@ -151,7 +151,6 @@ class Workshop:
         return Product(wanted, sound=mix.heard(loudness, None if alone else course))
 
     def mix(self, ending: str) -> Mix:
-        """The mix over the scene of a container."""
         config = self.materials.config
         name = ending if self.voicing is not None and self.voicing.pauses else ""
         if name not in self._mixes:
@@ -349,7 +348,6 @@ class Ledger:
         return row is not None and row["key"] == self._key(wanted) and row["state"] == _state(wanted.path)
 
     def add(self, product: Product) -> None:
-        """Note a file that was made."""
         wanted = product.wanted
         path = str(wanted.path.absolute())
         self._fresh.add(path)
@@ -372,7 +370,6 @@ class Ledger:
         return state is not None and self._beside.get(path.name) == [self._script_key(sound), state]
 
     def add_beside(self, path: Path, sound: Path) -> None:
-        """Note a side file that was written."""
         self._beside[path.name] = [self._script_key(sound), _state(path)]
 
     def heard(self, sound: Sound) -> None:

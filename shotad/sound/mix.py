@@ -159,7 +159,6 @@ def _placed(
     total: int,
     loudness: Callable[[Take], float | None],
 ) -> tuple[list[PlacedTake], list[float]]:
-    """The lines that are heard within the film, and at how many LUFS each is spoken."""
     placed, levels = [], []
     for line in sorted(spoken, key=lambda line: line.start):
         level, loud = own.voice_level(line.interval, settings), loudness(line.take)
@@ -282,7 +281,6 @@ class Mix:
         return replace(self, true_peak=self.true_peak - decibels)
 
     def louder(self, decibels: float) -> Mix:
-        """The same with more make-up gain."""
         return replace(self, recipe=replace(self.recipe, make_up=self.recipe.make_up + decibels))
 
     def heard(self, loudness: Loudness, course: Course | None) -> FileSound:
@@ -298,17 +296,14 @@ class Mix:
 
     @property
     def channels(self) -> int:
-        """Their number."""
         return self.recipe.programme.channels
 
     @property
     def rate(self) -> int:
-        """Samples a second."""
         return self.recipe.programme.rate
 
     @property
     def duration(self) -> float:
-        """The film's, in seconds."""
         return self.recipe.programme.total / self.rate
 
     @property
@@ -344,7 +339,6 @@ class PlacedTake:
     gain: float
 
     def louder(self, decibels: float) -> PlacedTake:
-        """The same, amplified."""
         return PlacedTake(self.line, self.first, self.end, self.gain * 10 ** (decibels / 20))
 
 
@@ -372,11 +366,9 @@ class Lane:
         self._takes, self._rate = sorted(takes, key=lambda take: take.first), rate
 
     def louder(self, decibels: float) -> Lane:
-        """The same, amplified."""
         return Lane([take.louder(decibels) for take in self._takes], self._rate)
 
     def play(self) -> Playing:
-        """From the start."""
         return Playing(self._takes, self._rate)
 
 

@@ -85,7 +85,6 @@ def _told(report: MixReport) -> Iterator[str]:
 
 
 def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
-    """How loud a finished file is, in one line."""
     figures = f"{_lufs(sound.loudness.integrated)}{_while_spoken(report, sound)}"
     figures += f", peaks {_peak(sound.loudness.true_peak)}."
     if not sound.mix:

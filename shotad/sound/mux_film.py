@@ -308,7 +308,6 @@ class Recipe:
 
     @property
     def mixed(self) -> bool:
-        """Whether the AD's sound has the film's in it."""
         return self.settings.sound == "mix"
 
 

@@ -22,8 +22,6 @@ OTHERWISE = "mkv"
 
 
 class Kind(StrEnum):
-    """A kind of result."""
-
     FILM = "film"
     BOTH = "film+text"
     TEXT = "text"
@@ -189,7 +187,6 @@ class Sound:
     findings: tuple[Finding, ...] = ()
 
     def as_json(self) -> Json:
-        """As it is kept."""
         return {
             "told": list(self.told),
             "measures": dict(self.measures),
@@ -198,7 +195,6 @@ class Sound:
 
     @staticmethod
     def of(row: Mapping[str, Any]) -> Sound:
-        """What `as_json` gave."""
         return Sound(tuple(row["told"]), row["measures"], tuple(map(finding_of, row["findings"])))
 
 
@@ -225,7 +221,6 @@ class Rendered:
 
     @property
     def spoken(self) -> tuple[Cue, ...]:
-        """The lines that are heard."""
         return tuple(cue for cue in self.track.heard if cue.spoken is not None and cue.spoken.text)
 
     @property

@@ -48,7 +48,6 @@ class Way:
         yield packet
 
     def copied(self) -> Copied:
-        """What was copied so far."""
         found = self.payload
         return Copied(self.source, self.kind, found.codec, found.packets, found.digest)
 
@@ -74,7 +73,6 @@ class Woven:
 
 
 def second_of(packet: Packet[Any]) -> float:
-    """When a packet is decoded."""
     moment = packet.dts if packet.dts is not None else packet.pts
     base = packet.time_base or MICROSECOND
     return (moment or 0) * base.numerator / base.denominator
@@ -110,7 +108,6 @@ class Clock:
         yield self._mended(packet)
 
     def rest(self) -> Iterator[Packet[Any]]:
-        """What is still held at the end."""
         yield from self._released(None)
 
     def _released(self, known: int | None) -> Iterator[Packet[Any]]:

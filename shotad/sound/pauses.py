@@ -206,7 +206,6 @@ class _Planner:
         return ""
 
     def _longest(self, places: Sequence[_Place]) -> float:
-        """Seconds of the longest pause of a machine's line."""
         return max((one.pause.length for one in places if not one.wish.line.by_person), default=0.0)
 
     def _between_utterances(self, line: Line) -> Line:
@@ -269,7 +268,6 @@ class _Planner:
         return round(min((abs(second - cut) for cut in self._cuts), default=math.inf), 3)
 
     def extension(self, refused: Sequence[Unspoken]) -> Extension:
-        """What was accepted, together with all other lines."""
         reasons = {line.id: line for line in refused}
         waited_for = {place.wish.line.id for place in self._places}
         unspoken = tuple(

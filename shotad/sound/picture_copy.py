@@ -43,7 +43,6 @@ class PictureCopy:
         self.stream = _stream(out, film, probed, first, self._rate, crf)
 
     def close(self) -> None:
-        """Let go of the film."""
         self._reel.close()
 
     def packets(self) -> Iterator[Packet[Any]]:
@@ -87,7 +86,6 @@ class PictureKept:
         self.stream: Any = out.add_stream_from_template(self._video, opaque=True)
 
     def close(self) -> None:
-        """Let go of the film."""
         self._source.close()
 
     def packets(self) -> Iterator[Packet[Any]]:

@@ -107,7 +107,6 @@ def _free(duration: float, speech: Sequence[Interval], margin: float, clear: flo
 def _room(
     cue: Cue, free: Sequence[Interval] | None, slots: Mapping[str, Interval], settings: FitSettings
 ) -> tuple[Interval, Interval]:
-    """Room and slot of a line."""
     planned = slots.get(cue.slot_id or "", cue.interval)
     # A person who moved a line out of its slot did not mean the slot.
     own = planned if planned.contains(cue.interval.start) else cue.interval
@@ -173,7 +172,6 @@ class Form:
 
     @property
     def shortest(self) -> int:
-        """Its length at its fastest."""
         return self.at(self.factor)
 
 
@@ -183,7 +181,6 @@ def milliseconds_of(take: Take) -> int:
 
 
 def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:
-    """The line as it is, spoken."""
     words = spoken_words(line.text, line.language)
     usual = usual_words(line.text, line.language)
     return spoken(Form(line.text, words, 0, (), 1, 1.0, usual), take, settings)
@@ -200,7 +197,6 @@ def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
 
 
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
-    """The form with its measured length."""
     length = milliseconds_of(take)
     return replace(form, take=take, length=length, factor=_factor(form.usual, length, settings))
 

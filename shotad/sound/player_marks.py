@@ -52,7 +52,6 @@ class TrackBoxes:
 
     @property
     def title_with_room(self) -> str:
-        """The title to give to the libraries."""
         return self.title + _ROOM * len(self._more()) if self.title else ""
 
     def boxes(self) -> bytes:
@@ -257,7 +256,6 @@ def _section(packet: bytes) -> int | None:
 
 
 def _number(data: bytes, at: int) -> int:
-    """Twelve bits."""
     return (data[at] & 0x0F) << 8 | data[at + 1]
 
 

@@ -39,7 +39,6 @@ class Programme:
 
     @property
     def channels(self) -> int:
-        """Their number."""
         return len(channel_names(self.layout))
 
     def blocks(self) -> Iterator[SoundBlock]:

@@ -59,7 +59,6 @@ class Lexicon:
     sayings: Mapping[str, str]
 
     def joined(self, other: Lexicon) -> Lexicon:
-        """Both; where both have a word, the saying of ``other`` counts."""
         return Lexicon({**self.sayings, **other.sayings})
 
     def marked(self, text: str) -> tuple[str, tuple[str, ...]]:

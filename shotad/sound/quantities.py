@@ -67,7 +67,6 @@ def _times_said(text: str, words: Words, language: str) -> str:
 
 
 def _time(hours: str, minutes: str, half: str, words: Words, language: str) -> str | None:
-    """A time in words; ``half`` is the A or P of English."""
     rule = words.times
     h, m = cardinal(str(int(hours)), language), cardinal(str(int(minutes)), language)
     if h is None or m is None:
@@ -237,7 +236,6 @@ def roman(numeral: str) -> int | None:
 
 
 def is_at_hand() -> bool:
-    """Whether the library is installed."""
     return _library() is not None
 
 

@@ -52,7 +52,6 @@ class Keeping:
 
     @property
     def voice(self) -> str:
-        """Name of the voice."""
         return self._voice.name
 
     @property

@@ -116,7 +116,6 @@ def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
 
 
 def _frames(container: Any) -> list[Any]:
-    """All frames as mono float planes."""
     import av
 
     stream = container.streams.audio[0]
@@ -265,7 +264,6 @@ def write_take(path: Path, take: Take) -> Take:
 
 
 def flac(take: Take) -> bytes:
-    """The take as a FLAC file."""
     return _flac(_integers(take.samples), take)
 
 
@@ -285,7 +283,6 @@ def _flac(data: Integers, take: Take) -> bytes:
 
 
 def wav(take: Take) -> bytes:
-    """The take as a WAV file of 16 bits."""
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(1)

@@ -19,8 +19,6 @@ _REMADE = frozenset({"bin_data", "tmcd", "epg"})
 
 
 class How(StrEnum):
-    """What becomes of a track."""
-
     COPIED = "copied"
     CONVERTED = "converted"
     ATTACHED = "attached"
@@ -127,7 +125,6 @@ def _elsewhere(kind: str, codec: str) -> str:
 
 
 def codec_of(stream: Any) -> str:
-    """ffmpeg's name of a track's codec."""
     context = stream.codec_context
     name = context.codec.canonical_name if context is not None else getattr(stream, "name", None)
     return str(name or "unknown")
@@ -208,7 +205,6 @@ _SAID = frozenset({"comment", "title", "language"})
 
 
 def track_tags(source: Any, container: Container) -> dict[str, str]:
-    """A track's metadata, less what belongs to the file it was in."""
     tags = {key: value for key, value in legible(source.metadata).items() if key.lower() not in _TECHNICAL}
     if tags.get("language"):
         tags["language"] = track_language(tags["language"], container)

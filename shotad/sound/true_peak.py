@@ -167,7 +167,6 @@ class Limiter:
         return self._give(max(0, len(self._held) - self._ahead))
 
     def flush(self) -> Samples:
-        """All that is left."""
         silence = np.zeros((AFTER, self._held.shape[1]), np.float32)
         count = len(self._held)
         self._held = np.concatenate([self._held, silence])

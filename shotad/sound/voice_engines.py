@@ -154,7 +154,6 @@ class VoiceInfo:
     note: str = ""
 
     def speaks(self, language: str) -> bool:
-        """Whether it can speak a language."""
         return speaks_one(self.languages, language)
 
 

@@ -97,7 +97,6 @@ class Entry:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """All that it speaks."""
         return (self.language, *self.others)
 
 
@@ -153,7 +152,6 @@ class Espeak:
         return cls(program, best)
 
     def speaks(self, language: str) -> bool:
-        """Whether the voice is for this language."""
         return speaks_one(self._entry.languages, language)
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
@@ -193,7 +191,6 @@ def entries(program: Path) -> tuple[Entry, ...]:
 
 @cache
 def version(program: Path) -> str:
-    """The program's version; empty where it does not say."""
     try:
         said = run([str(program), "--version"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
     except VoiceError:
@@ -296,7 +293,6 @@ class Piper:
         return cls(program, model, _speaker(number, model))
 
     def speaks(self, language: str) -> bool:
-        """Whether the voice is for this language."""
         return speaks_one((self._model.language,), language)
 
     def speak(self, text: str, speed: float = 1.0) -> Take:

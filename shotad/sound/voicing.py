@@ -80,7 +80,6 @@ class Materials:
 
     @property
     def slots(self) -> dict[str, Interval]:
-        """Times of the slots by id."""
         return {slot.id: slot.interval for slot in self.prepared.slots}
 
     @property
@@ -234,7 +233,6 @@ def speak(
 
 
 def has_words(text: str) -> bool:
-    """Whether a voice could say it."""
     return any(character.isalnum() for character in text)
 
 
