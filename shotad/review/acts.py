@@ -322,10 +322,6 @@ def add(scene: Scene, name: str, args: Json) -> Change:
         raise ReviewError(f"A line cannot end at {clock(end)} before it starts at {clock(start)}.")
     span = (milliseconds(max(start, EARLIEST)), milliseconds(end))
     line = _by_hand(scene, (span[0], max(span[1], span[0] + scene.shortest)), text, None)
-    return _placed(scene, line)
-
-
-def _placed(scene: Scene, line: Cue) -> Change:
     gap = scene.gap_of(span_of(line.interval))
     if gap is None:
         raise ReviewError(

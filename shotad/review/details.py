@@ -240,18 +240,16 @@ def made_by(cue: Cue) -> str:
     """Which engines, or who, made the line, as one sentence."""
     made = cue.provenance
     if made is None or not made.makers:
-        return _without_engines(cue)
+        if cue.edited is not None and cue.edited.machine is None:
+            return "A person wrote this line; no engine had a part in it."
+        return (
+            "Nobody has written this line yet." if not cue.text else "It is not recorded who wrote this line."
+        )
     who = [engine_title(maker.engine, maker.model) for maker in made.makers]
     told = f"{first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
     if cue.edited is not None and cue.edited.source == REDO:
         told += ", anew at a person's wish"
     return f"{told}."
-
-
-def _without_engines(cue: Cue) -> str:
-    if cue.edited is not None and cue.edited.machine is None:
-        return "A person wrote this line; no engine had a part in it."
-    return "Nobody has written this line yet." if not cue.text else "It is not recorded who wrote this line."
 
 
 def _engine(record: Record) -> str:
@@ -273,11 +271,6 @@ def _of_line(cue: Cue) -> Iterator[Note]:
         yield note(_STATUS[cue.status], f"{first(reason)}.")
     if steps:
         yield note("How it was made to fit", f"{first(steps)}.")
-    yield from _by_people(cue)
-    yield from _as_spoken(cue)
-
-
-def _by_people(cue: Cue) -> Iterator[Note]:
     edit, review = cue.edited, cue.review
     if edit is not None and edit.source == REDO:
         yield note("Described anew", "A person had it described anew; later runs keep this line.")
@@ -288,6 +281,7 @@ def _by_people(cue: Cue) -> Iterator[Note]:
         yield note("The machine's own line", own.text)
     if review is not None:
         yield note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
+    yield from _as_spoken(cue)
 
 
 def _changed(cue: Cue) -> str:

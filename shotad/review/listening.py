@@ -113,7 +113,12 @@ class Listening:
     def _listen(self, programme: Programme, key: str) -> None:
         if hasattr(os, "setpriority"):
             # Of this thread alone, on Linux; elsewhere a process has one priority.
-            _be_nice()
+            import sys
+            from contextlib import suppress
+
+            if sys.platform == "linux":
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
         try:
             heard = whole(programme, self._pause)
         except (_Over, OSError):
@@ -147,15 +152,6 @@ class Listening:
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
     return key_of(FORMAT, fingerprint, programme.track, programme.rate, programme.layout, programme.total)
-
-
-def _be_nice() -> None:
-    import sys
-    from contextlib import suppress
-
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 
 
 def _silence(programme: Programme) -> Heard:

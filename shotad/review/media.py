@@ -122,7 +122,8 @@ class FileAnswer:
         wanted = method == "GET" and asked.get(b"if-range", tag) == tag
         spans = asked_spans(asked.get(b"range", ""), size) if wanted else None
         if spans is None:
-            return _whole(headers, self.media_type, size)
+            more = [(b"content-type", self.media_type.encode()), (b"content-length", b"%d" % size)]
+            return _Plan(200, headers + more, ((0, size),))
         if not spans:
             return _Plan(416, [*headers, (b"content-range", b"bytes */%d" % size), (b"content-length", b"0")])
         if len(spans) == 1:
@@ -136,11 +137,6 @@ class _Plan:
     headers: list[tuple[bytes, bytes]]
     pieces: tuple[bytes | Span, ...] = ()
     """Bytes to send as they are, and spans of the file."""
-
-
-def _whole(headers: list[tuple[bytes, bytes]], kind: str, size: int) -> _Plan:
-    more = [(b"content-type", kind.encode()), (b"content-length", b"%d" % size)]
-    return _Plan(200, headers + more, ((0, size),))
 
 
 def _one(headers: list[tuple[bytes, bytes]], kind: str, span: Span, size: int) -> _Plan:

@@ -149,7 +149,12 @@ def film_id(folder: Path) -> FilmId:
 
 def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> FilmInfo:
     if film is None:
-        return _recalled(folder, known)
+        # What is known of a film that is gone. Its size is not, and nothing asks for it.
+        shots = WorkFolder(folder).read_json("shots.json") or {}
+        rate = known_rate(shots.get("frames"), shots.get("end"))
+        return FilmInfo(
+            known.name, None, known.fingerprint, known.duration, 1, 1, rate, None, "gone", Fraction(0)
+        )
     with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
         info = opened.info
     if info.fingerprint != known.fingerprint:
@@ -158,15 +163,6 @@ def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> F
             "Name the film with --film FILM, or run shotad describe on this one.",
         )
     return info
-
-
-def _recalled(folder: Path, known: FilmId) -> FilmInfo:
-    """What is known of a film that is gone. Its size is not, and nothing asks for it."""
-    shots = WorkFolder(folder).read_json("shots.json") or {}
-    rate = known_rate(shots.get("frames"), shots.get("end"))
-    return FilmInfo(
-        known.name, None, known.fingerprint, known.duration, 1, 1, rate, None, "gone", Fraction(0)
-    )
 
 
 def known_rate(frames: Any, end: Any) -> Fraction | None:

@@ -13,7 +13,6 @@ Codec strings: RFC 6381; ISO/IEC 14496-15 (``avcC``); AV1 in ISOBMFF (``av1C``);
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from shotad.core import Config, FilmError, FilmInfo
@@ -26,8 +25,6 @@ Clock = Literal["same", "other"]
 
 MOST_OFF = 0.02
 """Seconds by which the browser's second 0 may lie beside the film's: half a frame of 25 a second."""
-
-_NO_STAMP = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,17 +99,14 @@ class Proxy:
         ``why`` it is not the film itself, or what is wrong, and ``left``: about how many seconds the making
         still takes, None while that is not known."""
         with self._lock:
-            return self._state()
-
-    def _state(self) -> Json:
-        if self._known is not None:
-            damage = self._known.get("damage") or ""
-            return _view("proxy", COPY_URL, str(self._known["type"]), 1.0, damage or self.kind.why)
-        if self._thread is not None:
-            return {**_view("making", None, "", self._done, self.kind.why), "left": self._left()}
-        if self.kind.plays is not False and not self._why:
-            return _view("film", FILM_URL, self.kind.media_type, 1.0, "")
-        return _view("none", None, "", 0.0, self._why or self.kind.why)
+            if self._known is not None:
+                damage = self._known.get("damage") or ""
+                return _view("proxy", COPY_URL, str(self._known["type"]), 1.0, damage or self.kind.why)
+            if self._thread is not None:
+                return {**_view("making", None, "", self._done, self.kind.why), "left": self._left()}
+            if self.kind.plays is not False and not self._why:
+                return _view("film", FILM_URL, self.kind.media_type, 1.0, "")
+            return _view("none", None, "", 0.0, self._why or self.kind.why)
 
     def _left(self) -> float | None:
         """Seconds that the making still takes, as it has gone so far."""
@@ -184,18 +181,16 @@ class Proxy:
             for line in child.stdout:
                 last = _news(line)
                 if "done" in last:
-                    self._advance(float(last["done"]))
+                    done = float(last["done"])
+                    with self._lock:
+                        self._done = done
+                        worth = done - self._told >= 0.01
+                        self._told = done if worth else self._told
+                    if worth:
+                        self._tell()
                 if "failed" in last:
                     why = " ".join(last["failed"]).strip()
         return "" if last is not None and "finished" in last else why
-
-    def _advance(self, done: float) -> None:
-        with self._lock:
-            self._done = done
-            worth = done - self._told >= 0.01
-            self._told = done if worth else self._told
-        if worth:
-            self._tell()
 
     def _tell(self) -> None:
         if self._hub is not None and not self._stopped:

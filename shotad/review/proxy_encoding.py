@@ -208,17 +208,14 @@ class EncodedSound:
             if samples is None:
                 self._over = True
             else:
-                self._add(samples)
+                from av import AudioFrame
+                from numpy import ascontiguousarray, clip
 
-    def _add(self, samples: Samples) -> None:
-        from av import AudioFrame
-        from numpy import ascontiguousarray, clip
-
-        planes = ascontiguousarray(clip(samples, -1, 1).T)
-        frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
-        frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
-        self._given += len(samples)
-        self._output.mux(self._stream.encode(frame))
+                planes = ascontiguousarray(clip(samples, -1, 1).T)
+                frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
+                frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
+                self._given += len(samples)
+                self._output.mux(self._stream.encode(frame))
 
     def finish(self) -> None:
         self.up_to(math.inf)

@@ -214,12 +214,6 @@ def neighbour(scene: Scene, cue: Cue) -> str | None:
     return next(iter(names[at + 1 : at + 2] or names[max(0, at - 1) : at]), None)
 
 
-def times_are_set(cue: Cue) -> bool:
-    """Whether a person set the times of the line."""
-    fields = cue.edited.fields if cue.edited is not None else ()
-    return EditField.TIME in fields or EditField.ADDED in fields
-
-
 def timed(cue: Cue, span: Span) -> Cue:
     return replace(cue, interval=interval_of(span))
 

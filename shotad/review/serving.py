@@ -82,7 +82,10 @@ def serve(
         address = Address.of(listener)
         keys, tabs, ends = Keys(), Tabs(), _Ends()
         keys.name_cookie(address.port)
-        _sweep(folder)
+        # Remove what a killed server left half-written. A run that holds the folder has done so at its
+        # start.
+        with suppress(InUse), WorkFolder(folder):
+            pass
         session = open_session(folder, film, run, tabs, reviewer=reviewer)
         with ends.heard():
             tell_address(address.plain)
@@ -159,12 +162,6 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
     finally:
         note.unlink(missing_ok=True)
         lock.release()
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what a killed server left half-written. A run that holds the folder has done so at its start."""
-    with suppress(InUse), WorkFolder(folder):
-        pass
 
 
 def _left_address(note: Path) -> str:

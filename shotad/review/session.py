@@ -20,8 +20,6 @@ from shotad.review.kinds import Asked, Change, Done, Hub, Json
 from shotad.review.scene import Scene
 from shotad.script import Cue, Track
 
-__all__ = ["Session", "stamp_of"]
-
 SLOT_ACTS = {"add_slot": add_slot, "remove_slot": remove_slot}
 
 
@@ -133,7 +131,13 @@ class Session:
             if self._history.knows(asked):
                 return self._done(Change(""), origin)
             if seen is not None:
-                self._check_seen(line, seen, asked)
+                cue = self.scene().cues.get(line)
+                now = None if cue is None else stamp_of(cue)
+                if now is None or self._history.grown(asked, seen, now) != now:
+                    raise OutOfDate(
+                        f"The line {line} has changed since you saw it.",
+                        "Look at it as it is now, and do it again if you still want it.",
+                    )
             change = make()
             step = step_of(self.track, change, group)
             if not step.is_empty:
@@ -184,11 +188,6 @@ class Session:
                 self._note(lambda: self._history.add(Step(said, lines)))
             return self._done(Change(said), origin) if lines or self._kept.news else None
 
-    def reread(self) -> None:
-        """Read anew what the run found: its slots have changed."""
-        with self._kept.open():
-            self._kept.known.read()
-
     def close(self) -> None:
         """Write the scripts that are still due. Only reading is possible afterwards."""
         self._kept.close()
@@ -221,15 +220,6 @@ class Session:
         except OutOfDate:
             return None
         return replace(back, said=JOINED, focus=line)
-
-    def _check_seen(self, line: str, seen: str, asked: Asked | None) -> None:
-        cue = self.scene().cues.get(line)
-        now = None if cue is None else stamp_of(cue)
-        if now is None or self._history.grown(asked, seen, now) != now:
-            raise OutOfDate(
-                f"The line {line} has changed since you saw it.",
-                "Look at it as it is now, and do it again if you still want it.",
-            )
 
     def _walk(self, way: Way, origin: str, asked: Asked | None) -> Done:
         with self._opened():

@@ -28,7 +28,7 @@ from shotad.core import (
     write_bytes,
     write_text,
 )
-from shotad.film import STILLS, Film, Prepared, Size, open_film
+from shotad.film import STILLS, Film, Prepared, open_film
 from shotad.review.frames import Told
 from shotad.review.kinds import Picture
 
@@ -107,18 +107,15 @@ class Strip:
         with self._change:
             if moment not in self._made:
                 self._wanted.add(moment)
-                self._start()
+                if self._worker is None and not self._closed:
+                    self._worker = threading.Thread(target=self._work, name="strip", daemon=True)
+                    self._worker.start()
                 self._change.notify_all()
                 self._change.wait_for(lambda: self._closed or moment in self._made)
             found = self._made.get(moment, "The review has ended.")
         if isinstance(found, str):
             raise ReviewError(found, "Look whether the film is still where it was.")
         return found
-
-    def _start(self) -> None:
-        if self._worker is None and not self._closed:
-            self._worker = threading.Thread(target=self._work, name="strip", daemon=True)
-            self._worker.start()
 
     def _work(self) -> None:
         """Make what is wanted until nothing has been for a while."""
@@ -153,8 +150,13 @@ class Strip:
     def _pass(self, film: Film) -> None:
         """One pass over what is wanted and what lies behind it; cut short where only other moments are."""
         with self._change:
-            left = self._batch(set(self._wanted))
-        size = _within(film.info.size_within())
+            asked = set(self._wanted)
+            last = max(asked)
+            later = sorted(m for m in map(self._middles.of, self._session.prepared.shots) if m > last)
+            behind = islice((m for m in later if not self._file(m).exists()), AHEAD)
+            left = [*sorted(asked), *behind]
+        width, height = film.info.size_within()
+        size = (width, height) if width <= WIDTH else (WIDTH, max(2, round(WIDTH * height / width)))
         frames = film.frames_at([moment / 1000 for moment in left])
         with closing(frames):  # type: ignore[type-var]
             for frame in frames:
@@ -163,13 +165,6 @@ class Strip:
                     if self._closed or (self._wanted and not self._wanted.intersection(left)):
                         return
         self._give_up("The film ends before this shot, or cannot be decoded there.", left)
-
-    def _batch(self, asked: set[Moment]) -> list[Moment]:
-        """What was asked for, and the next moments that there is no picture of, in order of time."""
-        last = max(asked)
-        later = sorted(m for m in map(self._middles.of, self._session.prepared.shots) if m > last)
-        behind = islice((m for m in later if not self._file(m).exists()), AHEAD)
-        return [*sorted(asked), *behind]
 
     def _keep(self, moment: Moment, data: bytes) -> None:
         with suppress(WorkFolderError):  # then it is made again the next time
@@ -242,12 +237,6 @@ class _Middles:
             self._read_at = stamp
         except (OSError, WorkFolderError):
             self._known = {}
-
-
-def _within(size: Size) -> Size:
-    """The film's shape, at most `WIDTH` wide."""
-    width, height = size
-    return (width, height) if width <= WIDTH else (WIDTH, max(2, round(WIDTH * height / width)))
 
 
 def _jpeg(image: Image) -> bytes:

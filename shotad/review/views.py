@@ -28,9 +28,10 @@ from shotad.film import Prepared, word_budget
 from shotad.review.acts import SlotsChanged, why_apart
 from shotad.review.details import engines_view
 from shotad.review.findings import Findings, finding_view
+from shotad.review.history import stamp_of
 from shotad.review.kinds import Done, Json
 from shotad.review.scene import Scene, is_added, room_of
-from shotad.review.session import Session, stamp_of
+from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
     Budget,
@@ -145,11 +146,6 @@ class Board:
 
 _BOARDS: WeakKeyDictionary[Session, Board] = WeakKeyDictionary()
 """The last board of each session: what is shown of most lines stays as it was."""
-
-
-def line_view(session: Session, cue: Cue, findings: Findings) -> dict[str, Any]:
-    """One line as the page shows it; of several lines `Board.line` spares the making ready."""
-    return Board.of(session).line(cue, findings)
 
 
 def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:

@@ -146,7 +146,12 @@ def _write(
             for sound, track in zip(sounds, tracks_of(film), strict=True):
                 _dress(sound.stream, source.streams.audio[track.number])
             others = _others(source, out, media, times, film.info.start, container, progress)
-            _attach(source, out)
+            # Fonts and the like, which Matroska alone carries.
+            if out.format.name == "matroska":
+                for kept in source.streams.attachments:
+                    out.add_attachment(
+                        kept.name or "attachment", kept.mimetype or "application/octet-stream", kept.data
+                    )
             _describe(source, out, times, film.info.start)
             streams = [picture.packets(), *(sound.packets() for sound in sounds), *others]
             _mux(out, streams, task)
@@ -239,15 +244,6 @@ def _others(
 def _converted(packets: Iterator[Packet[Any]], converter: Converter) -> Iterator[Packet[Any]]:
     for packet in packets:
         yield from converter.convert(packet)
-
-
-def _attach(source: InputContainer, out: OutputContainer) -> None:
-    """Fonts and the like, which Matroska alone carries."""
-    if out.format.name == "matroska":
-        for kept in source.streams.attachments:
-            out.add_attachment(
-                kept.name or "attachment", kept.mimetype or "application/octet-stream", kept.data
-            )
 
 
 def _copied(

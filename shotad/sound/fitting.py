@@ -213,10 +213,7 @@ class _Desk:
                 whole = whole_form(line, self._studio.say(line.text), self._settings)
                 self._cases.append(_Case(line, _window(line, self._settings), [whole]))
                 task.advance()
-        self._find_forms()
-
-    def _find_forms(self) -> None:
-        """Looks for shorter forms of lines that do not find place as they are, and of their neighbours."""
+        # Looks for shorter forms of lines that do not find place as they are, and of their neighbours.
         windows = [case.window for case in self._cases]
         wholes = [case.whole for case in self._cases]
         for start, end in companies(windows, wholes, self._between):

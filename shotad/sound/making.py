@@ -178,22 +178,19 @@ class Workshop:
         if not voicing.pauses:
             return _scene(materials.film, voicing.fitting.spoken, materials.speech)
         if ending not in self._scenes:
-            self._scenes[ending] = self._paused(voicing, ending)
-        return self._scenes[ending]
-
-    def _paused(self, voicing: Voicing, ending: str) -> Scene:
-        place = Path(
-            self._open.enter_context(
-                tempfile.TemporaryDirectory(prefix=".tmp-", dir=self.materials.folder.path)
+            place = Path(
+                self._open.enter_context(
+                    tempfile.TemporaryDirectory(prefix=".tmp-", dir=self.materials.folder.path)
+                )
             )
-        )
-        config, times = self.materials.config, TimeMap(voicing.pauses)
-        copy = write_copy(
-            self.materials.film, voicing.pauses, place / f"copy.{ending}", config.extended, self.progress
-        )
-        film = self._open.enter_context(open_film(copy))
-        speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
-        return _scene(film, times.fitting(voicing.fitting).spoken, speech)
+            config, times = self.materials.config, TimeMap(voicing.pauses)
+            copy = write_copy(
+                self.materials.film, voicing.pauses, place / f"copy.{ending}", config.extended, self.progress
+            )
+            film = self._open.enter_context(open_film(copy))
+            speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
+            self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
+        return self._scenes[ending]
 
     def _film(self, wanted: Wanted, mix: Mix | None) -> Product:
         config = self.materials.config
@@ -333,7 +330,8 @@ class Ledger:
         self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
         before = {} if force else materials.folder.read_json(self._name) or {}
         self._rows: dict[str, Json] = {self._place(row): row for row in _rows_of(before)}
-        self._beside: dict[str, Any] = {} if force else _beside_of(before)
+        beside = before.get("beside")
+        self._beside: dict[str, Any] = dict(beside) if isinstance(beside, dict) else {}
         self._fresh: set[str] = set()
         self._heard = _heard_key(materials, voicing)
         self._voice_before = before.get("voice")
@@ -371,10 +369,6 @@ class Ledger:
 
     def add_beside(self, path: Path, sound: Path) -> None:
         self._beside[path.name] = [self._script_key(sound), _state(path)]
-
-    def heard(self, sound: Sound) -> None:
-        """Note how the mix came out."""
-        self.sound = sound
 
     def rendered(
         self,
@@ -473,11 +467,6 @@ def _rows_of(record: Mapping[str, Any]) -> Iterable[Json]:
         if isinstance(rows, list)
         else []
     )
-
-
-def _beside_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    found = record.get("beside")
-    return dict(found) if isinstance(found, dict) else {}
 
 
 def _state(path: Path) -> list[int] | None:

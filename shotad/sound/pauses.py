@@ -349,7 +349,8 @@ def worth(
     """
     cuts = sum(last < after.interval.start <= start for _, after in pairwise(shots))
     silence = max(0.0, start - last)
-    new = _newcomers(text, names, told)
+    known = set(names) - {word for line in told for word in _plain_words(line)}
+    new = [word for word in dict.fromkeys(_plain_words(text)) if word in known]
     found = [
         (READ_OUT if _READS_OUT.search(text) else 0.0, "reads out text"),
         (NEWCOMER if new else 0.0, f"introduces {', '.join(new)}"),
@@ -376,11 +377,6 @@ def names_of(texts: Sequence[str], language: str) -> frozenset[str]:
             elif word.istitle() and not _OPENS.search(text[: match.start()]):
                 names.add(word)
     return frozenset(name for name in names if len(name) > 1 and name.lower() not in small)
-
-
-def _newcomers(text: str, names: Iterable[str], told: Iterable[str]) -> list[str]:
-    known = set(names) - {word for line in told for word in _plain_words(line)}
-    return [word for word in dict.fromkeys(_plain_words(text)) if word in known]
 
 
 def _plain_words(text: str) -> list[str]:

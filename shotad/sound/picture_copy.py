@@ -52,7 +52,10 @@ class PictureCopy:
             frame.time_base = base
             frame.pts = round(second / base)
             frame.duration = max(1, round((second + length) / base) - frame.pts)
-            _set_kind(frame, fresh)
+            # The encoder decides what kind a frame is, but the film goes on with a key frame, to jump to.
+            from av.video.frame import PictureType
+
+            frame.pict_type = PictureType.I if fresh else PictureType.NONE
             yield from self.stream.encode(frame)
         yield from self.stream.encode(None)
 
@@ -129,13 +132,6 @@ def _with_ends(
         held = second, frame
     if held is not None:
         yield held[0], held[0] + reel.length(held[1]), held[1]
-
-
-def _set_kind(frame: VideoFrame, fresh: bool) -> None:
-    """The encoder decides what kind a frame is, but the film goes on with a key frame, to jump to."""
-    from av.video.frame import PictureType
-
-    frame.pict_type = PictureType.I if fresh else PictureType.NONE
 
 
 def _stream(

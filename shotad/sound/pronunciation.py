@@ -273,7 +273,11 @@ def _word(match: re.Match[str], text: str, near: bool, words: Words, reads: froz
     short = len(plain) <= _SHORT and plain not in words.spoken and alone
     if plain in words.spelled or not _VOWEL.search(plain) or (short and "-" not in plain):
         return word if Reading.LETTERS in reads else _by_letters(match, text)
-    return _lowered(word)
+    parts = re.split(r"(['’-])", word)
+    said = [part[:1] + part[1:].lower() for part in parts]
+    if len(parts) > 2 and parts[-2] in "'’" and len(parts[-1]) <= 2:
+        said[-1] = parts[-1].lower()
+    return "".join(said)
 
 
 def _by_letters(match: re.Match[str], text: str) -> str:
@@ -281,15 +285,6 @@ def _by_letters(match: re.Match[str], text: str) -> str:
     word, behind = match.group(), text[match.end() : match.end() + 1]
     letters, mark, rest = re.match(r"([^'’-]+)(['’-]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
     return ".".join(letters) + ("" if behind == "." else ".") + mark + rest.lower()
-
-
-def _lowered(word: str) -> str:
-    """``O'BRIEN → O'Brien``, ``SINTEL'S → Sintel's``."""
-    parts = re.split(r"(['’-])", word)
-    said = [part[:1] + part[1:].lower() for part in parts]
-    if len(parts) > 2 and parts[-2] in "'’" and len(parts[-1]) <= 2:
-        said[-1] = parts[-1].lower()
-    return "".join(said)
 
 
 _NUMERAL = r"([IVXLC]+)"

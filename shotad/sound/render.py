@@ -54,7 +54,7 @@ def run_render(
     force: bool = False,
     told: bool = False,
 ) -> Rendered:
-    """Render the ``wanted`` files of a described film; see `sound.rendering.render.render` for the rest.
+    """Render the ``wanted`` files of a described film; see `render` for the rest.
 
     ``shorten`` finds who is asked for shorter lines, None where nobody is. ``told``: what leaves this
     machine is said already. Raises what `render` and ``shorten`` raise.
@@ -88,13 +88,9 @@ def _voice(folder: WorkFolder, config: Config, wanted: Sequence[Wanted], file: P
     return make_voice(config.voice, load_track(file or folder.path / TRACK).language)
 
 
-def write_side_files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> tuple[Path, ...]:
-    """What goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``, which
-    names that file and holds the ducking; beside a film that pauses, its pauses for players."""
-    return tuple(_files(workshop, ledger, made))
-
-
-def _files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> Iterator[Path]:
+def _side_files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> Iterator[Path]:
+    """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
+    which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
     voicing, materials = workshop.voicing, workshop.materials
     if voicing is None:
         return
@@ -203,8 +199,8 @@ def render(
         failures = _make(workshop, ledger, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and ledger.sound is None:
-            ledger.heard(heard(workshop.report(), config))
-        sides = write_side_files(workshop, ledger, [one for one in made if one.kind.is_heard])
+            ledger.sound = heard(workshop.report(), config)
+        sides = tuple(_side_files(workshop, ledger, [one for one in made if one.kind.is_heard]))
     return ledger.rendered(made, sides, failures, notes_on(materials, voicing))
 
 
@@ -240,7 +236,7 @@ def _spoken(
         if is_current or rounds == ROUNDS:
             late = "" if is_current else STILL_EDITED
             kept = max(0, voicing.anew + voicing.kept - anew)
-            return materials.of(voicing.track), replace(voicing, anew=anew, kept=kept, late=late)
+            return replace(materials, track=voicing.track), replace(voicing, anew=anew, kept=kept, late=late)
         progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
         materials, force = gather(materials.film, materials.folder, materials.config, materials.file), False
 
@@ -269,7 +265,13 @@ def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language:
         film, [one for one in wanted if not (config.extended.on and one.kind.is_heard)], config, language
     )
     for one in wanted:
-        _make_folder(one.path.parent)
+        folder = one.path.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WorkFolderError(
+                f"The folder {folder} cannot be made: {error.strerror}.", "Name another folder with --out."
+            ) from None
         sweep_beside(one.path)
 
 
@@ -327,12 +329,3 @@ def _is_copy(film: Film, path: Path) -> bool:
             return other.info.fingerprint == film.info.fingerprint
     except FilmError:
         return False
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WorkFolderError(
-            f"The folder {folder} cannot be made: {error.strerror}.", "Name another folder with --out."
-        ) from None

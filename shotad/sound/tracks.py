@@ -70,7 +70,10 @@ def _planned(stream: Any, container: Container) -> Kept | str:
             return Kept(stream, How.ATTACHED, codec)
         return Kept(stream, How.COPIED, codec)
     if stream.type == "subtitle":
-        return _subtitles(stream, codec, container)
+        if codec in TEXT and container.text is not None:
+            return Kept(stream, How.CONVERTED, container.text)
+        where = _elsewhere("subtitle", codec)
+        return f"{track_name(stream)} is left out: {container.name} cannot hold it{where}."
     if stream.type in ("video", "audio") and not is_cover(stream):
         raise _refusal(stream, container)
     return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
@@ -82,14 +85,6 @@ def _fits(stream: Any, codec: str, container: Container) -> bool:
     if stream.type == "video" and is_cover(stream):
         return container.covers and (container.holds("video", codec) or container.attachments)
     return codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
-
-
-def _subtitles(stream: Any, codec: str, container: Container) -> Kept | str:
-    if codec in TEXT and container.text is not None:
-        return Kept(stream, How.CONVERTED, container.text)
-    return (
-        f"{track_name(stream)} is left out: {container.name} cannot hold it{_elsewhere('subtitle', codec)}."
-    )
 
 
 def _styles_lost(track: Kept) -> list[str]:

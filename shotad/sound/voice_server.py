@@ -80,7 +80,14 @@ class EndpointVoice:
         self.at_once = 2
         self.sends_to = "" if self._address.is_local else self._address.shown
         self.is_open = self._address.is_open
-        _check_ready(self._address)
+        try:
+            need_client()
+            key = key_from(KEY_NAME)
+        except ShotadError as error:
+            raise VoiceError(error.what, error.hint, again=error.again) from None
+        if self._address.is_own and not key and self._address.login is None:
+            what = f"{self._address.shown} wants a key, and the environment has no {KEY_NAME}."
+            raise VoiceError(what, "Set it, or name another server: voice.base_url.")
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
@@ -200,17 +207,6 @@ def _address(base_url: str | None) -> Address:
     return Address(
         address.url.removesuffix("/audio/speech"), address.host, address.port, address.login, address.query
     )
-
-
-def _check_ready(address: Address) -> None:
-    try:
-        need_client()
-        key = key_from(KEY_NAME)
-    except ShotadError as error:
-        raise VoiceError(error.what, error.hint, again=error.again) from None
-    if address.is_own and not key and address.login is None:
-        what = f"{address.shown} wants a key, and the environment has no {KEY_NAME}."
-        raise VoiceError(what, "Set it, or name another server: voice.base_url.")
 
 
 def _identity(name: str, address: Address, settings: VoiceSettings) -> str:

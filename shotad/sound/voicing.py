@@ -87,10 +87,6 @@ class Materials:
         """Whether this is not the film's own track, but one made of it."""
         return self.file.name != TRACK
 
-    def of(self, track: Track) -> Materials:
-        """The same with another state of the track."""
-        return replace(self, track=track)
-
     @property
     def is_current(self) -> bool:
         """Whether the track and its scripts are still as they were read: nobody has saved another."""
@@ -255,20 +251,6 @@ def pronunciations(folder: Path) -> Lexicon:
 
 
 UNTRIED = "not spoken: it was not among the lines that were fitted"
-
-
-def voiced_of(line_id: str, fitting: Fitting, voice: str, stamp: str) -> Voiced:
-    """How a line was spoken, or why it was not (the last of its steps).
-
-    ``stamp`` is the `line_stamp` of its cue. Times are in whole milliseconds, as tracks are written.
-    """
-    for line in fitting.spoken:
-        if line.id == line_id:
-            return _of_spoken(line, voice, stamp)
-    for left in fitting.unspoken:
-        if left.id == line_id:
-            return _of_unspoken(left, voice, stamp)
-    return Voiced(voice, "", None, stamp, steps=(UNTRIED,))
 
 
 def apply(track: Track, fitting: Fitting, voice: str) -> Track:

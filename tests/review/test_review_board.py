@@ -24,7 +24,6 @@ from shotad.review.views import (
     film_text,
     film_view,
     formats_view,
-    line_view,
 )
 from shotad.script import ALL_FORMATS, Cue, CueStatus, Voiced, line_stamp
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
@@ -58,7 +57,7 @@ def film_of(opened: Opened) -> dict[str, object]:
 
 
 def line_of(opened: Opened, name: str = "s00009000") -> dict[str, object]:
-    return line_view(opened[0], opened[0].cue(name), opened[1])
+    return Board.of(opened[0]).line(opened[0].cue(name), opened[1])
 
 
 def test_the_film_is_all_that_the_page_needs_and_json(opened):
