@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from shotad.core import (
     NOBODY,
     Character,
     Clip,
-    Config,
     FilmError,
-    FilmInfo,
     Image,
     Interval,
     Mark,
@@ -42,6 +40,7 @@ from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, STILLS, Film, Frames as Reading, open_film
 from shotad.review.details import RecordIndex
 from shotad.review.kinds import FrameNote, Picture
+from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
 
 MOST_BYTES = 48 << 20
@@ -54,22 +53,6 @@ AT_ONCE = 2
 """Slots that are decoded at the same time, at most."""
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
-
-
-class Told(Protocol):
-    """What is read of a session."""
-
-    @property
-    def folder(self) -> Path:
-        """The work folder."""
-
-    @property
-    def config(self) -> Config:
-        """The run's settings."""
-
-    @property
-    def film(self) -> FilmInfo:
-        """What is known of the film."""
 
 
 _Name = tuple[str, str, int, bool]
@@ -93,7 +76,7 @@ class _Pass:
 class Frames:
     """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
 
-    def __init__(self, session: Told, film: Path) -> None:
+    def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
         self._people = Outlines(session.folder)
         self._records = Looks(session.folder)

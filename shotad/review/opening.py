@@ -81,21 +81,6 @@ class ToldSession(Session):
         return done
 
 
-def open_review(
-    folder: Path,
-    film: Path | None,
-    run: RunSettings,
-    *,
-    reviewer: str | None = None,
-    keys: Keys | None = None,
-    hosts: Hosts | None = None,
-) -> Review:
-    """The review of a work folder: `open_session`, and all that goes with it (`review_of`)."""
-    tabs = Tabs()
-    session = open_session(folder, film, run, tabs, reviewer=reviewer)
-    return review_of(session, film, tabs, keys=keys, hosts=hosts)
-
-
 def open_session(
     folder: Path, film: Path | None, run: RunSettings, hub: Hub, *, reviewer: str | None = None
 ) -> ToldSession:

@@ -178,15 +178,6 @@ MEDIA_TYPES: Mapping[str, str] = {
 
 def page_routes(review: Review) -> list[Route]:
 
-    def page(_: Request) -> Any:
-        return _file("index.html")
-
-    def file(request: Request) -> Any:
-        return _file(request.path_params["name"])
-
-    def icon(_: Request) -> Any:
-        return Response(status_code=204)
-
     async def events(_: Request) -> Any:
         return EventStream(
             review.tabs,
@@ -194,9 +185,9 @@ def page_routes(review: Review) -> list[Route]:
         )
 
     return [
-        get("/", page),
-        get("/web/{name}", file),
-        get("/favicon.ico", icon),
+        get("/", lambda _: _file("index.html")),
+        get("/web/{name}", lambda request: _file(request.path_params["name"])),
+        get("/favicon.ico", lambda _: Response(status_code=204)),
         Route("/api/events", events, methods=["GET"]),
     ]
 
@@ -441,20 +432,14 @@ def work_routes(review: Review) -> list[Route]:
         title, asked = _WORKS[kind](review, body)
         return dict(review.jobs.start(kind, title, asked))
 
-    def listed(_: Request) -> Any:
-        return {"jobs": review.jobs.views()}
-
     def stop(request: Request, _: Json) -> Any:
         return dict(review.jobs.stop(request.path_params["job"]))
 
-    def cast(_: Request) -> Any:
-        return review.people.view()
-
     return [
         post("/api/jobs", start, status=202),
-        get("/api/jobs", listed),
+        get("/api/jobs", lambda _: {"jobs": review.jobs.views()}),
         post("/api/jobs/{job}/stop", stop),
-        get("/api/cast", cast),
+        get("/api/cast", lambda _: review.people.view()),
     ]
 
 

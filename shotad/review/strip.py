@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 from shotad.core import (
     FilmError,
@@ -28,9 +27,9 @@ from shotad.core import (
     write_bytes,
     write_text,
 )
-from shotad.film import STILLS, Film, Prepared, open_film
-from shotad.review.frames import Told
+from shotad.film import STILLS, Film, open_film
 from shotad.review.kinds import Picture
+from shotad.review.session import Session
 
 WIDTH = 160
 """Pixels, at most."""
@@ -54,18 +53,10 @@ Moment = int
 """Film time in whole milliseconds, by which a picture is named."""
 
 
-class Known(Told, Protocol):
-    """What is read of a session."""
-
-    @property
-    def prepared(self) -> Prepared:
-        """The film's shots."""
-
-
 class Strip:
     """The pictures of all shots of one film; thread-safe."""
 
-    def __init__(self, session: Known, film: Path) -> None:
+    def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
         self._folder = session.folder / "review" / "strip"
         self._middles = _Middles(session.folder / "grammar.json")

@@ -285,23 +285,6 @@ _PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
 """Formats that need a package: its module, and what it is called where it is fetched."""
 
 
-def film_view(
-    session: Session,
-    *,
-    findings: Findings,
-    playable: Json,
-    voice: Json,
-    jobs: Sequence[Json] = (),
-    jobs_version: int = 0,
-    cast: Sequence[Json] = (),
-) -> dict[str, Any]:
-    """Everything that the page needs at its start. ``jobs`` and ``cast`` are as their rooms show them; jobs
-    that are not among these have versions above ``jobs_version``, or are forgotten."""
-    board = Board.of(session)
-    head = _without_lines(session, board, findings, playable, voice, (jobs, jobs_version), cast)
-    return {**head, "lines": [board.line(cue, findings) for cue in board.scene.track.cues]}
-
-
 def film_text(
     session: Session,
     *,
@@ -312,34 +295,16 @@ def film_text(
     jobs_version: int = 0,
     cast: Sequence[Json] = (),
 ) -> str:
-    """`film_view` as JSON. Lines that are as they were when it was last asked for are not encoded anew."""
-    board = Board.of(session)
-    head = _without_lines(session, board, findings, playable, voice, (jobs, jobs_version), cast)
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
-    return f'{text[:-1]},"lines":[{_lines_text(board, findings)}]}}'
+    """Everything that the page needs at its start, as JSON.
 
-
-def lines_text(session: Session, findings: Findings) -> str:
-    """The lines as `film_text` has them; the next one is ready sooner."""
-    return _lines_text(Board.of(session), findings)
-
-
-def _lines_text(board: Board, findings: Findings) -> str:
-    return ",".join(board.line_text(cue, findings) for cue in board.scene.track.cues)
-
-
-def _without_lines(
-    session: Session,
-    board: Board,
-    findings: Findings,
-    playable: Json,
-    voice: Json,
-    jobs: tuple[Sequence[Json], int],
-    cast: Sequence[Json],
-) -> dict[str, Any]:
-    track, prepared, film = board.scene.track, board.prepared, session.film
+    ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
+    ``jobs_version``, or are forgotten. Lines that are as they were when it was last asked for are not encoded
+    anew.
+    """
+    board, film = Board.of(session), session.film
+    track, prepared = board.scene.track, board.prepared
     by_hand = {slot.id for slot in prepared.added}
-    return {
+    head = {
         "version": __version__,
         "film": {
             "name": printable(film.name),
@@ -353,27 +318,31 @@ def _without_lines(
         "playable": dict(playable),
         "voice": dict(voice),
         "shots": shots_view(session),
-        "speech": [
-            {
-                "start": to_the_millisecond(u.interval.start),
-                "end": to_the_millisecond(u.interval.end),
-                "kind": u.kind.value,
-            }
-            for u in prepared.speech
-        ],
+        "speech": [{**times_view(u.interval), "kind": u.kind.value} for u in prepared.speech],
         "slots": [slot_view(slot, by_hand) for slot in prepared.slots],
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
         "history": history_view(session),
         "findings": findings.summary(),
         "revision": session.revision,
-        "jobs": [dict(job) for job in jobs[0]],
-        "jobs_version": jobs[1],
+        "jobs": [dict(job) for job in jobs],
+        "jobs_version": jobs_version,
         "formats": formats_view(),
         "makes": makes_view(),
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
     }
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+    return f'{text[:-1]},"lines":[{_lines_text(board, findings)}]}}'
+
+
+def lines_text(session: Session, findings: Findings) -> str:
+    """The lines as `film_text` has them; the next one is ready sooner."""
+    return _lines_text(Board.of(session), findings)
+
+
+def _lines_text(board: Board, findings: Findings) -> str:
+    return ",".join(board.line_text(cue, findings) for cue in board.scene.track.cues)
 
 
 def formats_view() -> list[dict[str, Any]]:
@@ -396,11 +365,7 @@ def shots_view(session: Session) -> list[dict[str, Any]]:
     """The shots with their threads, counted from 0, and their scales, as film grammar was read."""
     known = _grammar(session.folder / "grammar.json")
     return [
-        {
-            "index": shot.index,
-            **times_view(shot.interval),
-            **known.get(shot.index, _UNREAD),
-        }
+        {"index": shot.index, **times_view(shot.interval), **known.get(shot.index, _UNREAD)}
         for shot in session.prepared.shots
     ]
 

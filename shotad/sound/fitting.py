@@ -143,7 +143,6 @@ class SpeaksMany(Protocol):
 
     def say_all(self, texts: Iterable[str], speed: float = 1.0, progress: Progress | None = None) -> None:
         """Speaks those that it does not have yet. Raises VoiceError."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

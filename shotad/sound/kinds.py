@@ -29,11 +29,9 @@ class Recording(Protocol):
     @property
     def key(self) -> str:
         """By which its samples are known: two recordings of one key are the same sound."""
-        ...
 
     def read(self) -> Samples:
         """All its samples, ``float32[size]``. Raises VoiceError where they are gone."""
-        ...
 
 
 class _Held:
@@ -114,11 +112,9 @@ class Voice(Protocol):
     @property
     def identity(self) -> str:
         """All that changes how it says a text: name, version, model; kept takes are found by it."""
-        ...
 
     def speaks(self, language: str) -> bool:
         """Whether it can speak a language (BCP 47: ``en``, ``en-GB``, ``de``)."""
-        ...
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
         """The text, spoken by its own means. Raises VoiceError.
@@ -126,7 +122,6 @@ class Voice(Protocol):
         ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
         voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
         """
-        ...
 
 
 class Studio(Protocol):
@@ -137,7 +132,6 @@ class Studio(Protocol):
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text at a pace, from what is kept or new. Raises VoiceError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

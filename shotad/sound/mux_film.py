@@ -63,18 +63,11 @@ if TYPE_CHECKING:
     from av import Packet
 
 
-@dataclass(frozen=True, slots=True)
-class Existing:
-    """``replaced`` are the numbers of the tracks that the new AD takes the place of."""
-
-    replaced: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
 def existing_description(
     source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
-) -> Existing:
-    """What becomes of the AD in an open film, by `ContainerSettings.existing`.
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """What becomes of the AD in an open film, by `ContainerSettings.existing`: the numbers of the tracks that
+    the new AD takes the place of, and sentences for the user.
 
     Sound is replaced by sound and text by text, in the same language only; never the one sound that the film
     itself is listened to by. ``auto`` replaces what was made here, which is known by its remark
@@ -93,7 +86,7 @@ def existing_description(
         else:
             hint = " (container.existing: replace leaves it out)" if matches else ""
             warnings.append(f"{name}{where}: it stays beside the new one{hint}.")
-    return Existing(tuple(replaced), tuple(warnings))
+    return tuple(replaced), tuple(warnings)
 
 
 def _candidates(
@@ -190,9 +183,9 @@ def _recipe(
 ) -> Recipe:
     """What is to be written, if it can be. ``source`` is the film, open."""
     container = container_for(target)
-    there = existing_description(source, film.info, sound, text, settings)
-    plan = plan_tracks(source, film.info, container, there.replaced)
-    plan = replace(plan, warnings=(*there.warnings, *plan.warnings))
+    replaced, notes = existing_description(source, film.info, sound, text, settings)
+    plan = plan_tracks(source, film.info, container, replaced)
+    plan = replace(plan, warnings=(*notes, *plan.warnings))
     coding = None
     if sound is not None:
         coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
@@ -201,7 +194,7 @@ def _recipe(
             f"{container.name} holds no text track of descriptions.",
             f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
         )
-    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata, there.replaced)
+    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata, replaced)
     assert film.media is not None
     _check_room(target, film.media, recipe)
     return recipe

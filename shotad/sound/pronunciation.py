@@ -13,9 +13,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
-from shotad.core import VoiceError
+from shotad.core import Member, VoiceError
 from shotad.sound.quantities import (
     ENDS_SENTENCE,
     FIRST_MARK,
@@ -37,15 +36,6 @@ _ANY_MARK = re.compile(f"[{MARKS}]")
 
 _LONGEST = 200
 """Characters of a word or its saying."""
-
-
-class Named(Protocol):
-    """Of `shotad.core.members.Member`, what a lexicon needs."""
-
-    @property
-    def says(self) -> str: ...
-    @property
-    def say_as(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -132,7 +122,7 @@ def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
     return Lexicon(sayings)
 
 
-def lexicon_of(people: Iterable[Named]) -> Lexicon:
+def lexicon_of(people: Iterable[Member]) -> Lexicon:
     """How the names of a cast are said, where their entries tell (``say_as``)."""
     return Lexicon({person.says: person.say_as for person in people if person.says and person.say_as})
 

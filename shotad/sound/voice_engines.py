@@ -163,17 +163,14 @@ class Speaker(Voice, Protocol):
     @property
     def reads(self) -> frozenset[Reading]:
         """What it turns into words by itself."""
-        ...
 
     @property
     def at_once(self) -> int:
         """How many lines may be spoken at the same time."""
-        ...
 
     @property
     def sends_to(self) -> str:
         """The host that lines are sent to; empty where they stay on this machine."""
-        ...
 
 
 class Choir(Speaker, Protocol):
@@ -182,11 +179,9 @@ class Choir(Speaker, Protocol):
     @property
     def together(self) -> int:
         """How many lines it is best given in one go."""
-        ...
 
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text. Raises VoiceError."""
-        ...
 
 
 class Kind(Protocol):
@@ -195,12 +190,10 @@ class Kind(Protocol):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices of this kind, found without loading a model or using the network."""
-        ...
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Speaker:
         """The voice ``which`` of this kind; empty: its best for the language. Raises VoiceError."""
-        ...
 
 
 def plain_language(language: str) -> str:
