@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from shotad.core import (
     CastError,
@@ -265,16 +266,10 @@ def file_row(path: Path, folder: Path) -> dict[str, Any]:
     """A file that a job made, as the page offers it; ``path`` is told from the work folder on."""
     return {
         "name": path.name,
-        "url": f"/files/{_quoted(path.name)}",
+        "url": f"/files/{quote(path.name, safe='')}",
         "size": path.stat().st_size,
         "path": path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name,
     }
-
-
-def _quoted(name: str) -> str:
-    from urllib.parse import quote
-
-    return quote(name, safe="")
 
 
 OWN = "cast"

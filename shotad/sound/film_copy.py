@@ -45,15 +45,9 @@ if TYPE_CHECKING:
     from av.container import InputContainer, OutputContainer
 
 FORMATS = {
-    ".mp4": "mp4",
-    ".m4v": "mp4",
-    ".mov": "mov",
-    ".mkv": "matroska",
-    ".webm": "webm",
-    ".ts": "mpegts",
-    ".m2ts": "mpegts",
-    ".mts": "mpegts",
-}
+    ".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm", ".ts": "mpegts",
+    ".m2ts": "mpegts", ".mts": "mpegts",
+}  # fmt: skip
 """ffmpeg's name of the container that a file name asks for."""
 
 _SUBTITLES = {

@@ -338,9 +338,6 @@ class PlacedTake:
     end: int
     gain: float
 
-    def louder(self, decibels: float) -> PlacedTake:
-        return PlacedTake(self.line, self.first, self.end, self.gain * 10 ** (decibels / 20))
-
 
 def resampled(take: Take, rate: int) -> Samples:
     """A take at another rate: ``float32[round(n * rate / take.rate)]``, sample 0 at the same moment."""
@@ -364,9 +361,6 @@ class Lane:
 
     def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
         self._takes, self._rate = sorted(takes, key=lambda take: take.first), rate
-
-    def louder(self, decibels: float) -> Lane:
-        return Lane([take.louder(decibels) for take in self._takes], self._rate)
 
     def play(self) -> Playing:
         return Playing(self._takes, self._rate)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shotad.core import UsageError, stem_of
 from shotad.script import Cue, Finding, Level, Track, finding_of, finding_row, timecode
-from shotad.sound.pauses import Pause
+
+if TYPE_CHECKING:
+    from shotad.sound.pauses import Pause
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""

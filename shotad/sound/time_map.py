@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shotad.core import FilmInfo, GainPoint, Interval, Shot, SoundError, Utterance
+from shotad.core import FilmInfo, Interval, SoundError
 from shotad.sound.kinds import Fitting, Spoken
 from shotad.sound.pauses import Extension, Pause
 
@@ -57,15 +57,6 @@ class TimeMap:
         """Where the film goes on from a second: for starts, and for all that the film itself holds."""
         return second + self._waited(bisect_right(self.pauses, second, key=_at))
 
-    def film(self, second: float) -> float:
-        """The film second at a second of the copy; throughout a pause, that at which the film stands."""
-        begins = self._begins()
-        count = bisect_right(begins, second)
-        if count == 0:
-            return second
-        last = self.pauses[count - 1]
-        return max(last.at, second - self._waited(count))
-
     def interval(self, interval: Interval) -> Interval:
         """What stretches over a pause lasts through it; what ends or begins at one does not."""
         return Interval(self.late(interval.start), self.early(interval.end))
@@ -74,18 +65,6 @@ class TimeMap:
         """Pause ``number`` on the copy's time."""
         start = self._begins()[number]
         return Interval(start, start + self.pauses[number].length)
-
-    def gains(self, points: Sequence[GainPoint]) -> tuple[GainPoint, ...]:
-        """Bends of the programme's level where they fall on the copy's time."""
-        return tuple(replace(point, seconds=self.late(point.seconds)) for point in points)
-
-    def utterances(self, speech: Iterable[Utterance]) -> tuple[Utterance, ...]:
-        """Speech of the film on the copy's time."""
-        return tuple(replace(said, interval=self.interval(said.interval)) for said in speech)
-
-    def shots(self, shots: Iterable[Shot]) -> tuple[Shot, ...]:
-        """Shots of the film on the copy's time."""
-        return tuple(Shot(shot.index, self.interval(shot.interval)) for shot in shots)
 
     def line(self, line: Spoken) -> Spoken:
         """A line on the copy's time; it sounds there in one piece, and asks for no pause any more.

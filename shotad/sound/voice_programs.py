@@ -158,18 +158,8 @@ class Espeak:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
         need_words(text, self.name)
         pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
-        command = [
-            str(self._program),
-            "-v",
-            self._which,
-            "-s",
-            str(pace),
-            "-b",
-            "1",
-            "-z",
-            "--stdin",
-            "--stdout",
-        ]
+        command = [str(self._program), "-v", self._which, "-s", str(pace)]
+        command += ["-b", "1", "-z", "--stdin", "--stdout"]
         samples, rate = decoded(run(command, text, voice=self.name), self.name)
         return Take(cleaned(samples, rate, self.name), rate, self.name, text, pace / _PACE)
 
