@@ -6,10 +6,11 @@ Levels of all lines follow from it. Until it is known a line's surroundings must
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,14 +112,10 @@ class Listening:
         self.wait(5.0)
 
     def _listen(self, programme: Programme, key: str) -> None:
-        if hasattr(os, "setpriority"):
-            # Of this thread alone, on Linux; elsewhere a process has one priority.
-            import sys
-            from contextlib import suppress
-
-            if sys.platform == "linux":
-                with suppress(OSError):
-                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        # Of this thread alone, on Linux; elsewhere a process has one priority.
+        if sys.platform == "linux":
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
         try:
             heard = whole(programme, self._pause)
         except (_Over, OSError):
@@ -140,7 +137,6 @@ class Listening:
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
-
         try:
             found = parse_json(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 import anyio.to_thread
@@ -213,6 +214,4 @@ def _has(header: str, tag: str) -> bool:
 
 def _disposition(name: str) -> bytes:
     """For browsers to save under this name (RFC 6266)."""
-    from urllib.parse import quote
-
     return f"attachment; filename*=UTF-8''{quote(name, safe='')}".encode()

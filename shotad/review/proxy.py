@@ -346,7 +346,7 @@ def _write(film: Film, order: Order, way: _Way, part: Path, report: Report) -> s
 
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if way.picture == "encoded" else {}
-    with _written(order.target):
+    try:
         output = av.open(str(part), "w", format="mp4", options=flags)
         try:
             if way.picture == "copied":
@@ -356,6 +356,8 @@ def _write(film: Film, order: Order, way: _Way, part: Path, report: Report) -> s
         finally:
             # Closing writes what is left; where the disk is full, that fails as well.
             output.close()
+    except (av.error.FFmpegError, OSError) as error:
+        raise _unwritable(order.target, error) from None
 
 
 def _checked(part: Path, way: _Way) -> str:
@@ -365,24 +367,6 @@ def _checked(part: Path, way: _Way) -> str:
     if way.picture == "copied" and kind.plays is not True:
         raise Uncopyable(kind.why)
     return kind.media_type
-
-
-class _written:  # noqa: N801  reads as a word where it is used
-    """Turns ffmpeg's errors of writing into ours."""
-
-    def __init__(self, target: Path) -> None:
-        self._target = target
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None or isinstance(error, ShotadError):
-            return
-        from av.error import FFmpegError
-
-        if isinstance(error, FFmpegError | OSError):
-            raise _unwritable(self._target, error) from None
 
 
 def _unwritable(target: Path, error: Exception) -> WorkFolderError:

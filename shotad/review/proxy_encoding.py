@@ -14,10 +14,10 @@ encoded.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from shotad.film import (
     Film,
@@ -292,7 +292,8 @@ def remux(
         video: Any = next(s for s in source.streams.video if not is_cover(s))
         audio: Any = source.streams.audio[chosen.number] if chosen is not None and with_sound else None
         _only(source, video, audio)
-        tracks: dict[int, _Track] = {video.index: CopiedPicture(output, video, film.info.start)}
+        tracks: dict[int, CopiedPicture | CopiedSound] = {}
+        tracks[video.index] = CopiedPicture(output, video, film.info.start)
         if audio is not None:
             tracks[audio.index] = CopiedSound(output, audio, film.info.start)
         encoded = EncodedSound(output, film, track) if chosen is not None and audio is None else None
@@ -305,7 +306,12 @@ def remux(
     return None
 
 
-def _copy(source: Any, tracks: dict[int, _Track], encoded: EncodedSound | None, teller: Teller) -> None:
+def _copy(
+    source: Any,
+    tracks: Mapping[int, CopiedPicture | CopiedSound],
+    encoded: EncodedSound | None,
+    teller: Teller,
+) -> None:
     for packet in _packets(source):
         track = tracks.get(packet.stream_index)
         if track is None or packet.size == 0:
@@ -353,16 +359,6 @@ def _packets(source: Any) -> Iterator[Packet[Any]]:
         if packet is None:
             return
         yield packet
-
-
-class _Track(Protocol):
-    """A track on its way. ``end`` is the second up to which it has come."""
-
-    end: float
-
-    def add(self, packet: Packet[Any]) -> None: ...
-
-    def finish(self) -> None: ...
 
 
 class CopiedPicture:

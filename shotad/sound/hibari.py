@@ -18,7 +18,7 @@ from typing import Any
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound.kinds import Take
 from shotad.sound.takes import cleaned, need_words
-from shotad.sound.voice_engines import EVERYTHING, Reading, VoiceInfo, speaks_one, unknown
+from shotad.sound.voice_engines import EVERYTHING, Reading, VoiceInfo, speaks_one, unknown, who_speaks
 
 PACKAGE = "hibari-tts"
 VERSION = "0.2.1"
@@ -69,8 +69,6 @@ class HibariVoice:
             error = unknown("hibari voice", which, [_WHICH])
             raise VoiceError(error.what, "Only hibari:heart is in the package; others would be fetched.")
         if not speaks_one(_LANGUAGES, language):
-            from shotad.sound.voice_engines import who_speaks
-
             what = f"The voice hibari:{_WHICH} speaks English, not {language!r}."
             raise VoiceError(what, who_speaks(language))
         return cls()

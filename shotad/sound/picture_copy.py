@@ -65,16 +65,13 @@ class PictureCopy:
         for shown, until, frame in _with_ends(iter(self._frames), self._reel):
             second = 0.0 if first and shown < _AT_ONCE else shown
             first = False
-            begin, end = self._late(second), self._late(until)
+            begin, end = _late(self._times, second), _late(self._times, until)
             waits = end - begin - (until - second) > TOLERANCE
             steps = max(1, round((end - begin) * float(self._rate))) if waits else 1
             for step in range(steps):
                 at = begin + (end - begin) * step / steps
                 yield at, (end - begin) / steps, frame, fresh and step == 0
             fresh = waits
-
-    def _late(self, second: float) -> float:
-        return self._times.late(second + TOLERANCE) - TOLERANCE
 
 
 class PictureKept:
@@ -108,17 +105,18 @@ class PictureKept:
             base = packet.time_base
             shown = float(packet.pts * base - self._start)
             ends = shown + float((packet.duration or 0) * base)
-            moved = self._late(shown)
+            moved = _late(self._times, shown)
             if packet.duration:
-                packet.duration = max(1, round((self._late(ends) - moved) / base))
+                packet.duration = max(1, round((_late(self._times, ends) - moved) / base))
             if packet.dts is not None:
-                packet.dts = round(self._late(float(packet.dts * base - self._start)) / base)
+                packet.dts = round(_late(self._times, float(packet.dts * base - self._start)) / base)
             packet.pts = round(moved / base)
             packet.stream = self.stream
             yield packet
 
-    def _late(self, second: float) -> float:
-        return self._times.late(second + TOLERANCE) - TOLERANCE
+
+def _late(times: TimeMap, second: float) -> float:
+    return times.late(second + TOLERANCE) - TOLERANCE
 
 
 def _with_ends(

@@ -235,10 +235,6 @@ def roman(numeral: str) -> int | None:
     return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
 
 
-def is_at_hand() -> bool:
-    return _library() is not None
-
-
 @cache
 def _said(number: int, language: str, form: str) -> str | None:
     library, short = _library(), plain_language(language)

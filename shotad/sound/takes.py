@@ -136,17 +136,6 @@ SEARCH = 0.01
 """Seconds to both sides in which a window is looked for: a period down to 50 Hz."""
 
 
-def stretch(samples: Samples, rate: int, factor: float) -> Samples:
-    """``float32[n]`` said ``factor`` times faster (below 1: slower): ``float32[round(n / factor)]``.
-
-    The pitch stays. The first and the last samples are those of the original, so that the ends are as clean
-    as they were. Raises ValueError for a factor that is not above 0.
-    """
-    if not (factor > 0 and np.isfinite(factor)):
-        raise ValueError(f"a factor of speed must be above 0, got {factor}")
-    return _laid_out(samples, rate, max(1, round(samples.size / factor)))
-
-
 def to_length(take: Take, seconds: float) -> Take:
     """The take in ``seconds``, never longer, its ``speed`` raised by as much. Raises ValueError for 0.
 
@@ -173,11 +162,15 @@ class _Stretched:
         return f"{self.take.key} in {self.size}"
 
     def read(self) -> Samples:
-        return _laid_out(self.take.samples, self.take.rate, self.size)
+        return stretched(self.take.samples, self.take.rate, self.size)
 
 
-def _laid_out(samples: Samples, rate: int, number: int) -> Samples:
-    """The samples in ``number`` of them."""
+def stretched(samples: Samples, rate: int, number: int) -> Samples:
+    """``float32[n]`` said faster or slower: ``float32[number]``.
+
+    The pitch stays. The first and the last samples are those of the original, so that the ends are as clean
+    as they were.
+    """
     if number == samples.size:
         return samples.copy()
     half = max(2, round(WINDOW * rate / 2))
