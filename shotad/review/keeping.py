@@ -91,7 +91,7 @@ class Looked:
     trouble: ShotadError | None = None
 
 
-class Beside:
+class SideScripts:
     """The scripts of a folder for the film called ``name``. Who reads or writes them holds the track's lock.
 
     Those with somebody's edits that cannot be brought in are left as they are; the others follow the track.
@@ -175,7 +175,7 @@ class Keeper:
         try:
             with self.open():
                 self.track = self._read_first()
-                self._beside = Beside(folder, self.track.film.name)
+                self._beside = SideScripts(folder, self.track.film.name)
                 self._look_beside()
         except BaseException:
             self._scripts.close()

@@ -48,7 +48,7 @@ from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class LineViews:
     """A track made ready for being shown. ``shown`` is what was shown of lines that are still the same
     objects, by id; it goes from one board of a session to the next. ``texts`` are lines as JSON, each with
     the findings that it tells of."""
@@ -61,14 +61,14 @@ class Board:
     texts: dict[str, tuple[tuple[Finding, ...], str]] = field(default_factory=dict)
 
     @staticmethod
-    def of(session: Session) -> Board:
+    def of(session: Session) -> LineViews:
         """The board of what a session has now."""
         old, prepared = _BOARDS.get(session), session.prepared
         if old is not None and old.scene.track is session.track and old.prepared is prepared:
             return old
         known = old.shown if old is not None and old.prepared is prepared else {}
         scene = session.scene()
-        board = Board(
+        board = LineViews(
             session.config, scene, prepared, {n: one for n, one in known.items() if n in scene.cues}
         )
         _BOARDS[session] = board
@@ -144,7 +144,7 @@ class Board:
         }
 
 
-_BOARDS: WeakKeyDictionary[Session, Board] = WeakKeyDictionary()
+_BOARDS: WeakKeyDictionary[Session, LineViews] = WeakKeyDictionary()
 """The last board of each session: what is shown of most lines stays as it was."""
 
 
@@ -152,7 +152,7 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
     """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
     change, track = done.change, session.track
     touched = {cue.id for cue in change.cues}
-    board = Board.of(session)
+    board = LineViews.of(session)
     by_hand = {slot.id for slot in session.prepared.added}
     view: dict[str, Any] = {
         "revision": done.revision,
@@ -171,7 +171,7 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
 
 def conflict_view(session: Session, ids: Iterable[str], findings: Findings) -> list[dict[str, Any]]:
     """These lines as they are now, those that are there."""
-    board, wanted = Board.of(session), set(ids)
+    board, wanted = LineViews.of(session), set(ids)
     return [board.line(cue, findings) for cue in session.track.cues if cue.id in wanted]
 
 
@@ -301,7 +301,7 @@ def film_text(
     ``jobs_version``, or are forgotten. Lines that are as they were when it was last asked for are not encoded
     anew.
     """
-    board, film = Board.of(session), session.film
+    board, film = LineViews.of(session), session.film
     track, prepared = board.scene.track, board.prepared
     by_hand = {slot.id for slot in prepared.added}
     head = {
@@ -338,10 +338,10 @@ def film_text(
 
 def lines_text(session: Session, findings: Findings) -> str:
     """The lines as `film_text` has them; the next one is ready sooner."""
-    return _lines_text(Board.of(session), findings)
+    return _lines_text(LineViews.of(session), findings)
 
 
-def _lines_text(board: Board, findings: Findings) -> str:
+def _lines_text(board: LineViews, findings: Findings) -> str:
     return ",".join(board.line_text(cue, findings) for cue in board.scene.track.cues)
 
 

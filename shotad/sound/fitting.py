@@ -126,15 +126,15 @@ def fit(
     ``settings.ask`` is set. Raises VoiceError.
     """
     ordered = sorted(lines, key=lambda line: (line.start, line.id))
-    desk = _Desk(studio, settings)
-    desk.add(ordered, progress or NoProgress())
-    desk.settle()
+    fitter = _Fitter(studio, settings)
+    fitter.add(ordered, progress or NoProgress())
+    fitter.settle()
     if settings.ask and shorten is not None:
         for _ in range(ASKED):
-            if not desk.ask(shorten):
+            if not fitter.ask(shorten):
                 break
-            desk.settle()
-    return desk.fitting()
+            fitter.settle()
+    return fitter.fitting()
 
 
 @runtime_checkable
@@ -194,8 +194,8 @@ class _Case:
         return None if self.chosen is None else self.forms[self.chosen].shortest
 
 
-class _Desk:
-    """Where lines, forms and takes lie while they are fitted."""
+class _Fitter:
+    """The lines, forms and takes of one fitting."""
 
     def __init__(self, studio: Studio, settings: FitSettings) -> None:
         self._studio, self._settings = studio, settings

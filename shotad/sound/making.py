@@ -1,6 +1,6 @@
 """From placed lines to files: each wanted file is made, or left where all it is made of is as it was.
 
-`Workshop` makes them; `Ledger` is ``render.json``, which says which files were made of what.
+`FileMaker` makes them; `RenderRecord` is ``render.json``, which says which files were made of what.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Scene:
 
 
 @dataclass(slots=True)
-class Workshop:
+class FileMaker:
     """Where files are made. A context manager, for a copy of the film that pauses lives only in it.
 
     ``voicing`` is None where nothing is spoken and films get a text track alone. ``sounds_as`` is the
@@ -322,7 +322,7 @@ FORMAT = 2
 """Raised when files are made in another way; those of before are then made anew."""
 
 
-class Ledger:
+class RenderRecord:
     """What a run has made, and what of that still stands. Every file is noted as soon as it is made."""
 
     def __init__(self, materials: Materials, voicing: Voicing | None, *, force: bool = False) -> None:

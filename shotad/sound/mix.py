@@ -49,7 +49,7 @@ def prepare_mix(
     follow the scene (`voice_level`). Raises FilmError for a track that is not there.
     """
     programme = programme_of(film, audio_track, settings.rate)
-    ear = _Ear(progress or NoProgress(), film.info.duration)
+    ear = _Listener(progress or NoProgress(), film.info.duration)
     own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, settings.rate)
     laid = lay(programme, own, spoken, speech, settings)
     settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], film.info.duration), settings, ear)
@@ -137,7 +137,7 @@ def lay(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Ear:
+class _Listener:
     """Listens to whole sounds, and says how far it is."""
 
     progress: Progress
@@ -169,7 +169,7 @@ def _placed(
     return placed, levels
 
 
-def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, ear: _Ear) -> Mix:
+def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, ear: _Listener) -> Mix:
     """The mix with the make-up gain that brings it to its target.
 
     The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the

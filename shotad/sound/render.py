@@ -31,7 +31,7 @@ from shotad.film import Film, choose_track, open_film
 from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, write_dapt
 from shotad.sound.ad_tracks import AdSound, AdText
 from shotad.sound.files import kind_of
-from shotad.sound.making import MONO, TEXT_TITLE, Ledger, Workshop, track_title
+from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
 from shotad.sound.mix_report import heard
 from shotad.sound.mux_film import check_container
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, Rendered, Wanted, checked_apart
@@ -88,19 +88,19 @@ def _voice(folder: WorkFolder, config: Config, wanted: Sequence[Wanted], file: P
     return make_voice(config.voice, load_track(file or folder.path / TRACK).language)
 
 
-def _side_files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> Iterator[Path]:
+def _side_files(maker: FileMaker, record: RenderRecord, made: list[Wanted]) -> Iterator[Path]:
     """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
     which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
-    voicing, materials = workshop.voicing, workshop.materials
+    voicing, materials = maker.voicing, maker.materials
     if voicing is None:
         return
     alone = next((one.path for one in made if one.kind is Kind.AD), None)
     if alone is not None and not voicing.pauses:
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
-        if not ledger.has_beside(place, alone):
-            recording = Recording(os.path.basename(alone), workshop.mix(workshop.sounds_as).gains)
+        if not record.has_beside(place, alone):
+            recording = Recording(os.path.basename(alone), maker.mix(maker.sounds_as).gains)
             write_text(place, write_dapt(materials.track, recording))
-            ledger.add_beside(place, alone)
+            record.add_beside(place, alone)
         yield place
     if voicing.pauses:
         extension = Extension(voicing.fitting, voicing.pauses)
@@ -187,7 +187,7 @@ def render(
         materials, voicing = _spoken(materials, voice, progress, shorten, force=force)
         if not voicing.pauses:
             check_containers(film, wanted, config, materials.track.language)
-    ledger = Ledger(materials, voicing, force=force)
+    record = RenderRecord(materials, voicing, force=force)
     materials.keep(materials.track)
     if voicing is not None and not voicing.fitting.spoken:
         raise SoundError(
@@ -195,23 +195,23 @@ def render(
             "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
         )
     films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
-    with Workshop(materials, voicing, progress, next(films, OTHERWISE)) as workshop:
-        failures = _make(workshop, ledger, wanted)
+    with FileMaker(materials, voicing, progress, next(films, OTHERWISE)) as maker:
+        failures = _make(maker, record, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
-        if voicing is not None and ledger.sound is None:
-            ledger.sound = heard(workshop.report(), config)
-        sides = tuple(_side_files(workshop, ledger, [one for one in made if one.kind.is_heard]))
-    return ledger.rendered(made, sides, failures, notes_on(materials, voicing))
+        if voicing is not None and record.sound is None:
+            record.sound = heard(maker.report(), config)
+        sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
+    return record.rendered(made, sides, failures, notes_on(materials, voicing))
 
 
-def _make(workshop: Workshop, ledger: Ledger, wanted: Sequence[Wanted]) -> list[Failure]:
+def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[Wanted]) -> list[Failure]:
     """Make what is not there already; what went wrong. Raises the first error where nothing could be made."""
     failures: list[Failure] = []
     for one in wanted:
-        if ledger.has(one):
+        if record.has(one):
             continue
         try:
-            ledger.add(workshop.make(one))
+            record.add(maker.make(one))
         except (SoundError, FilmError, WorkFolderError) as error:
             failures.append(Failure(one, str(error)))
             if len(failures) == len(wanted):

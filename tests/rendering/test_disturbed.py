@@ -13,7 +13,7 @@ from shotad.script import TRACK, to_json
 from shotad.sound import Kind, Take, Wanted, summary
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.film_copy import write_copy
-from shotad.sound.making import Product, Workshop
+from shotad.sound.making import FileMaker, Product
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 
 
@@ -145,7 +145,7 @@ def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
     assert [Path(row["path"]).parent for row in record["made"]] == [moved, moved]
 
 
-class Broken(Workshop):
+class Broken(FileMaker):
     """Cannot make the description alone."""
 
     def make(self, wanted: Wanted) -> Product:
@@ -158,7 +158,7 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("shotad.sound.render.Workshop", Broken)
+        patched.setattr("shotad.sound.render.FileMaker", Broken)
         done, _ = rendered(place, "ad", "mix:flac")
         assert [one.wanted.kind for one in done.made] == [Kind.MIX]
         assert [(one.wanted.kind, one.reason) for one in done.failures] == [

@@ -18,7 +18,7 @@ from shotad.review.kinds import Change, Done
 from shotad.review.session import Session
 from shotad.review.views import (
     FORMAT_TITLES,
-    Board,
+    LineViews,
     changed_view,
     conflict_view,
     film_text,
@@ -56,7 +56,7 @@ def film_of(opened: Opened) -> dict[str, object]:
 
 
 def line_of(opened: Opened, name: str = "s00009000") -> dict[str, object]:
-    return Board.of(opened[0]).line(opened[0].cue(name), opened[1])
+    return LineViews.of(opened[0]).line(opened[0].cue(name), opened[1])
 
 
 def test_the_film_is_all_that_the_page_needs_and_json(opened):
@@ -114,7 +114,7 @@ def test_the_film_as_text_is_the_film_also_after_changes(opened):
     def compare() -> None:
         told: dict[str, Any] = {"findings": findings, "playable": {}, "voice": {}}
         film = json.loads(film_text(session, **told))
-        board = Board.of(session)
+        board = LineViews.of(session)
         assert film["lines"] == [board.line(cue, findings) for cue in session.track.cues]
 
     compare()
@@ -246,16 +246,16 @@ def test_a_conflict_shows_the_lines_that_are_there(opened):
 
 def test_a_board_is_made_once_for_the_same_track(opened):
     session, found = opened
-    board = Board.of(session)
-    assert Board.of(session) is board
+    board = LineViews.of(session)
+    assert LineViews.of(session) is board
     before = board.line(session.cue("s00001000"), found)
     session.act("write", "s00009000", {"text": "The door opens."})
-    after = Board.of(session)
+    after = LineViews.of(session)
     assert after is not board
     assert after.line(session.cue("s00001000"), found) == {**before, "room": after_room(after, session)}
 
 
-def after_room(board: Board, session: Session) -> list[float]:
+def after_room(board: LineViews, session: Session) -> list[float]:
     from shotad.review.scene import room_of
 
     room = room_of(board.scene, session.cue("s00001000"))
