@@ -64,9 +64,8 @@ class Proxy:
     """Which file the page plays: the film itself, or its copy, once that is made.
 
     The copy stands in the work folder (``review/proxy.mp4``, with ``proxy.json`` beside it, which tells of
-    which film and settings it is). It is made in a process of its own, see
-    `shotad.review.proxy`. Thread-safe. Changes are told to the hub as ``playable``, with
-    `state`.
+    which film and settings it is). It is made in a process of its own. Thread-safe. Changes are told to the
+    hub as ``playable``, with `state`.
     """
 
     def __init__(
