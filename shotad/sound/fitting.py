@@ -16,15 +16,12 @@ counts for two of the machine's. A line left out leaves its time to its neighbou
 """
 
 from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
-
 import numpy as np
-
 from shotad.core import FitSettings, Interval, NoProgress, Progress, reported
 from shotad.script import Answer, Shorten, Track, Wish, spoken_words
 from shotad.sound.kinds import PACE, Fitting, Line, Spoken, Studio, Take, Unspoken
@@ -48,64 +45,13 @@ from shotad.sound.placing import (
 )
 from shotad.sound.takes import to_length
 
-STEP = 0.01
-"""Speeds are raised in steps that nobody can hear."""
-
-
-def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
-    """How many times faster each line is spoken, 1 where it need not be.
-
-    Lines that press on each other are sped up alike, as far as each may be; then each is given back, from the
-    first to the last, what the others leave. The lines must be possible at their fastest.
-    """
-    found: list[float] = []
-    for start, end in companies(windows, forms, between):
-        found += _of_company(windows[start:end], forms[start:end], between)
-    return found
-
-
-def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
-    steps = _steps(max(form.factor for form in forms))
-
-    def possible(speeds: Sequence[float]) -> bool:
-        lengths = [form.at(speed) for form, speed in zip(forms, speeds, strict=True)]
-        return earliest_starts(windows, lengths, between) is not None
-
-    alike = next((speed for speed in steps if possible([speed] * len(forms))), steps[-1])
-    speeds = [min(alike, form.factor) for form in forms]
-    for at in range(len(forms)):
-        for speed in steps:
-            if speed >= speeds[at]:
-                break
-            if possible([*speeds[:at], speed, *speeds[at + 1 :]]):
-                speeds[at] = speed
-                break
-    return speeds
-
-
-def _steps(most: float) -> list[float]:
-    number = int((most - 1) / STEP + 1e-9)
-    steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
-    return steps if steps[-1] >= most else [*steps, most]
-
-
-def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
-    """Runs of lines, ``[first, after the last)``, that can press on each other; nothing joins two runs."""
-    starts = []
-    reach: int | None = None
-    for at, (window, form) in enumerate(zip(windows, forms, strict=True)):
-        if reach is None or reach + between <= window.earliest:
-            starts.append(at)
-        latest = min(window.end, window.latest + form.length)
-        reach = latest if reach is None else max(reach, latest)
-    return list(zip(starts, [*starts[1:], len(windows)], strict=True)) if starts else []
-
-
 ASKED = 2
 """Times that a writer is asked about one line at most."""
 
+
 A_LINE = 10**6
 """Words that a line counts for when one must be left out: all its neighbours are shortened first."""
+
 
 FEWEST = 3
 """Words that a line must be allowed to be worth asking for."""
@@ -318,10 +264,6 @@ class _Fitter:
         return Unspoken(case.line.id, case.line.text, reason, tuple(steps), missing)
 
 
-def _is_usable(answer: Answer, wish: Wish) -> bool:
-    return not answer.complaints and 0 < spoken_words(answer.text, wish.language) <= wish.words
-
-
 def _window(line: Line, settings: FitSettings) -> Window:
     """Where a line may stand, in whole milliseconds inside its room."""
     first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
@@ -350,11 +292,70 @@ _NOTICED = 10
 """Milliseconds of a shift worth a word."""
 
 
+STEP = 0.01
+"""Speeds are raised in steps that nobody can hear."""
+
+
+def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
+    """How many times faster each line is spoken, 1 where it need not be.
+
+    Lines that press on each other are sped up alike, as far as each may be; then each is given back, from the
+    first to the last, what the others leave. The lines must be possible at their fastest.
+    """
+    found: list[float] = []
+    for start, end in companies(windows, forms, between):
+        found += _of_company(windows[start:end], forms[start:end], between)
+    return found
+
+
+def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
+    steps = _steps(max(form.factor for form in forms))
+
+    def possible(speeds: Sequence[float]) -> bool:
+        lengths = [form.at(speed) for form, speed in zip(forms, speeds, strict=True)]
+        return earliest_starts(windows, lengths, between) is not None
+
+    alike = next((speed for speed in steps if possible([speed] * len(forms))), steps[-1])
+    speeds = [min(alike, form.factor) for form in forms]
+    for at in range(len(forms)):
+        for speed in steps:
+            if speed >= speeds[at]:
+                break
+            if possible([*speeds[:at], speed, *speeds[at + 1 :]]):
+                speeds[at] = speed
+                break
+    return speeds
+
+
+def _steps(most: float) -> list[float]:
+    number = int((most - 1) / STEP + 1e-9)
+    steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
+    return steps if steps[-1] >= most else [*steps, most]
+
+
+def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
+    """Runs of lines, ``[first, after the last)``, that can press on each other; nothing joins two runs."""
+    starts = []
+    reach: int | None = None
+    for at, (window, form) in enumerate(zip(windows, forms, strict=True)):
+        if reach is None or reach + between <= window.earliest:
+            starts.append(at)
+        latest = min(window.end, window.latest + form.length)
+        reach = latest if reach is None else max(reach, latest)
+    return list(zip(starts, [*starts[1:], len(windows)], strict=True)) if starts else []
+
+
+def _is_usable(answer: Answer, wish: Wish) -> bool:
+    return not answer.complaints and 0 < spoken_words(answer.text, wish.language) <= wish.words
+
+
 MOST = 12
 """Neighbours to each side that are fitted along at most: a shift of one line dies away much sooner."""
 
+
 LONGER = 1.3
 """Times that a line not spoken yet may be longer than its words let expect."""
+
 
 _RATE = 8000
 

@@ -5,7 +5,6 @@ their packets in the order of time, and the marks for players once the file is c
 """
 
 from __future__ import annotations
-
 import errno
 import os
 import shutil
@@ -15,7 +14,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
 from shotad.core import ContainerSettings, FilmInfo, NoProgress, Progress, SoundError, printable, reported
 from shotad.film import Film, Media, exact, is_cover, legible, packets_of
 from shotad.sound.ad_tracks import (
@@ -61,59 +59,6 @@ from shotad.sound.tracks import (
 
 if TYPE_CHECKING:
     from av import Packet
-
-
-def existing_description(
-    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """What becomes of the AD in an open film, by `ContainerSettings.existing`: the numbers of the tracks that
-    the new AD takes the place of, and sentences for the user.
-
-    Sound is replaced by sound and text by text, in the same language only; never the one sound that the film
-    itself is listened to by. ``auto`` replaces what was made here, which is known by its remark
-    (`MADE_HERE`), so that a described film which is rendered again has one AD and not two; a broadcaster's
-    own stays, for people spoke it.
-    """
-    replaced, warnings = [], []
-    for stream, language in _candidates(source, info, sound, text):
-        own = _made_here(stream)
-        name = f"{track_name(stream)} of the film is audio description already"
-        where = " (made with shotad)" if own else ""
-        matches = not _language(stream) or same_language(_language(stream), language)
-        if matches and (settings.existing == "replace" or (settings.existing == "auto" and own)):
-            replaced.append(stream.index)
-            warnings.append(f"{name}{where}: the new one takes its place.")
-        else:
-            hint = " (container.existing: replace leaves it out)" if matches else ""
-            warnings.append(f"{name}{where}: it stays beside the new one{hint}.")
-    return tuple(replaced), tuple(warnings)
-
-
-def _candidates(
-    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None
-) -> Iterator[tuple[Any, str]]:
-    """The film's tracks of AD of the kinds that are made anew, each with the new one's language."""
-    from av.stream import Disposition
-
-    if sound is not None:
-        for track in info.audio:
-            stream = source.streams.audio[track.number]
-            if (track.descriptive or _made_here(stream)) and track != info.default_audio:
-                yield stream, sound.language
-    if text is not None:
-        for stream in source.streams.subtitles:
-            if stream.disposition & Disposition.descriptions or _made_here(stream):
-                yield stream, text.language
-
-
-def _language(stream: Any) -> str:
-    language = legible(stream.metadata).get("language", "")
-    return "" if language == "und" else language
-
-
-def _made_here(stream: Any) -> bool:
-    tags = {key.lower(): value for key, value in stream.metadata.items()}
-    return bool(tags.get("comment") == MADE_HERE)
 
 
 def write_film(
@@ -198,6 +143,59 @@ def _recipe(
     assert film.media is not None
     _check_room(target, film.media, recipe)
     return recipe
+
+
+def existing_description(
+    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """What becomes of the AD in an open film, by `ContainerSettings.existing`: the numbers of the tracks that
+    the new AD takes the place of, and sentences for the user.
+
+    Sound is replaced by sound and text by text, in the same language only; never the one sound that the film
+    itself is listened to by. ``auto`` replaces what was made here, which is known by its remark
+    (`MADE_HERE`), so that a described film which is rendered again has one AD and not two; a broadcaster's
+    own stays, for people spoke it.
+    """
+    replaced, warnings = [], []
+    for stream, language in _candidates(source, info, sound, text):
+        own = _made_here(stream)
+        name = f"{track_name(stream)} of the film is audio description already"
+        where = " (made with shotad)" if own else ""
+        matches = not _language(stream) or same_language(_language(stream), language)
+        if matches and (settings.existing == "replace" or (settings.existing == "auto" and own)):
+            replaced.append(stream.index)
+            warnings.append(f"{name}{where}: the new one takes its place.")
+        else:
+            hint = " (container.existing: replace leaves it out)" if matches else ""
+            warnings.append(f"{name}{where}: it stays beside the new one{hint}.")
+    return tuple(replaced), tuple(warnings)
+
+
+def _candidates(
+    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None
+) -> Iterator[tuple[Any, str]]:
+    """The film's tracks of AD of the kinds that are made anew, each with the new one's language."""
+    from av.stream import Disposition
+
+    if sound is not None:
+        for track in info.audio:
+            stream = source.streams.audio[track.number]
+            if (track.descriptive or _made_here(stream)) and track != info.default_audio:
+                yield stream, sound.language
+    if text is not None:
+        for stream in source.streams.subtitles:
+            if stream.disposition & Disposition.descriptions or _made_here(stream):
+                yield stream, text.language
+
+
+def _language(stream: Any) -> str:
+    language = legible(stream.metadata).get("language", "")
+    return "" if language == "und" else language
+
+
+def _made_here(stream: Any) -> bool:
+    tags = {key.lower(): value for key, value in stream.metadata.items()}
+    return bool(tags.get("comment") == MADE_HERE)
 
 
 def _assemble(

@@ -6,13 +6,11 @@ the machine is said before, and the film's log tells of it.
 """
 
 from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-
 from shotad.core import (
     Config,
     FilmError,
@@ -88,66 +86,9 @@ def _voice(folder: WorkFolder, config: Config, wanted: Sequence[Wanted], file: P
     return make_voice(config.voice, load_track(file or folder.path / TRACK).language)
 
 
-def _side_files(maker: FileMaker, record: RenderRecord, made: list[Wanted]) -> Iterator[Path]:
-    """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
-    which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
-    voicing, materials = maker.voicing, maker.materials
-    if voicing is None:
-        return
-    alone = next((one.path for one in made if one.kind is Kind.AD), None)
-    if alone is not None and not voicing.pauses:
-        place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
-        if not record.has_beside(place, alone):
-            recording = Recording(os.path.basename(alone), maker.mix(maker.sounds_as).gains)
-            write_text(place, write_dapt(materials.track, recording))
-            record.add_beside(place, alone)
-        yield place
-    if voicing.pauses:
-        extension = Extension(voicing.fitting, voicing.pauses)
-        told = pauses_file(materials.film.info, extension, materials.track.language, voicing.voice)
-        stem = stem_of(materials.track.film.name)
-        for name, text in (
-            (f"{stem}.pauses.json", pauses_json(told)),
-            (f"{stem}.pauses.vtt", pauses_vtt(told)),
-        ):
-            place = materials.folder.path / name
-            write_text(place, text)
-            yield place
-
-
-def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
-    """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
-    on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
-    if voicing is None:
-        return ()
-    notes = [*_programme(materials), *_languages(materials, voicing)]
-    if (stale := outdated_note(materials.track, materials.folder)) is not None:
-        notes.append(stale)
-    if cast_is_gone(materials.folder.path):
-        notes.append("The cast of this run is gone, and with it how its names are said.")
-    if voicing.late:
-        notes.append(voicing.late)
-    return tuple(notes)
-
-
-def _programme(materials: Materials) -> Iterator[str]:
-    track = choose_track(materials.film.info, materials.config.film.audio_track)
-    if track is not None and track.descriptive:
-        yield f"The film's sound under the lines is itself an audio description: track {track}."
-
-
-def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
-    own = materials.track.language
-    others = Counter(
-        cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
-    )
-    for language, count in sorted(others.items()):
-        lines = "1 line is" if count == 1 else f"{count} lines are"
-        yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
-
-
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""
+
 
 STILL_EDITED = (
     "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
@@ -247,6 +188,64 @@ def _check_lines(materials: Materials) -> None:
             f"{materials.file} has no line that is to be heard.",
             "Write some, or describe more of the film; nothing was made.",
         )
+
+
+def _side_files(maker: FileMaker, record: RenderRecord, made: list[Wanted]) -> Iterator[Path]:
+    """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
+    which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
+    voicing, materials = maker.voicing, maker.materials
+    if voicing is None:
+        return
+    alone = next((one.path for one in made if one.kind is Kind.AD), None)
+    if alone is not None and not voicing.pauses:
+        place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
+        if not record.has_beside(place, alone):
+            recording = Recording(os.path.basename(alone), maker.mix(maker.sounds_as).gains)
+            write_text(place, write_dapt(materials.track, recording))
+            record.add_beside(place, alone)
+        yield place
+    if voicing.pauses:
+        extension = Extension(voicing.fitting, voicing.pauses)
+        told = pauses_file(materials.film.info, extension, materials.track.language, voicing.voice)
+        stem = stem_of(materials.track.film.name)
+        for name, text in (
+            (f"{stem}.pauses.json", pauses_json(told)),
+            (f"{stem}.pauses.vtt", pauses_vtt(told)),
+        ):
+            place = materials.folder.path / name
+            write_text(place, text)
+            yield place
+
+
+def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
+    """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
+    on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
+    if voicing is None:
+        return ()
+    notes = [*_programme(materials), *_languages(materials, voicing)]
+    if (stale := outdated_note(materials.track, materials.folder)) is not None:
+        notes.append(stale)
+    if cast_is_gone(materials.folder.path):
+        notes.append("The cast of this run is gone, and with it how its names are said.")
+    if voicing.late:
+        notes.append(voicing.late)
+    return tuple(notes)
+
+
+def _programme(materials: Materials) -> Iterator[str]:
+    track = choose_track(materials.film.info, materials.config.film.audio_track)
+    if track is not None and track.descriptive:
+        yield f"The film's sound under the lines is itself an audio description: track {track}."
+
+
+def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
+    own = materials.track.language
+    others = Counter(
+        cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
+    )
+    for language, count in sorted(others.items()):
+        lines = "1 line is" if count == 1 else f"{count} lines are"
+        yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
 
 
 def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:
