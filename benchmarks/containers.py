@@ -24,8 +24,9 @@ import numpy as np
 
 from shotad.core import ContainerSettings, Interval
 from shotad.film import SoundBlock, open_film
-from shotad.sound.checking import Expected, Track, check_film, describe_tracks
-from shotad.sound.mux import AdSound, AdText, Written, write_film
+from shotad.sound.ad_tracks import AdSound, AdText, Written
+from shotad.sound.check_film import Expected, Track, check_film, describe_tracks
+from shotad.sound.mux_film import write_film
 
 RATE = 48000
 ENDINGS = (".mp4", ".mkv", ".ts", ".m2ts", ".mov", ".webm")

@@ -23,9 +23,9 @@ import numpy.typing as npt
 
 from shotad.core import ExtendedSettings
 from shotad.film import Film, open_film, sound_blocks
-from shotad.sound.extended.copying import write_copy
-from shotad.sound.extended.kinds import Pause
-from shotad.sound.extended.timemap import TimeMap
+from shotad.sound.film_copy import write_copy
+from shotad.sound.pauses import Pause
+from shotad.sound.time_map import TimeMap
 
 RATE = 16000
 PIECE, AROUND = 0.25, 0.05

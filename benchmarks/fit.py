@@ -24,9 +24,9 @@ from pathlib import Path
 from shotad.core import Config, FitSettings, Interval, WorkFolder, load_config, slots_of, utterances_of
 from shotad.script import Cue, FilmId, Track, count_words, hand_id, load_track, read_cues
 from shotad.sound import Keeping, make_voice
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import lines_of
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, Line
+from shotad.sound.placing import lines_of
 
 STEPS = ("as it is", "moved", "faster", "sentences", "clauses", "unspoken")
 

@@ -30,10 +30,8 @@ from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
 from shotad.core import AudioTrack, FilmInfo, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.script import Track, load_track, read_cues
-from shotad.sound.extended.kinds import Pause
-from shotad.sound.extended.players import PausesFile, read_pauses
-from shotad.sound.extended.timemap import TimeMap
-from shotad.sound.extended.worth import names_of
+from shotad.sound.pauses import Pause, names_of
+from shotad.sound.time_map import PausesFile, TimeMap, read_pauses
 
 AROUND = 0.5
 """Seconds that are listened to before and after a line."""

@@ -27,7 +27,7 @@ from shotad.core import Interval, MixSettings
 from shotad.film import open_film, sound_blocks
 from shotad.sound import Spoken, Take
 from shotad.sound.files import write_sound
-from shotad.sound.mixing import prepare_mix
+from shotad.sound.mix import prepare_mix
 
 RATE = 48000
 

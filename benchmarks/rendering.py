@@ -5,7 +5,7 @@
 
 The made films have a small picture (it is copied, so its size hardly counts), sound all along in stereo and
 in 5.1, a line of AD every 12 seconds and speech between them; the fake voice speaks. Everything is made by
-`shotad.sound.rendering.render`, each time by a process of its own. Its time by the clock and on the
+`shotad.sound.render`, each time by a process of its own. Its time by the clock and on the
 processors is told as a share of the film's length, without the voice's own, beside that of a plain copy of
 the film's packets, with the most memory that it had at once. The target is a tenth of the length (on the
 processors, for the clock tells of what else runs there), and memory that differs by at most 15 % between the
@@ -47,8 +47,8 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.script import Cue, FilmId, Track, save_track
 from shotad.sound import Take, parse_wanted, wanted_files
-from shotad.sound.rendering.render import render
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.render import render
 
 TENTH, FLAT = 0.1, 0.15
 RATE, RASTER = 48000, 25

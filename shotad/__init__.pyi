@@ -16,6 +16,6 @@ from .evaluation.report.reading import Report as Report
 from .film.reader import Film as Film
 from .script.cue import Cue as Cue
 from .script.track import Track as Track, load_track as load_track
-from .sound.rendering.rendered import Rendered as Rendered
+from .sound.outputs import Rendered as Rendered
 
 __version__: str

@@ -1,2 +1,2 @@
-from .server.opening import film_id as film_id
-from .server.serving import serve as serve
+from .opening import film_id as film_id
+from .serving import serve as serve

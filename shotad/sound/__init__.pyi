@@ -1,14 +1,4 @@
-from .ducking import SLOPES as SLOPES
-from .fitting.nearby import (
-    MOST as MOST,
-    Neighbourhood as Neighbourhood,
-    Placed as Placed,
-    fit_near as fit_near,
-    neighbourhood as neighbourhood,
-)
-from .kinds import Spoken as Spoken, Take as Take, Unspoken as Unspoken
-from .loudness import Course as Course, Loudness as Loudness
-from .mixing.excerpt import (
+from .excerpt import (
     Excerpt as Excerpt,
     foreseen_make_up as foreseen_make_up,
     limit_of as limit_of,
@@ -16,42 +6,52 @@ from .mixing.excerpt import (
     sampled as sampled,
     whole as whole,
 )
-from .mixing.prepare import Heard as Heard, lay as lay
-from .mixing.programme import (
-    Programme as Programme,
-    no_programme as no_programme,
-    programme_of as programme_of,
+from .fitting import (
+    MOST as MOST,
+    Neighbourhood as Neighbourhood,
+    Placed as Placed,
+    fit_near as fit_near,
+    neighbourhood as neighbourhood,
 )
-from .mixing.takes import loudness_of as loudness_of
-from .pronunciation.lexicon import NOTHING as NOTHING, Lexicon as Lexicon
-from .pronunciation.writtenout import said as said
-from .rendering.ledger import RECORD as RECORD
-from .rendering.outputs import (
+from .kinds import Spoken as Spoken, Take as Take, Unspoken as Unspoken
+from .levels import SLOPES as SLOPES
+from .loudness import Course as Course, Loudness as Loudness
+from .making import RECORD as RECORD
+from .mix import Heard as Heard, lay as lay, loudness_of as loudness_of
+from .outputs import (
     FILMS as FILMS,
     MEANINGS as MEANINGS,
     SOUNDS as SOUNDS,
     Kind as Kind,
+    Rendered as Rendered,
     Wanted as Wanted,
     parse_wanted as parse_wanted,
+    summary as summary,
     wanted_files as wanted_files,
 )
-from .rendering.rendered import Rendered as Rendered, summary as summary
-from .rendering.run import run_render as run_render
-from .rendering.validate import check_wanted as check_wanted
-from .rendering.voicing import (
+from .programme import (
+    Programme as Programme,
+    no_programme as no_programme,
+    programme_of as programme_of,
+)
+from .pronunciation import NOTHING as NOTHING, Lexicon as Lexicon, said as said
+from .render import check_wanted as check_wanted, run_render as run_render
+from .studio import Keeping as Keeping, read_lexicon as read_lexicon
+from .takes import flac as flac, wav as wav
+from .voice_engines import (
+    AUTO as AUTO,
+    BY_ITSELF as BY_ITSELF,
+    Speaker as Speaker,
+    VoiceInfo as VoiceInfo,
+    kind_class as kind_class,
+    make_voice as make_voice,
+    notice as notice,
+    plain_language as plain_language,
+    voices as voices,
+)
+from .voicing import (
     VOICES as VOICES,
     WORDLESS as WORDLESS,
     has_words as has_words,
     pronunciations as pronunciations,
 )
-from .studio import Keeping as Keeping, read_lexicon as read_lexicon
-from .voice_engines import (
-    AUTO as AUTO,
-    BY_ITSELF as BY_ITSELF,
-    kind_class as kind_class,
-    make_voice as make_voice,
-    notice as notice,
-    voices as voices,
-)
-from .voice_engines.base import Speaker as Speaker, VoiceInfo as VoiceInfo, plain_language as plain_language
-from .voice_engines.takefile import flac as flac, wav as wav

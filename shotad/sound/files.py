@@ -20,8 +20,8 @@ import numpy as np
 
 from shotad.core import SoundError, UsageError, language_of, replacing
 from shotad.film import SoundBlock
-from shotad.sound.mixing.layouts import channel_names, to_stereo
-from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
+from shotad.sound.programme import channel_names, to_stereo
+from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 
 if TYPE_CHECKING:
     from av import AudioFrame

@@ -24,18 +24,14 @@ class Recording(Protocol):
     """Sound that is not held but read, or made, whenever it is asked for."""
 
     @property
-    def size(self) -> int:
-        """How many samples it has, 1 or more."""
-        ...
+    def size(self) -> int: ...
 
     @property
     def key(self) -> str:
         """By which its samples are known: two recordings of one key are the same sound."""
-        ...
 
     def read(self) -> Samples:
         """All its samples, ``float32[size]``. Raises VoiceError where they are gone."""
-        ...
 
 
 class _Held:
@@ -90,12 +86,10 @@ class Take:
 
     @property
     def size(self) -> int:
-        """How many samples it has."""
         return self.sound.size
 
     @property
     def seconds(self) -> float:
-        """Its length."""
         return self.size / self.rate
 
     def of(self, text: str) -> Take:
@@ -113,18 +107,14 @@ class Voice(Protocol):
     """Somebody who speaks."""
 
     @property
-    def name(self) -> str:
-        """``KIND:WHICH``, as in ``hibari:heart``."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def identity(self) -> str:
         """All that changes how it says a text: name, version, model; kept takes are found by it."""
-        ...
 
     def speaks(self, language: str) -> bool:
         """Whether it can speak a language (BCP 47: ``en``, ``en-GB``, ``de``)."""
-        ...
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
         """The text, spoken by its own means. Raises VoiceError.
@@ -132,20 +122,16 @@ class Voice(Protocol):
         ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
         voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
         """
-        ...
 
 
 class Studio(Protocol):
     """Where lines are spoken: whoever fits lines asks here, and a line spoken before is not spoken again."""
 
     @property
-    def voice(self) -> str:
-        """Name of the voice."""
-        ...
+    def voice(self) -> str: ...
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text at a pace, from what is kept or new. Raises VoiceError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

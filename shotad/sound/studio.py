@@ -12,8 +12,8 @@ from typing import cast
 from shotad.core import NoProgress, Progress, Task, VoiceError, VoiceSettings, key_of, reported, sweep
 from shotad.sound.kinds import Take, Voice
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
-from shotad.sound.voice_engines.base import Choir, Reading
-from shotad.sound.voice_engines.takefile import read_take, write_take
+from shotad.sound.takes import read_take, write_take
+from shotad.sound.voice_engines import Choir, Reading
 
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken anew."""
@@ -52,7 +52,6 @@ class Keeping:
 
     @property
     def voice(self) -> str:
-        """Name of the voice."""
         return self._voice.name
 
     @property
@@ -95,7 +94,10 @@ class Keeping:
                 missing[path] = text
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
-            jobs = self._jobs(lines, speed, task)
+            size = int(getattr(self._voice, "together", 1))
+            size = min(size, -(-len(lines) // self._at_once)) if lines else 1
+            groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
+            jobs = [partial(self._speak, group, speed, task) for group in groups]
             if len(jobs) <= 1 or self._at_once <= 1:
                 for job in jobs:
                     job()
@@ -144,12 +146,6 @@ class Keeping:
             self._used[path.name] = made
             self._spoken.add(path.name)
         return made
-
-    def _jobs(self, lines: Sequence[str], speed: float, task: Task) -> list[Callable[[], None]]:
-        size = int(getattr(self._voice, "together", 1))
-        size = min(size, -(-len(lines) // self._at_once)) if lines else 1
-        groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
-        return [partial(self._speak, group, speed, task) for group in groups]
 
     def _speak(self, lines: Sequence[str], speed: float, task: Task) -> None:
         asked = [self._asked(text, speed) for text in lines]

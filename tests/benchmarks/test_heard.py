@@ -15,7 +15,7 @@ from recogniser import RATE, Whisper, Word, stored_order, theirs, words_of
 from shotad.core import Interval
 from shotad.film import SoundBlock, open_film
 from shotad.script import Cue, FilmId, Track, Voiced, line_stamp
-from shotad.sound.extended.players import FilmPart, PausePart, PausesFile
+from shotad.sound.time_map import FilmPart, PausePart, PausesFile
 from tests.media import FilmSpec, SoundSpec, make_film
 
 RABBIT = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "rabbit"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import VoiceError, WorkFolder, WorkFolderError
-from shotad.sound.checking import describe_tracks
+from shotad.sound.check_film import describe_tracks
 from tests.cli.program import FAKE, Shotad
 from tests.rendering.described import film_with, sound_of, write_folder
 
@@ -129,7 +129,7 @@ def test_describing_is_told_before_the_voice_begins(
 
     film = tmp_path / "movie.mp4"
     shutil.copy(film_with(), film)
-    monkeypatch.setattr("shotad.sound.rendering.render.speak", hoarse)
+    monkeypatch.setattr("shotad.sound.render.speak", hoarse)
     said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet")
     assert said.code == 1
     assert "Error: The voice is gone." in said.err
@@ -164,7 +164,7 @@ def test_a_file_that_fails_is_told_and_is_exit_code_1(
     def full(path: Path, *_: object, **__: object) -> None:
         raise WorkFolderError(f"{path} cannot be written: No space left on device.", "Free some space.")
 
-    monkeypatch.setattr("shotad.sound.rendering.making.write_sound", full)
+    monkeypatch.setattr("shotad.sound.making.write_sound", full)
     said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--make", "film")
     assert said.code == 1
     assert f"Not made: {place / 'movie.mix.wav'}" in said.out
@@ -183,7 +183,7 @@ def test_an_interruption_is_exit_code_130(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shotad.sound.rendering.making.prepare_mix", stop)
+    monkeypatch.setattr("shotad.sound.making.prepare_mix", stop)
     said = shotad("render", place, *FAKE_VOICE)
     assert (said.code, "run the same command again" in said.err) == (130, True)
     assert len(list((place / "voice").glob("*.flac"))) == 3

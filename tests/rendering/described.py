@@ -28,8 +28,8 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
 from shotad.sound import Rendered, parse_wanted, wanted_files
-from shotad.sound.rendering.render import render
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.render import render
 from tests.media import FilmSpec, SoundSpec, make_film
 
 BEEPS = tuple(i + 0.5 for i in range(20))

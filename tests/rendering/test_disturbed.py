@@ -11,9 +11,9 @@ import pytest
 from shotad.core import Interval, SoundError
 from shotad.script import TRACK, to_json
 from shotad.sound import Kind, Take, Wanted, summary
-from shotad.sound.extended.copying import write_copy
-from shotad.sound.rendering.making import Product, Workshop
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.film_copy import write_copy
+from shotad.sound.making import FileMaker, Product
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 
 
@@ -119,7 +119,7 @@ def test_an_unchanged_render_listens_to_nothing(place: Path, monkeypatch: pytest
         raise AssertionError("the film was measured")
 
     with monkeypatch.context() as patched:
-        patched.setattr("shotad.sound.rendering.making.prepare_mix", refuse)
+        patched.setattr("shotad.sound.making.prepare_mix", refuse)
         again, _ = rendered(place, "ad", "film", "mix:flac")
         assert script in again.files
     script.unlink()
@@ -145,7 +145,7 @@ def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
     assert [Path(row["path"]).parent for row in record["made"]] == [moved, moved]
 
 
-class Broken(Workshop):
+class Broken(FileMaker):
     """Cannot make the description alone."""
 
     def make(self, wanted: Wanted) -> Product:
@@ -158,7 +158,7 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("shotad.sound.rendering.render.Workshop", Broken)
+        patched.setattr("shotad.sound.render.FileMaker", Broken)
         done, _ = rendered(place, "ad", "mix:flac")
         assert [one.wanted.kind for one in done.made] == [Kind.MIX]
         assert [(one.wanted.kind, one.reason) for one in done.failures] == [
@@ -185,7 +185,7 @@ def test_a_film_that_pauses_is_copied_once_for_all_that_is_made(
         copies.append(target.suffix)
         return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("shotad.sound.rendering.making.write_copy", counted)
+    monkeypatch.setattr("shotad.sound.making.write_copy", counted)
     settings = ("extended.on=true", "extended.share=0.5", "fit.drop_clauses=false")
     done, _ = rendered(place, "ad", "film:mp4", "mix:flac", settings=settings)
     assert len(done.pauses) == 1

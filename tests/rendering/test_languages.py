@@ -24,7 +24,7 @@ from shotad.script import (
 )
 from shotad.script.dapt_reader import check_dapt
 from shotad.sound import Take, make_voice
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import LINES, film_with, rendered, track_of, write_folder
 
 TRANSLATED: Mapping[str, tuple[str, str, str]] = {

@@ -13,7 +13,7 @@ import pytest
 from shotad.core import EditConflict, Interval, ScriptError, SoundError
 from shotad.script import TRACK
 from shotad.sound import Rendered, summary
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
 from tests.media import SoundSpec
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 

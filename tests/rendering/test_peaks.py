@@ -10,8 +10,8 @@ import pytest
 
 from shotad.core import Interval
 from shotad.sound import Loudness
+from shotad.sound.levels import PROFILES
 from shotad.sound.loudness import measure
-from shotad.sound.mixing.profiles import PROFILES
 from tests.rendering.described import rendered, write_folder
 from tests.sound.tones import Samples, SoundFilm, blocks, noise
 
@@ -81,7 +81,7 @@ def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(
 def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(
     make: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.sound.rendering.making.ROOM", {})
+    monkeypatch.setattr("shotad.sound.making.ROOM", {})
     film = loud_film(tmp_path / "film.mkv")
     place = write_folder(tmp_path / "w", film, LINES, SPEECH)
     done, _ = rendered(place, make, film=film, settings=("mix.true_peak=-2", "container.codec=opus"))
@@ -94,8 +94,8 @@ def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(
 def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.sound.rendering.making.ROOM", {})
-    monkeypatch.setattr("shotad.sound.rendering.making.ROUNDS", 1)
+    monkeypatch.setattr("shotad.sound.making.ROOM", {})
+    monkeypatch.setattr("shotad.sound.making.ROUNDS", 1)
     film = loud_film(tmp_path / "film.mkv")
     place = write_folder(tmp_path / "w", film, LINES, SPEECH)
     done, _ = rendered(place, "mix:opus", film=film)

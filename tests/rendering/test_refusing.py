@@ -20,9 +20,9 @@ from shotad.core import (
 )
 from shotad.film import open_film
 from shotad.sound import Kind, Wanted, check_wanted
-from shotad.sound.checking import describe_tracks
-from shotad.sound.rendering.render import render
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.check_film import describe_tracks
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.render import render
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
 
@@ -69,7 +69,7 @@ def test_a_film_that_might_have_paused_is_refused_before_the_mix(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("mixed in vain")
 
-    monkeypatch.setattr("shotad.sound.rendering.making.prepare_mix", refuse)
+    monkeypatch.setattr("shotad.sound.making.prepare_mix", refuse)
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):
         rendered(place, "film:ts", film=film, settings=("extended.on=true",))
 

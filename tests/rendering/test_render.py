@@ -15,9 +15,9 @@ from shotad.core import Config, FilmError, Interval, UsageError, VoiceError, Wor
 from shotad.description import lint_track
 from shotad.film import open_film
 from shotad.script import TRACK, accept, save_track, to_json
-from shotad.sound.checking import describe_tracks
-from shotad.sound.mixing.takes import resampled
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.check_film import describe_tracks
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.mix import resampled
 from tests.media import SoundSpec
 from tests.rendering.described import (
     BEEPS,

@@ -12,7 +12,7 @@ from shotad.description import Engines, shortener
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.sound import parse_wanted, run_render, wanted_files
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import film_with, write_folder
 
 TOO_LONG = {
@@ -78,7 +78,7 @@ def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(
 ) -> None:
     place, film, voice, progress = write_folder(tmp_path / "w"), film_with(), FakeVoice(), Told()
     voice.sends_to = "speech.example"
-    monkeypatch.setattr("shotad.sound.rendering.run.make_voice", lambda *_: voice)
+    monkeypatch.setattr("shotad.sound.render.make_voice", lambda *_: voice)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
         run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, told=told)

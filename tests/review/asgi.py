@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from shotad.review.server.security import Keys
+from shotad.review.security import Keys
 
 HOST = "127.0.0.1:20123"
 

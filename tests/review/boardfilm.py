@@ -26,7 +26,7 @@ from shotad.core import (
     write_settings,
 )
 from shotad.film import word_budget
-from shotad.review.editing.session import Session
+from shotad.review.session import Session
 from shotad.script import Cue, FilmId, Track, save_track
 
 END = 60.0

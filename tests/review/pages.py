@@ -21,9 +21,10 @@ import pytest
 
 from shotad.core import read_settings
 from shotad.film import film_of
-from shotad.review.server.app import make_app
-from shotad.review.server.opening import open_review
-from shotad.review.server.security import Keys
+from shotad.review.events import Tabs as OpenTabs
+from shotad.review.opening import open_session, review_of
+from shotad.review.routes import make_app
+from shotad.review.security import Keys
 from shotad.script import TRACK, load_track
 
 PATIENCE = 120.0
@@ -50,7 +51,8 @@ def served(folder: Path) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         keys.name_cookie(port)
-        review = open_review(folder, film, run, keys=keys)
+        tabs = OpenTabs()
+        review = review_of(open_session(folder, film, run, tabs), film, tabs, keys=keys)
         app = make_app(review)
         server = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", log_config=None, access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import read_settings
-from shotad.review.server.app import make_app
-from shotad.review.server.bundle import Review
-from shotad.review.server.opening import open_review
-from shotad.review.server.security import Keys
+from shotad.review.events import Tabs
+from shotad.review.opening import Review, open_session, review_of
+from shotad.review.routes import make_app
+from shotad.review.security import Keys
 from tests.rendering.described import LINES, film_with, write_folder
 from tests.review.asgi import Answer, Visitor
 
@@ -94,7 +94,10 @@ def reviewed(
         write_folder(place, film, lines)
     keys = Keys()
     keys.name_cookie(20123)
-    review = open_review(place, None if gone else film, read_settings(place), keys=keys, **options)
+    tabs = Tabs()
+    source = None if gone else film
+    session = open_session(place, source, read_settings(place), tabs, **options)
+    review = review_of(session, source, tabs, keys=keys)
     try:
         yield review, Page(make_app(review), keys)
     finally:

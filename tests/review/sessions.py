@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shotad.core import NoProgress, Task, read_settings
 from shotad.film import open_film
-from shotad.review.editing.session import Session
+from shotad.review.session import Session
 
 
 class Heard(NoProgress):

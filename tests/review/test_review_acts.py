@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, ReviewError, Slot
-from shotad.review.editing.acts import ACTS, Scene, room_of
-from shotad.review.editing.acts_time import why_apart
-from shotad.review.editing.scene import clock
+from shotad.review.acts import ACTS, Scene, room_of, why_apart
 from shotad.review.kinds import SOURCE, Change
+from shotad.review.scene import clock
 from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
 
 FRAME = 0.04
@@ -233,7 +232,7 @@ def test_splitting_a_long_text_looks_at_the_gap_alone(monkeypatch: pytest.Monkey
         looked.append(text)
         return float(len(text))
 
-    monkeypatch.setattr("shotad.review.editing.acts_time.spoken_words", counted)
+    monkeypatch.setattr("shotad.review.acts.spoken_words", counted)
     act(scene(cue), "split", cue.id, at=1000)
     assert len(looked) <= 4
 

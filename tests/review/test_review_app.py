@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import ReviewError, ScriptError
-from shotad.review.server.bundle import Review
-from shotad.review.server.routes_page import MEDIA_TYPES, WEB
+from shotad.review.opening import Review
+from shotad.review.routes import MEDIA_TYPES, WEB
 from shotad.script import load_track
 from tests.rendering.described import film_with, write_folder
 from tests.review.reviewed import Listener, Page, ids, reviewed
@@ -396,11 +396,12 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> Non
 
 def test_another_film_in_its_place_is_told(place: Path) -> None:
     from shotad.core import FilmError, read_settings
-    from shotad.review.server.opening import open_review
+    from shotad.review.events import Tabs
+    from shotad.review.opening import open_session
 
     write_folder(place)
     with pytest.raises(FilmError, match="is not the film"):
-        open_review(place, film_with(frames=200), read_settings(place))
+        open_session(place, film_with(frames=200), read_settings(place), Tabs())
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from shotad.core import Request, WorkFolder
 from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
-from shotad.review.editing.session import Session
+from shotad.review.session import Session
 from shotad.script import TRACK, Track, Voiced, line_stamp, load_track, save_track, track_lock
-from shotad.sound.rendering.materials import gather
+from shotad.sound.voicing import gather
 from tests.redo.redoing import again, fresh, run
 from tests.rendering.described import film_with, write_folder
 from tests.review.sessions import session_of

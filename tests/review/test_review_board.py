@@ -12,12 +12,18 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, Interval, load_config
-from shotad.review.editing.session import Session
+from shotad.review.details import LOCAL, engine_title, engines_view
+from shotad.review.findings import Findings
 from shotad.review.kinds import Change, Done
-from shotad.review.showing.board import Board, changed_view, conflict_view, line_view
-from shotad.review.showing.engineview import LOCAL, engine_title, engines_view
-from shotad.review.showing.filmview import FORMAT_TITLES, film_text, film_view, formats_view
-from shotad.review.showing.findings import Findings
+from shotad.review.session import Session
+from shotad.review.views import (
+    FORMAT_TITLES,
+    LineViews,
+    changed_view,
+    conflict_view,
+    film_text,
+    formats_view,
+)
 from shotad.script import ALL_FORMATS, Cue, CueStatus, Voiced, line_stamp
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
@@ -46,11 +52,11 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
 
 def film_of(opened: Opened) -> dict[str, object]:
     session, found = opened
-    return film_view(session, findings=found, playable={"state": "none"}, voice={"name": "v"})
+    return json.loads(film_text(session, findings=found, playable={"state": "none"}, voice={"name": "v"}))
 
 
 def line_of(opened: Opened, name: str = "s00009000") -> dict[str, object]:
-    return line_view(opened[0], opened[0].cue(name), opened[1])
+    return LineViews.of(opened[0]).line(opened[0].cue(name), opened[1])
 
 
 def test_the_film_is_all_that_the_page_needs_and_json(opened):
@@ -107,7 +113,9 @@ def test_the_film_as_text_is_the_film_also_after_changes(opened):
 
     def compare() -> None:
         told: dict[str, Any] = {"findings": findings, "playable": {}, "voice": {}}
-        assert json.loads(film_text(session, **told)) == film_view(session, **told)
+        film = json.loads(film_text(session, **told))
+        board = LineViews.of(session)
+        assert film["lines"] == [board.line(cue, findings) for cue in session.track.cues]
 
     compare()
     first, second = (cue.id for cue in session.track.cues[:2])
@@ -238,17 +246,17 @@ def test_a_conflict_shows_the_lines_that_are_there(opened):
 
 def test_a_board_is_made_once_for_the_same_track(opened):
     session, found = opened
-    board = Board.of(session)
-    assert Board.of(session) is board
+    board = LineViews.of(session)
+    assert LineViews.of(session) is board
     before = board.line(session.cue("s00001000"), found)
     session.act("write", "s00009000", {"text": "The door opens."})
-    after = Board.of(session)
+    after = LineViews.of(session)
     assert after is not board
     assert after.line(session.cue("s00001000"), found) == {**before, "room": after_room(after, session)}
 
 
-def after_room(board: Board, session: Session) -> list[float]:
-    from shotad.review.editing.scene import room_of
+def after_room(board: LineViews, session: Session) -> list[float]:
+    from shotad.review.scene import room_of
 
     room = room_of(board.scene, session.cue("s00001000"))
     assert room is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import ReviewError, ShotadError
-from shotad.review.editing.session import Session
+from shotad.review.session import Session
 from shotad.script import TRACK, are_written, edited_scripts, import_into, load_track, script_texts
 from tests.redo.redoing import again, run
 from tests.review.sessions import session_of

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from shotad.core import Interval, ReviewError
-from shotad.review.editing.session import Session
-from shotad.review.showing.details import line_detail
-from shotad.review.showing.recordindex import RecordIndex
+from shotad.review.details import RecordIndex, line_detail
+from shotad.review.session import Session
 from shotad.script import CueStatus, Maker, Provenance, Voiced, line_stamp
 from tests.redo.redoing import again, run
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session

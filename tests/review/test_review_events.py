@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shotad.review.server.events import EventStream, SlowTabError, Tabs, message
+from shotad.review.events import EventStream, SlowTabError, Tabs, message
 
 WAIT = 10.0
 

@@ -12,10 +12,9 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, Interval, LintSettings, ReviewError, SpeechKind, TextFact, Utterance
 from shotad.description import Again, Checker, lint, lint_track
-from shotad.review.editing.session import Session
-from shotad.review.later import WhenQuiet
-from shotad.review.showing.findings import Findings, finding_view
-from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
+from shotad.review.findings import Findings, Nearby, finding_view, is_told_at_once, reach_of
+from shotad.review.jobs import WhenQuiet
+from shotad.review.session import Session
 from shotad.script import Finding, Level, Material, TrackLine, Voiced
 from shotad.script.checked_lines import FILE as ACCEPTED
 from shotad.script.parsing import is_at_hand

@@ -34,11 +34,9 @@ from shotad.core import (
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
 from shotad.film import FrameStore, Grid, marks_for, open_film
+from shotad.review import frames as room
+from shotad.review.frames import Frames, mark_of, spread
 from shotad.review.kinds import Picture
-from shotad.review.pictures import frames as room
-from shotad.review.pictures.frames import Frames
-from shotad.review.pictures.outlines import mark_of
-from shotad.review.pictures.seen import spread
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 

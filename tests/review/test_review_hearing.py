@@ -19,12 +19,11 @@ import pytest
 
 from shotad.core import Config, Interval, ReviewError, VoiceError, WorkFolder, load_config
 from shotad.film import Prepared, open_film, recorded
-from shotad.review.hearing import speaking
-from shotad.review.hearing.heardfiles import HeardFiles
-from shotad.review.hearing.hearing import Hearing, Kind
+from shotad.review import speaking
+from shotad.review.hearing import HeardFiles, Hearing, Kind
 from shotad.script import CueStatus, Track
 from shotad.sound import Take
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import STEREO, film_with, rendered, track_of, write_folder
 from tests.sound.tones import decoded
 
@@ -281,8 +280,8 @@ def test_a_damaged_record_of_loudness_is_made_anew(place: Path, heard: Hearing, 
 
 
 def test_until_the_whole_is_known_it_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.review.hearing import listening
-    from shotad.sound.mixing import excerpt
+    from shotad.review import listening
+    from shotad.sound import excerpt
 
     going, told = threading.Event(), []
     whole = excerpt.whole
@@ -541,7 +540,7 @@ def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(
 
 @pytest.mark.slow
 def test_with_the_embedded_voice(place: Path) -> None:
-    from shotad.sound.voice_engines.hibari import VERSION, installed_version
+    from shotad.sound.hibari import VERSION, installed_version
 
     if installed_version() != VERSION:
         pytest.skip("the embedded voice is not installed")

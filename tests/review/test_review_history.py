@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shotad.core import Interval
-from shotad.review.editing.history import History, LineStep, Step, stamp_of
+from shotad.review.history import History, LineStep, Step, stamp_of
 from shotad.script import Cue, Voiced, accept, line_stamp
 
 CAT = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from shotad.core import EngineError, Progress, ReviewError, reported
+from shotad.review.jobs import Jobs, Stopped
 from shotad.review.kinds import Json
-from shotad.review.working.jobs import Jobs, Stopped
 
 WAIT = 20.0
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import ReviewError
-from shotad.review.server.media import FileAnswer, asked_spans, inside
+from shotad.review.media import FileAnswer, asked_spans, inside
 from tests.review.asgi import Answer, ask
 
 DATA = bytes(range(256)) * 4

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from shotad.core import OutOfDate, ReviewError, WorkFolderError
-from shotad.review.editing.saving import TrackFile
-from shotad.review.editing.session import Session, stamp_of
+from shotad.review.history import stamp_of
+from shotad.review.keeping import TrackFile
+from shotad.review.session import Session
 from shotad.script import TRACK, Cue, LineState, load_track, save_track
 from tests.rendering.described import write_folder
 from tests.review.reviewed import reviewed

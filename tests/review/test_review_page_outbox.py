@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from shotad.core import WorkFolderError
-from shotad.review.editing.saving import TrackFile
-from shotad.review.editing.session import Session
+from shotad.review.keeping import TrackFile
+from shotad.review.session import Session
 from shotad.script import TRACK, LineState, load_track
 from tests.rendering.described import write_folder
 from tests.review.pages import Program, focused, said, served, settled, tabs, until

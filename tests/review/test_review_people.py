@@ -29,9 +29,8 @@ from shotad.core import (
     write_settings,
 )
 from shotad.film import open_film
-from shotad.review.editing.session import Session
-from shotad.review.working.castnaming import names, renamed
-from shotad.review.working.people import People
+from shotad.review.people import People, names, renamed
+from shotad.review.session import Session
 from shotad.script import Cue, FilmId, LineState, Track, load_track, save_track
 from shotad.sight import CastFile
 from tests.casting.discoveringroom import EPISODE
@@ -279,7 +278,7 @@ def test_a_cast_that_cannot_be_read_is_told_and_the_rest_goes_on(people: People,
 
 
 def test_a_character_bank_is_only_read(unsearched: Session, tmp_path: Path) -> None:
-    from shotad.review.working.castplace import remember_cast
+    from shotad.review.work import remember_cast
 
     bank = tmp_path / "bank.json"
     bank.write_text("[]")

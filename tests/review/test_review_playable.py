@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import Config
 from shotad.film import open_film
-from shotad.review.pictures.playable import Playable, browser_kind
+from shotad.review.playable import Playable, browser_kind
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm
 from tests.media import FilmSpec, Made, SoundSpec, make_film, make_stills

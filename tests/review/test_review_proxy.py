@@ -18,11 +18,10 @@ import pytest
 
 from shotad.core import Config, FilmError, FilmInfo, WorkFolderError
 from shotad.film import open_film, sound_blocks
+from shotad.review import proxy as proxymaking, proxy_encoding as remuxing
 from shotad.review.kinds import Json
-from shotad.review.pictures import proxymaking, remuxing
-from shotad.review.pictures.playable import Playable, browser_kind
-from shotad.review.pictures.proxy import Proxy
-from shotad.review.pictures.proxymaking import Order, known_copy, make_copy
+from shotad.review.playable import Playable, browser_kind
+from shotad.review.proxy import Order, Proxy, known_copy, make_copy
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
@@ -401,7 +400,7 @@ def test_it_never_outlives_who_started_it(tmp_path: Path) -> None:
     order = Order(long_film(), tmp_path / "review" / "proxy.mp4", "key")
     root = str(Path(proxymaking.__file__).parents[3])
     with subprocess.Popen(
-        [sys.executable, "-m", "shotad.review.pictures.proxymaking", order.to_json()],
+        [sys.executable, "-m", "shotad.review.proxy", order.to_json()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Interval, ScriptError
-from shotad.review.editing.saving import TrackFile
+from shotad.review.keeping import TrackFile
 from shotad.script import Cue, FilmId, Track, to_json
 
 CUES = tuple(Cue(f"s{n}0001000", None, Interval(n + 1, n + 1.5), f"Line {n}.") for n in range(3))

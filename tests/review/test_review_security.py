@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from shotad.review.server import security
-from shotad.review.server.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
+from shotad.review import security
+from shotad.review.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
 from tests.rendering.described import write_folder
 from tests.review.asgi import HOST, Visitor, cookie_of
 from tests.review.pages import served

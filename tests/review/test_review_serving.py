@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from shotad.core import ReviewError, UsageError
-from shotad.review.server import serving
+from shotad.review import serving
 from shotad.script import load_track
 from tests.rendering.described import write_folder
 

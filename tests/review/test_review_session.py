@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from shotad.core import OutOfDate, ReviewError, WorkFolderError, read_settings
-from shotad.review.editing.session import Session, stamp_of
+from shotad.review.history import stamp_of
+from shotad.review.session import Session
 from shotad.script import (
     TRACK,
     WRITTEN,

@@ -17,9 +17,9 @@ from PIL import Image as Pillow
 from shotad.core import Config, FilmInfo, Interval, ReviewError, Shot, WorkFolderError
 from shotad.film import Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
+from shotad.review import strip as room
 from shotad.review.kinds import Picture
-from shotad.review.pictures import strip as room
-from shotad.review.pictures.strip import Strip
+from shotad.review.strip import Strip
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.review.boardfilm import grammar_record, grammar_row
 

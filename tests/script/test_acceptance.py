@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, ReviewError
 from shotad.description import Outcome
-from shotad.review.editing.session import Session
+from shotad.review.session import Session
 from shotad.script import (  # fmt: skip
     FORMATS,
     REDO,

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from shotad.core import ContainerSettings, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
-from shotad.sound.mux import AdSound, AdText, Written, write_film
+from shotad.sound.ad_tracks import AdSound, AdText, Written
+from shotad.sound.mux_film import write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 
 Samples = npt.NDArray[np.float32]

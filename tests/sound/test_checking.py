@@ -13,8 +13,8 @@ import pytest
 from shotad.core import ContainerSettings, Interval
 from shotad.film import open_film
 from shotad.script import Level
-from shotad.sound.checking import Expected, check_film, describe_tracks
-from shotad.sound.mux import write_film
+from shotad.sound.check_film import Expected, check_film, describe_tracks
+from shotad.sound.mux_film import write_film
 from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.muxmedia import CUES, TEXT, TWO, ad_sound, film_for, written
 

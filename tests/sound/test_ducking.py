@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import GainPoint, Interval
-from shotad.sound.ducking import LEAST, Slopes, envelope, gain_at
+from shotad.sound.levels import LEAST, Slopes, envelope, gain_at
 
 USUAL = Slopes()
 

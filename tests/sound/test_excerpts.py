@@ -12,9 +12,9 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film
 from shotad.sound import Excerpt, Spoken, Take, foreseen_make_up, lay, limit_of, nearby, programme_of, whole
-from shotad.sound.mixing import prepare_mix
-from shotad.sound.mixing.layouts import channel_names, to_stereo
-from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
+from shotad.sound.mix import prepare_mix
+from shotad.sound.programme import channel_names, to_stereo
+from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 from tests.sound.tones import SoundFilm, whole as joined
 
 SECONDS = 24.0
@@ -138,7 +138,7 @@ def test_around_a_line_it_is_as_loud_by_what_lies_nearby(tmp_path: Path) -> None
 def test_what_lies_nearby_stands_on_film_time(tmp_path: Path) -> None:
     with film_of(tmp_path / "film.mov") as film:
         programme = programme_of(film, None, 48000)
-        from shotad.sound.mixing import excerpt
+        from shotad.sound import excerpt
 
         own, line = whole(programme), Interval(18.0, 19.0)
         before = excerpt.AROUND

@@ -13,10 +13,9 @@ import pytest
 
 from shotad.core import ExtendedSettings, SoundError
 from shotad.film import Film, open_film, sound_blocks
-from shotad.sound.extended.copying import write_copy
-from shotad.sound.extended.kinds import Pause
-from shotad.sound.extended.soundcopy import FADE, coding_of, sound_with_pauses
-from shotad.sound.extended.timemap import TimeMap
+from shotad.sound.film_copy import FADE, coding_of, sound_with_pauses, write_copy
+from shotad.sound.pauses import Pause
+from shotad.sound.time_map import TimeMap
 from tests.media import FilmSpec, SoundSpec, make_film, read_number, read_patches
 
 RATE = 48000

@@ -10,12 +10,12 @@ from hypothesis import example, given, settings, strategies as st
 from shotad.core import ExtendedSettings, FitSettings, Interval, Shot
 from shotad.film import subtract
 from shotad.sound import Take
-from shotad.sound.extended.planning import plan_pauses
-from shotad.sound.extended.timemap import TimeMap
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import CLEAR
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Line
-from shotad.sound.voice_engines.fake import FakeVoice
+from shotad.sound.pauses import plan_pauses
+from shotad.sound.placing import CLEAR
+from shotad.sound.time_map import TimeMap
 
 FIT = FitSettings()
 ON = ExtendedSettings(on=True, share=1.0, least=0.0, longest=30.0)

@@ -12,11 +12,10 @@ from hypothesis import given, strategies as st
 
 from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
 from shotad.sound import Spoken, Take, Unspoken
-from shotad.sound.extended.kinds import Extension
-from shotad.sound.extended.planning import AROUND_CUT, SHORTEST, plan_pauses
-from shotad.sound.extended.timemap import TimeMap
-from shotad.sound.fitting.lines import BETWEEN
 from shotad.sound.kinds import Fitting, Line
+from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, plan_pauses
+from shotad.sound.placing import BETWEEN
+from shotad.sound.time_map import TimeMap
 
 ON = ExtendedSettings(on=True, share=1.0, least=0.0)
 FIT = FitSettings()

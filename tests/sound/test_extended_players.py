@@ -12,9 +12,9 @@ import pytest
 from shotad.core import FilmInfo, SoundError
 from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take
-from shotad.sound.extended.kinds import Extension, Pause
-from shotad.sound.extended.players import PausesFile, pauses_file, pauses_json, pauses_vtt, read_pauses
 from shotad.sound.kinds import Fitting
+from shotad.sound.pauses import Extension, Pause
+from shotad.sound.time_map import PausesFile, pauses_file, pauses_json, pauses_vtt, read_pauses
 
 INFO = FilmInfo("film.mp4", None, "ab" * 16, 60.0, 320, 240, Fraction(25), None, "h264", Fraction(0))
 

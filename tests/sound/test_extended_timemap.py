@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import GainPoint, Interval, Shot, Utterance
+from shotad.core import Interval
 from shotad.sound import Spoken, Take
-from shotad.sound.extended.kinds import Pause
-from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.kinds import Fitting
+from shotad.sound.pauses import Pause
+from shotad.sound.time_map import TimeMap
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 
@@ -40,19 +40,15 @@ def test_a_second_of_the_film_is_one_of_the_copy_and_a_pause_is_a_stretch(
     film: float, early: float, late: float
 ) -> None:
     assert (TWO.early(film), TWO.late(film)) == (early, late)
-    assert TWO.film(early) == TWO.film(late) == film
 
 
-def test_the_film_stands_still_throughout_a_pause() -> None:
-    assert [TWO.film(second) for second in (10, 10.5, 12, 12.5, 22, 23, 25)] == [10, 10, 10, 10.5, 20, 20, 20]
+def test_pauses_on_the_copys_time() -> None:
     assert TWO.pause(1) == Interval(22.0, 25.0)
     assert TWO.total == 5.0
 
 
 @given(maps(), milliseconds)
-def test_back_from_the_copy_is_where_it_came_from(times: TimeMap, second: float) -> None:
-    assert times.film(times.late(second)) == pytest.approx(second, abs=1e-6)
-    assert times.film(times.early(second)) == pytest.approx(second, abs=1e-6)
+def test_what_is_reached_is_never_later_than_where_the_film_goes_on(times: TimeMap, second: float) -> None:
     assert times.early(second) <= times.late(second)
 
 
@@ -66,19 +62,9 @@ def test_order_is_kept_and_nothing_is_nearer_than_before(times: TimeMap, one: fl
         assert times.interval(Interval(first, then)).duration >= then - first - 1e-6
 
 
-@given(maps(), milliseconds, milliseconds)
-def test_the_way_back_ascends_and_never_runs_faster_than_the_copy(
-    times: TimeMap, one: float, other: float
-) -> None:
-    first, then = sorted((one, other))
-    assert -1e-9 <= times.film(then) - times.film(first) <= then - first + 1e-6
-
-
 @given(maps())
 def test_pauses_stand_one_after_another_and_the_film_waits_in_each(times: TimeMap) -> None:
     stretches = [times.pause(number) for number in range(len(times.pauses))]
-    for pause, stretch in zip(times.pauses, stretches, strict=True):
-        assert times.film(stretch.middle) == pause.at
     for before, after in pairwise(stretches):
         assert before.end <= after.start + 1e-6
 
@@ -94,10 +80,6 @@ def test_what_lasts_over_a_pause_lasts_through_it_and_what_touches_it_does_not()
     assert TWO.interval(Interval(8, 12)) == Interval(8, 14)
     assert TWO.interval(Interval(8, 10)) == Interval(8, 10)
     assert TWO.interval(Interval(10, 12)) == Interval(12, 14)
-    assert TWO.shots([Shot(3, Interval(5, 20))]) == (Shot(3, Interval(5, 22)),)
-    said = Utterance(Interval(11, 12), "Hello")
-    assert TWO.utterances([said]) == (Utterance(Interval(13, 14), "Hello"),)
-    assert TWO.gains([GainPoint(9, 0), GainPoint(10, -9)]) == (GainPoint(9, 0), GainPoint(12, -9))
 
 
 def test_a_line_with_a_pause_begins_as_far_from_it_as_on_film_time() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.core import Interval, Shot
-from shotad.sound.extended.worth import NEWCOMER, READ_OUT, Worth, names_of, worth
+from shotad.sound.pauses import NEWCOMER, READ_OUT, Worth, names_of, worth
 
 
 def of(text: str, **given: object) -> Worth:

@@ -9,7 +9,7 @@ import pytest
 from shotad.core import FitSettings
 from shotad.script import Answer, Wish
 from shotad.sound import Spoken
-from shotad.sound.fitting.ladder import fit
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
 from tests.sound.speaking import Slow, line
 

@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 
 from shotad.core import FitSettings, Interval
 from shotad.script import Cue, CueStatus, Edit, EditField, FilmId, Track, accept, mark_edit
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import NO_ROOM, lines_of
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Line
+from shotad.sound.placing import NO_ROOM, lines_of
 from tests.sound.speaking import Slow
 
 SETTINGS = FitSettings()

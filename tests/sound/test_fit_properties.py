@@ -8,9 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import FitSettings, Interval
 from shotad.script import Cue, FilmId, Track, count_words, variants
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import BETWEEN, lines_of
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
+from shotad.sound.placing import BETWEEN, lines_of
 from tests.sound.speaking import Slow, line
 
 TEXTS = (

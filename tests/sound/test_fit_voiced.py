@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shotad.core import FitSettings, Interval
-from shotad.script import Cue, CueStatus, FilmId, Track, from_json, line_stamp, to_json
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import lines_of
-from shotad.sound.fitting.voiced import UNTRIED, apply, voiced_of
+from shotad.script import Cue, CueStatus, FilmId, Track, from_json, to_json
+from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
+from shotad.sound.placing import lines_of
+from shotad.sound.voicing import UNTRIED, apply
 from tests.sound.speaking import Slow
 
 SPEECH = [Interval(0, 9), Interval(15.5, 19), Interval(21, 30)]
@@ -73,17 +73,6 @@ def test_fitting_twice_is_fitting_once() -> None:
     assert apply(once, fitted(once), "fake:slow") == once
 
 
-def test_one_line() -> None:
-    fitting = fitted(TRACK)
-    own = TRACK.cues[0]
-    stamp = line_stamp(own.interval, own.text)
-    whole = apply(TRACK, fitting, "fake:slow")
-    for one in whole.heard:
-        stamp = line_stamp(one.interval, one.text)
-        assert voiced_of(one.id, fitting, "fake:slow", stamp) == one.voiced
-
-
 def test_a_line_that_was_not_fitted_says_so() -> None:
-    assert voiced_of("s00000001", Fitting(()), "fake:slow", "x").steps == (UNTRIED,)
     made = apply(TRACK, Fitting(()), "fake:slow")
     assert [one.voiced.steps for one in made.heard if one.voiced] == [(UNTRIED,)] * 3

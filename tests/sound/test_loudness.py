@@ -11,7 +11,7 @@ import pytest
 from shotad.film import open_film, sound_blocks
 from shotad.sound import Course
 from shotad.sound.loudness import along, gated, measure
-from shotad.sound.truepeak import OVERSHOOT, TruePeak
+from shotad.sound.true_peak import OVERSHOOT, TruePeak
 from tests.sound.tones import Samples, blocks, noise, sine
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

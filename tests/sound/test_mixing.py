@@ -11,10 +11,9 @@ import pytest
 
 from shotad.core import FilmError, Interval, MixSettings
 from shotad.film import open_film, sound_blocks
-from shotad.sound.ducking import gain_at
+from shotad.sound.levels import PROFILES, gain_at
 from shotad.sound.loudness import along, measure
-from shotad.sound.mixing import PROFILES, Mix, audibility, prepare_mix
-from shotad.sound.mixing.takes import resampled
+from shotad.sound.mix import Mix, prepare_mix, resampled
 from tests.sound.tones import Samples, SoundFilm, blocks, line, noise, onset, whole
 
 LINES = (line("first", 1.5), line("second", 4.0, 0.8, rate=44100), line("third", 7.3104, rate=22050))
@@ -279,35 +278,3 @@ def test_it_says_how_far_it_is(tmp_path: Path) -> None:
     assert len(told.tasks) == 2
     for total, counted in told.tasks.values():
         assert counted == pytest.approx(total, abs=0.1)
-
-
-def test_what_stands_over_the_programme_is_measured_in_a_finished_mix(tmp_path: Path) -> None:
-    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()))
-    sound = whole(mix.mixed())
-    noisy = sound + noise(len(sound) / 48000, 77, channels=2)[: len(sound)] * np.float32(1e-4)
-    late = np.roll(noisy, 31, axis=0)
-    empty = Interval(8.8, 9.5)
-    for finished in (sound, noisy, late):
-        found = audibility(blocks(own), blocks(finished), [x.interval for x in LINES] + [empty], 48000)
-        for level, over in zip(mix.report.lines, found, strict=False):
-            assert over == pytest.approx(level.over, abs=1.5)
-        assert found[-1] < -10
-
-
-def test_a_line_that_is_missing_or_over_silence_is_told_apart(tmp_path: Path) -> None:
-    own = programme(3)
-    lines = [Interval(1, 2)]
-    assert audibility(blocks(own), blocks(own * np.float32(0.3)), lines, 48000)[0] < -20
-    silent = np.zeros_like(own)
-    assert audibility(blocks(silent), blocks(own), lines, 48000)[0] == 40
-    assert audibility(blocks(own), blocks(silent), lines, 48000)[0] == -40
-    assert audibility(blocks(own), blocks(own[:100]), lines, 48000)[0] == -40
-
-
-def test_sounds_that_end_early_are_silence_from_there(tmp_path: Path) -> None:
-    own = programme(3)
-    voice = noise(3, 8, channels=2) * np.float32(0.2)
-    lines = [Interval(1, 1.9), Interval(2.5, 3.2), Interval(5, 6)]
-    found = audibility(blocks(own[: 48000 * 2]), blocks(own + voice), lines, 48000)
-    assert found[0] == pytest.approx(12, abs=1)
-    assert found[1:] == (40, -40)

@@ -8,11 +8,11 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import LOUDNESS_PROFILES, GainPoint, Interval, MixSettings
 from shotad.sound import Course, Loudness, Spoken, Take, loudness_of
-from shotad.sound.loudness import along, measure
-from shotad.sound.mixing.layouts import channel_names, layout_name, to_stereo, voice_gains
-from shotad.sound.mixing.levels import (
+from shotad.sound.levels import (
+    ASSUMED,
     FOLLOW,
     LOUDEST,
+    PROFILES,
     SOFTEST,
     Dialogue,
     depth_for,
@@ -21,9 +21,10 @@ from shotad.sound.mixing.levels import (
     target_of,
     voice_level,
 )
-from shotad.sound.mixing.limiter import ATTACK, RELEASE, Limiter, limited
-from shotad.sound.mixing.profiles import ASSUMED, PROFILES
-from shotad.sound.mixing.takes import FADE_IN, FADE_OUT, Lane, place, resampled
+from shotad.sound.loudness import along, measure
+from shotad.sound.mix import FADE_IN, FADE_OUT, Lane, place, resampled
+from shotad.sound.programme import channel_names, layout_name, to_stereo, voice_gains
+from shotad.sound.true_peak import ATTACK, RELEASE, Limiter, limited
 from tests.sound.tones import Samples, blocks, line, noise, onset, sine, whole
 
 LAYOUTS = (

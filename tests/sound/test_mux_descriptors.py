@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.sound.checking import describe_tracks
-from shotad.sound.mux.descriptors import crc, mark_programme, supplementary, with_descriptor
+from shotad.sound.check_film import describe_tracks
+from shotad.sound.player_marks import crc, mark_programme, supplementary, with_descriptor
 from tests.sound.muxmedia import film_for, written
 
 SIZES = {".ts": 188, ".m2ts": 192}

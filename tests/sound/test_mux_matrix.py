@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from shotad.film import open_film
-from shotad.sound.checking import Expected, check_film, describe_tracks
+from shotad.sound.check_film import Expected, check_film, describe_tracks
 from tests.sound.muxmedia import CUES, H264, METADATA, TEXT, VP8, film_for, heard, rich_film, shown, written
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")

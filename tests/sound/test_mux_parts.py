@@ -11,14 +11,20 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
-from shotad.sound.mux.containers import CONTAINERS, MKV, MP4, TS, container_for, holders
-from shotad.sound.mux.language_codes import same_language, track_language
-from shotad.sound.mux.payload import Payload
-from shotad.sound.mux.tags import film_tags
-from shotad.sound.mux.text_track import coded_text, decoded_text
-from shotad.sound.mux.timing import Clock
-from shotad.sound.mux.voice_track import usual_bit_rate
+from shotad.sound.ad_tracks import coded_text, decoded_text, usual_bit_rate
+from shotad.sound.containers import (
+    CONTAINERS,
+    MKV,
+    MP4,
+    TS,
+    container_for,
+    holders,
+    same_language,
+    track_language,
+)
+from shotad.sound.packets import Clock, Payload
+from shotad.sound.player_marks import TrackBoxes, mark_tracks
+from shotad.sound.tracks import film_tags
 
 MILLISECOND = Fraction(1, 1000)
 

@@ -15,8 +15,9 @@ import pytest
 
 from shotad.core import ContainerSettings, SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
-from shotad.sound.checking import describe_tracks
-from shotad.sound.mux import AdSound, check_container, write_film
+from shotad.sound.ad_tracks import AdSound
+from shotad.sound.check_film import describe_tracks
+from shotad.sound.mux_film import check_container, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills
 from tests.sound.muxmedia import (
     H264,

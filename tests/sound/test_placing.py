@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.sound.fitting.placing import (
+from shotad.sound.placing import (
     Option,
     Window,
     cheapest,

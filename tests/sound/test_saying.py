@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,14 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import data_root
 from shotad.sound import said
-from shotad.sound.pronunciation.numerals import is_at_hand, roman
-from shotad.sound.pronunciation.words import Words, words_of
-from shotad.sound.voice_engines.base import EVERYTHING, Reading
+from shotad.sound.quantities import Words, roman, words_of
+from shotad.sound.voice_engines import EVERYTHING, Reading
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
 LANGUAGES = sorted(path.stem for path in (data_root() / "configs" / "saying").glob("*.yaml"))
-in_words = pytest.mark.skipif(not is_at_hand(), reason="num2words is not installed: pip install .[voice]")
+in_words = pytest.mark.skipif(
+    find_spec("num2words") is None, reason="num2words is not installed: pip install .[voice]"
+)
 
 
 @pytest.mark.parametrize(

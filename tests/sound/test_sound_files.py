@@ -14,7 +14,7 @@ from shotad.film import SoundBlock
 from shotad.sound import Take
 from shotad.sound.files import KINDS, kind_of, write_sound
 from shotad.sound.loudness import measure
-from shotad.sound.mixing.takes import resampled
+from shotad.sound.mix import resampled
 from tests.sound.tones import Samples, blocks, decoded, noise, onset
 
 LOSSLESS, LOSSY = (".wav", ".flac"), (".mp3", ".opus", ".ogg", ".m4a")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from shotad.film import Samples
 from shotad.sound import Take
-from shotad.sound.fitting.stretch import stretch, to_length
-from shotad.sound.kinds import Samples
+from shotad.sound.takes import stretched, to_length
 
 RATE = 16000
 
@@ -20,6 +20,10 @@ def voice(seconds: float, pitch: float = 120.0, rate: int = RATE, glide: float =
     tone = sum(np.sin(k * phase) / k for k in range(1, 12))
     swell = 0.5 - 0.5 * np.cos(2 * np.pi * 3 * t)
     return (0.2 * tone * swell).astype(np.float32)
+
+
+def stretch(samples: Samples, rate: int, factor: float) -> Samples:
+    return stretched(samples, rate, max(1, round(samples.size / factor)))
 
 
 def pitches(samples: Samples, rate: int = RATE) -> float:
@@ -89,12 +93,6 @@ def test_one_is_a_copy() -> None:
     made = stretch(samples, RATE, 1.0)
     assert np.array_equal(made, samples)
     assert made is not samples
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_factor_that_is_none_is_refused(factor: float) -> None:
-    with pytest.raises(ValueError, match="factor"):
-        stretch(voice(0.2), RATE, factor)
 
 
 def test_silence_stays_silence() -> None:

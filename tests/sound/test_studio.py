@@ -11,10 +11,10 @@ import pytest
 
 from shotad.core import Task, VoiceError, VoiceSettings, WorkFolderError
 from shotad.sound import Keeping, Lexicon, Take, flac, read_lexicon
+from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.kinds import Studio
-from shotad.sound.voice_engines.base import Reading
-from shotad.sound.voice_engines.fake import FakeVoice
-from shotad.sound.voice_engines.takefile import read_take
+from shotad.sound.takes import read_take
+from shotad.sound.voice_engines import Reading
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
 

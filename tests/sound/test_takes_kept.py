@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from shotad.core import FitSettings, Interval, VoiceError, VoiceSettings
+from shotad.film import Samples
 from shotad.sound import Keeping, Take
-from shotad.sound.fitting.ladder import fit
-from shotad.sound.kinds import Line, Samples
-from shotad.sound.voice_engines.fake import FakeVoice
-from shotad.sound.voice_engines.takefile import Kept, read_take, write_take
+from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.fitting import fit
+from shotad.sound.kinds import Line
+from shotad.sound.takes import Kept, read_take, write_take
 
 RATE = 8000
 
@@ -127,7 +128,7 @@ def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
 def test_the_checked_file_of_a_line_is_not_read_again_until_its_samples_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.sound.voice_engines import takefile
+    from shotad.sound import takes as takefile
 
     read: list[Path] = []
     decoded = takefile._decoded

@@ -9,8 +9,7 @@ import pytest
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound import VoiceInfo, kind_class, make_voice, notice, plain_language, voices
-from shotad.sound.voice_engines import KINDS
-from shotad.sound.voice_engines.base import nearness, speaks_one
+from shotad.sound.voice_engines import KINDS, nearness, speaks_one
 
 
 def test_every_kind_lists_itself() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound import make_voice, notice
-from shotad.sound.voice_engines.endpoint import EndpointVoice
+from shotad.sound.voice_server import EndpointVoice
 from tests.bad_server import BadServer, endless
 from tests.endpoint import StoppedTime
 from tests.speech_server import Act, SpeechServer, refusal, sound, tone

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shotad.core import VoiceError
-from shotad.sound.voice_engines.fake import FakeVoice, syllables
+from shotad.sound.fake_voice import FakeVoice, syllables
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 

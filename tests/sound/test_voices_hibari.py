@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import make_voice, voices
-from shotad.sound.voice_engines import hibari
-from shotad.sound.voice_engines.base import EVERYTHING, Reading
-from shotad.sound.voice_engines.hibari import HibariVoice, installed_version
+from shotad.sound import hibari, make_voice, voices
+from shotad.sound.hibari import HibariVoice, installed_version
+from shotad.sound.voice_engines import EVERYTHING, Reading
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 needs_it = pytest.mark.skipif(

@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import make_voice, voices
-from shotad.sound.voice_engines import espeak
-from shotad.sound.voice_engines.espeak import Espeak
-from shotad.sound.voice_engines.piper import FOLDERS, Piper
-from shotad.sound.voice_engines.program import run
+from shotad.sound import make_voice, voice_programs as espeak, voices
+from shotad.sound.voice_programs import FOLDERS, Espeak, Piper, run
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 

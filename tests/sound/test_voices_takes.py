@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shotad.core import VoiceError
-from shotad.sound.voice_engines.takes import cleaned, decoded
+from shotad.sound.takes import cleaned, decoded
 from tests.speech_server import tone, wav
 
 RATE = 24000

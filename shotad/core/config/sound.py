@@ -10,7 +10,7 @@ from shotad.core.settings import Settings
 
 LoudnessProfile = Literal["source", "ebu-r128", "atsc-a85", "netflix", "web"]
 LOUDNESS_PROFILES: tuple[LoudnessProfile, ...] = get_args(LoudnessProfile)
-"""What the described sound is brought to; `shotad.sound.mixing.profiles` has the figures."""
+"""What the described sound is brought to; `shotad.sound.levels` has the figures."""
 
 
 class VoiceSettings(Settings):

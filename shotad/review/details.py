@@ -1,0 +1,445 @@
+"""How a line came about, for the page: what Stage I saw and said, what Stage II answered, what was done to
+the line since, each as sentences that a describer understands. What is not recorded is said to be so.
+
+Records of a ``.jsonl`` file are read one at a time: the file may be large, and stays on the disk.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from shotad.core import Config, Facts, ShotadError, whole_record
+from shotad.description import ADDED, in_words
+from shotad.engines import ENGINES, stage_engines
+from shotad.review.session import Session
+from shotad.script import REDO, Cue, CueStatus, EditField, Provenance
+
+Note = dict[str, str]
+
+_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+"""What reading a record of another make raises."""
+
+_TIMES = {1: "once", 2: "twice"}
+
+_FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
+"""What Stage I is asked about besides people and what they do, by shot scale."""
+
+
+def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterator[Note]:
+    """What the records tell of the line, and what they lack."""
+    if not cue.slot_id:
+        yield note("Stage I and II", "The line belongs to no slot, so no engine was asked about it.")
+        return
+    if stage1 is None and stage2 is None:
+        yield note(
+            "Stage I and II", "Not recorded: no engine has been asked about this slot, as far as is known."
+        )
+        return
+    if stage1 is None:
+        yield note("Stage I", "What Stage I said is not recorded.")
+    else:
+        yield from _guarded(_grammar_notes, stage1)
+        yield from _guarded(_people_notes, stage1)
+        yield from _guarded(_measured, stage1)
+        yield from _tries("Stage I", stage1)
+    if stage2 is None:
+        yield note("Stage II", "What Stage II answered is not recorded.")
+    else:
+        yield from _guarded(_unseen, stage2)
+        yield from _tries("Stage II", stage2)
+    if cue.provenance is not None:
+        yield note("Settings that reproduce this line", _again(cue.provenance))
+
+
+def _guarded(notes: Any, record: Record) -> Iterator[Note]:
+    """Notes of a record; none where it was made by another shotad that wrote otherwise."""
+    try:
+        yield from list(notes(record))
+    except _BROKEN:
+        return
+
+
+def _grammar_notes(record: Record) -> Iterator[Note]:
+    """Threads and shot scales, with the shots called by the numbers painted on them."""
+    shots = [row["number"] for row in record["shots"]]
+    current = [row["number"] for row in record["shots"] if row["role"] == "current"]
+    told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
+    # Without letters: those of the film's threads, which the time line shows, may be others.
+    told += [
+        f"{first(_shots(thread))} are one thread: the camera comes back." for thread in record["threads"]
+    ]
+    scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
+    if scales:
+        told.append(f"Shot scales: {', '.join(scales)}.")
+    if record.get("factors"):
+        asked = [_FACTORS.get(factor, factor) for factor in record["factors"]]
+        told.append(f"At such a distance the engine is asked about {' and '.join(asked)} too.")
+    if told:
+        yield note("Film grammar", " ".join(told))
+
+
+def _shots(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return "no shot"
+    if len(numbers) == 1:
+        return f"shot {numbers[0]}"
+    if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"shots {numbers[0]} to {numbers[-1]}"
+    return f"shots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _people_notes(record: Record) -> Iterator[Note]:
+    seen = [str(row["called"]) for row in record.get("characters", ())]
+    if seen:
+        yield note("Recognised", f"{', '.join(dict.fromkeys(seen))}.")
+    heard = [str(row["name"]) for row in record.get("heard", ())]
+    if heard:
+        yield note("Names heard near by", f"{', '.join(dict.fromkeys(heard))}.")
+    invented = [str(name) for name in record.get("invented", ())]
+    if invented:
+        yield note("Named by the model alone", f"{', '.join(invented)}.")
+
+
+def _measured(record: Record) -> Iterator[Note]:
+    """What the embedded observer measured; other engines measure nothing."""
+    notes = record.get("notes") or {}
+    if "current" not in notes:
+        return
+    told = [f"Shot {number}: {words}." for number, words in sorted(in_words(Facts.from_json(notes)).items())]
+    if told:
+        yield note("Measured in the frames", " ".join(told))
+
+
+def _tries(stage: str, record: Record) -> Iterator[Note]:
+    """How often an engine was asked, and what was wrong with its answers."""
+    tries = record.get("tries")
+    if not isinstance(tries, list) or len(tries) < 2:
+        return
+    wrong = [str(text) for one in tries if isinstance(one, Mapping) for text in one.get("complaints", ())]
+    times = _TIMES.get(len(tries), f"{len(tries)} times")
+    why = f" What was wrong: {' '.join(dict.fromkeys(wrong))}" if wrong else ""
+    yield note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
+
+
+def _unseen(record: Record) -> Iterator[Note]:
+    told = [
+        f"Candidate {int(number) + 1}: {'; '.join(map(str, statements))}."
+        for number, statements in sorted((record.get("unseen") or {}).items(), key=lambda one: int(one[0]))
+        if statements
+    ]
+    if told:
+        yield note("Not seen in the frames at a second look", " ".join(told))
+
+
+def _again(made: Provenance) -> str:
+    makers = "; ".join(str(maker) for maker in made.makers)
+    return f"{makers}; prompts {made.prompt_hash or 'not recorded'}; seed {made.seed}."
+
+
+def note(title: str, text: str) -> Note:
+    return {"title": title, "text": text}
+
+
+def first(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_STATUS = {
+    CueStatus.DROPPED: "Why it is not heard",
+    CueStatus.FAILED: "Why there is no line",
+    CueStatus.SILENT: "Why nothing is said",
+    CueStatus.SHORTENED: "Remarks",
+    CueStatus.PLACED: "Remarks",
+}
+
+_CHANGED = {
+    EditField.TEXT: "its words",
+    EditField.TIME: "its times",
+    EditField.STATUS: "whether it is heard",
+}
+
+
+@lru_cache(maxsize=16)
+def _index(path: Path) -> RecordIndex:
+    return RecordIndex(path)
+
+
+def line_detail(session: Session, line_id: str) -> dict[str, Any]:
+    """All that is recorded of how a line came about. Raises ReviewError for a line that is not there."""
+    cue = session.cue(line_id)
+    slot = cue.slot_id or ""
+    tries = _index(session.folder / "redo.jsonl").all(slot) if slot else ()
+    stage1, stage2 = _records(session.folder, cue, tries)
+    return {
+        "id": cue.id,
+        "stage1": None if stage1 is None else stage1_view(stage1),
+        "stage2": None if stage2 is None else stage2_view(stage2),
+        "explanation": str((stage1 or {}).get("explanation") or ""),
+        "made": made_by(cue),
+        "notes": [*_of_line(cue), *of_records(cue, stage1, stage2)],
+        "history": [redo_view(row) for row in tries],
+    }
+
+
+def _records(folder: Path, cue: Cue, tries: Sequence[Record]) -> tuple[Record | None, Record | None]:
+    """What both stages recorded of the line: in the redo that it comes from, else in the run."""
+    if not cue.slot_id:
+        return None, None
+    for row in reversed(tries):
+        if row.get("after") and row["after"] == cue.text:
+            return row.get("stage1"), row.get("stage2")
+    return _index(folder / "stage1.jsonl").last(cue.slot_id), _index(folder / "stage2.jsonl").last(
+        cue.slot_id
+    )
+
+
+def stage1_view(record: Record) -> dict[str, Any]:
+    """What Stage I said: its steps, and the whole as text; why there is nothing, where it failed."""
+    steps = record.get("steps")
+    rows = [(str(head), str(text)) for head, text in steps.items()] if isinstance(steps, Mapping) else []
+    text = "\n".join(f"{number}. {head}: {text}" for number, (head, text) in enumerate(rows, 1))
+    if record.get("error"):
+        text = f"Stage I failed: {record['error']}"
+    return {
+        "text": text or str(record.get("raw") or ""),
+        "engine": _engine(record),
+        "steps": [{"title": head, "text": text} for head, text in rows],
+    }
+
+
+def stage2_view(record: Record) -> dict[str, Any]:
+    """What Stage II answered, letter for letter."""
+    raw = str(record.get("raw") or "")
+    if record.get("error"):
+        raw = f"Stage II failed: {record['error']}" + (f"\n{raw}" if raw else "")
+    return {"raw": raw, "engine": _engine(record)}
+
+
+def redo_view(row: Record) -> dict[str, Any]:
+    """One time that the slot was described anew."""
+    number, before, after = row.get("number", 1), str(row.get("before") or ""), row.get("after")
+    hint = str(row.get("note") or "").strip()
+    came = f"“{after}”" if after else f"no new line: {row.get('reason') or 'nothing was said'}"
+    was = f" Before: “{before}”." if before else ""
+    return {
+        "said": f"Described anew, try {number}: {came}{'' if after else '.'}{was}"
+        + (f" Told: “{hint}”." if hint else ""),
+        "before": before,
+        "after": after,
+        "note": hint,
+    }
+
+
+def made_by(cue: Cue) -> str:
+    """Which engines, or who, made the line, as one sentence."""
+    made = cue.provenance
+    if made is None or not made.makers:
+        if cue.edited is not None and cue.edited.machine is None:
+            return "A person wrote this line; no engine had a part in it."
+        return (
+            "Nobody has written this line yet." if not cue.text else "It is not recorded who wrote this line."
+        )
+    who = [engine_title(maker.engine, maker.model) for maker in made.makers]
+    told = f"{first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
+    if cue.edited is not None and cue.edited.source == REDO:
+        told += ", anew at a person's wish"
+    return f"{told}."
+
+
+def _engine(record: Record) -> str:
+    maker = record.get("maker")
+    if not isinstance(maker, Mapping):
+        return str(record.get("engine") or "")
+    return engine_title(str(maker.get("engine", "")), str(maker.get("model", "")))
+
+
+def _of_line(cue: Cue) -> Iterator[Note]:
+    """What became of the line."""
+    steps = "; ".join(cue.fit_steps)
+    reason = cue.reason
+    if cue.heard and steps and reason.startswith(steps):
+        reason = reason.removeprefix(steps).lstrip("; ")
+    if reason == ADDED and not cue.heard:
+        yield note("Slot by hand", "A person added this slot. Write its line, or have it described.")
+    elif reason:
+        yield note(_STATUS[cue.status], f"{first(reason)}.")
+    if steps:
+        yield note("How it was made to fit", f"{first(steps)}.")
+    edit, review = cue.edited, cue.review
+    if edit is not None and edit.source == REDO:
+        yield note("Described anew", "A person had it described anew; later runs keep this line.")
+    elif edit is not None:
+        yield note("Changed by a person", _changed(cue))
+    own = cue.edited.machine if cue.edited is not None else None
+    if own is not None and own.text and own.text != cue.text:
+        yield note("The machine's own line", own.text)
+    if review is not None:
+        yield note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
+    yield from _as_spoken(cue)
+
+
+def _changed(cue: Cue) -> str:
+    edit = cue.edited
+    if edit is None:
+        return ""
+    if EditField.ADDED in edit.fields:
+        return f"A person added the line ({edit.source})."
+    if EditField.REMOVED in edit.fields:
+        return f"A person removed the line ({edit.source})."
+    parts = [_CHANGED[one] for one in edit.fields if one in _CHANGED]
+    if not parts:
+        return "Nothing but that it was accepted; later runs keep this line."
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"A person changed {listed} ({edit.source})."
+
+
+def _as_spoken(cue: Cue) -> Iterator[Note]:
+    made = cue.spoken
+    if made is None:
+        return
+    if made.interval is None:
+        why = "; ".join(made.steps) or "the voice found no room for it"
+        yield note("Not spoken", f"{first(why)} (voice {made.voice}).")
+        return
+    pace = "" if made.speed == 1 else f", at {made.speed:.2f} times its own pace"
+    held = f"; the film waits {made.pause:.1f} s for it" if made.pause else ""
+    told = f"{made.interval.duration - made.pause:.1f} s by the voice {made.voice}{pace}{held}."
+    if made.steps:
+        told += f" To make it fit: {'; '.join(made.steps)}."
+    if made.text != cue.text:
+        told += f" What is said: “{made.text}”"
+    yield note("As last spoken", told)
+
+
+TITLES = {
+    "observer": "the embedded observer",
+    "narrator": "the embedded narrator",
+    "qwen2-vl": "Qwen2-VL",
+    "llama3": "Llama 3",
+    "fake": "the engine for tests",
+}
+"""What engines are called; others by their own names."""
+
+_OF_MANY = ("observer", "narrator", "fake")
+"""Engines whose models are many small ones, or rules, whose names say nothing to people."""
+
+HERE = frozenset(ENGINES) - {"openai"}
+"""Engines that send nothing anywhere; they need not be made to know that, which may take a while."""
+
+LOCAL = "Lines are described anew on this machine; nothing of the film is sent anywhere."
+
+
+def engine_title(engine: str, model: str = "") -> str:
+    """An engine as people call it: ``the embedded observer``, ``openai (gpt-4o)``."""
+    if engine in _OF_MANY:
+        return TITLES[engine]
+    title = TITLES.get(engine, engine)
+    return f"{title} ({model})" if model else title
+
+
+def engines_view(config: Config) -> dict[str, Any]:
+    """Both engines of these settings, whether all stays on this machine, and if not, what leaves it; and
+    whether who writes reads a person's ``notes``.
+
+    Where an engine cannot be had here, ``notice`` says why.
+    """
+    return dict(_view(config.model_dump_json()))
+
+
+@lru_cache(maxsize=4)
+def _view(settings: str) -> dict[str, Any]:
+    config = Config.model_validate_json(settings)
+    try:
+        names = stage_engines(config)
+        if {names.stage1, names.stage2} <= HERE:
+            models = (config.stage1.model or "", config.stage2.model or "")
+            titles = engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1])
+            return _told(*titles, [], notes=names.stage2 != "narrator")
+        from shotad.description import Engines  # Stage I and II: not loaded for a page alone
+        from shotad.engines import notice
+
+        engines = Engines.of(config)
+    except ShotadError as error:
+        return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
+    looks, writes = engines.looks.identity, engines.writes.identity
+    leaves = notice(engines.looks, engines.writes)
+    titles = engine_title(looks.engine, looks.model), engine_title(writes.engine, writes.model)
+    return _told(*titles, leaves, notes=engines.writes.abilities.converses)
+
+
+def _told(stage1: str, stage2: str, leaves: list[str], *, notes: bool) -> dict[str, Any]:
+    text = " ".join(leaves) if leaves else LOCAL
+    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": notes}
+
+
+Record = Mapping[str, Any]
+
+_SLOT = re.compile(rb'"slot": ?"([^"\\]+)"')
+_HEAD = 400
+"""Bytes at a record's beginning within which its slot stands: it is written first, after the key."""
+
+_State = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class RecordIndex:
+    """Where each record of a file begins, by the slot it is of, in the order of the file.
+
+    The file is looked at before each answer: what was added is read, one that was replaced is read anew.
+    Safe in threads.
+    """
+
+    path: Path
+    _places: dict[str, list[int]] = field(default_factory=dict)
+    _state: _State = (0, 0, 0)
+    _end: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    def last(self, slot: str) -> Record | None:
+        """The newest record of a slot that is whole; None where there is none."""
+        return next(iter(reversed(self.all(slot))), None)
+
+    def all(self, slot: str) -> tuple[Record, ...]:
+        """The records of a slot that are whole, oldest first."""
+        with self._lock:
+            try:
+                self._refresh()
+                places = self._places.get(slot)
+                if not places:
+                    return ()
+                with self.path.open("rb") as file:
+                    found = [self._read(file, place) for place in places]
+            except FileNotFoundError:
+                self._places, self._state, self._end = {}, (0, 0, 0), 0
+                return ()
+        return tuple(record for record in found if record is not None and record.get("slot") == slot)
+
+    def _read(self, file: Any, place: int) -> Record | None:
+        file.seek(place)
+        return whole_record("", file.readline())
+
+    def _refresh(self) -> None:
+        state = self.path.stat()
+        now = (state.st_ino, state.st_mtime_ns, state.st_size)
+        if now == self._state:
+            return
+        if now[0] != self._state[0] or now[2] <= self._state[2]:
+            self._places, self._end = {}, 0
+        with self.path.open("rb") as file:
+            file.seek(self._end)
+            # A last line without an end is still being written.
+            while (line := file.readline()).endswith(b"\n"):
+                if match := _SLOT.search(line[:_HEAD]):
+                    self._places.setdefault(match[1].decode("utf-8", "replace"), []).append(self._end)
+                self._end += len(line)
+        self._state = now

@@ -1,0 +1,494 @@
+"""The frames that the models saw of a slot, as its record tells, with the same pixels that they saw.
+
+Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
+when they are asked for (or come from the frame store, while a run keeps one), all of a slot in one go. Who
+was marked on them stands in ``characters.json``, and where in ``faces.jsonl``: a face whose track is in none
+of them any more (``shotad cast forget``, another cast since) has no outline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from shotad.core import (
+    NOBODY,
+    Character,
+    Clip,
+    FilmError,
+    Image,
+    Interval,
+    Mark,
+    OverlaySettings,
+    Presence,
+    ReviewError,
+    Sighting,
+    WorkFolder,
+    parse_json,
+)
+from shotad.description import CHARACTERS, FACES
+from shotad.film import COLOURS, STILLS, Film, Frames as Reading, open_film
+from shotad.review.details import RecordIndex
+from shotad.review.kinds import FrameNote, Picture
+from shotad.review.session import Session
+from shotad.sight import FaceTrack, from_row
+
+MOST_BYTES = 48 << 20
+"""Of pictures that are held in memory."""
+
+QUALITY = 85
+"""Of JPEGs."""
+
+AT_ONCE = 2
+"""Slots that are decoded at the same time, at most."""
+
+_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+
+
+_Name = tuple[str, str, int, bool]
+"""Slot, key of its record, number of the frame, painted or not."""
+
+
+_Job = tuple[str, str, bool, int]
+"""Slot, key of its record, painted or not, how many frames are wanted."""
+
+
+@dataclass(slots=True)
+class _Pass:
+    """One decoding of a slot: what it wants, what it has made so far by number, and once it has ended why it
+    made no more."""
+
+    wanted: Sequence[FrameNote]
+    made: dict[int, Picture] = field(default_factory=dict)
+    why: str | None = None
+
+
+class Frames:
+    """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
+
+    def __init__(self, session: Session, film: Path) -> None:
+        self._session, self._path = session, film
+        self._people = Outlines(session.folder)
+        self._records = Looks(session.folder)
+        self._kept = _Kept(MOST_BYTES)
+        self._change = threading.Condition()
+        self._under_way: dict[_Job, _Pass] = {}
+        self._film: Film | None = None
+        # One archive of numbered frames cannot be read in two places at once.
+        self._decoding = threading.Semaphore(1 if session.film.video_codec == STILLS else AT_ONCE)
+
+    def notes(self, slot_id: str) -> tuple[FrameNote, ...]:
+        """The frames in the order in which the model saw them; none where no model has looked.
+
+        ``shot`` is the number that is painted on its shot's frames; in ``extra``: ``index`` of the shot in
+        the film, ``role`` (past, current, future), ``scale`` (or None), ``shown``: whether it is one of the
+        few that tell enough, ``painted``: whether the model saw marks on it.
+        """
+        seen = self._records.of(slot_id)
+        return seen.notes if seen is not None else ()
+
+    def picture(self, slot_id: str, number: int, painted: bool = False) -> Picture:
+        """Frame ``number`` (from 1), as it is or with the marks that the model saw on it.
+
+        Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more.
+        """
+        seen = self._records.of(slot_id)
+        if seen is None or not 1 <= number <= len(seen.notes):
+            there = f"it saw {len(seen.notes)}" if seen is not None else "no model has looked at it"
+            raise ReviewError(
+                f"There is no frame {number} of slot {slot_id}: {there}.", "Open the line again."
+            )
+        painted = painted and seen.overlay is not None
+        name = (slot_id, seen.record, number, painted)
+        with self._change:
+            if (found := self._kept.get(name)) is not None:
+                return found
+            going = self._pass(slot_id, seen, number, painted)
+            self._change.wait_for(lambda: number in going.made or going.why is not None)
+            if number in going.made:
+                return going.made[number]
+        raise ReviewError(going.why or "", "Look whether the film is still where it was.")
+
+    def close(self) -> None:
+        with self._change:
+            film, self._film = self._film, None
+        if film is not None:
+            film.close()
+
+    def _pass(self, slot_id: str, seen: Seen, number: int, painted: bool) -> _Pass:
+        """The pass under way in which that frame is decoded, or a new one: of what is shown of the slot, or
+        of all where the frame is none of these."""
+        shown = tuple(note for note in seen.notes if note.extra["shown"])
+        wanted = shown if seen.notes[number - 1].extra["shown"] else seen.notes
+        job = (slot_id, seen.record, painted, len(wanted))
+        if job not in self._under_way:
+            self._under_way[job] = going = _Pass(wanted)
+            name = f"frames of {slot_id}"
+            threading.Thread(target=self._decode, args=(job, going, seen), name=name, daemon=True).start()
+        return self._under_way[job]
+
+    def _decode(self, job: _Job, going: _Pass, seen: Seen) -> None:
+        """Decode what a pass wants, each picture to be had as soon as it is there."""
+        slot_id, record, painted, _ = job
+        why = "The film ends before this frame, or cannot be decoded there."
+        try:
+            with self._decoding:
+                for note, image in self._images(going.wanted):
+                    made = _jpeg(self._as_seen(image, note, seen) if painted else image)
+                    with self._change:
+                        going.made[note.number] = made
+                        self._kept.put((slot_id, record, note.number, painted), made)
+                        self._change.notify_all()
+        except (FilmError, OSError) as trouble:
+            why = getattr(trouble, "what", None) or f"The film cannot be read: {trouble}."
+        finally:
+            with self._change:
+                going.why = why
+                del self._under_way[job]
+                self._change.notify_all()
+
+    def _images(self, wanted: Sequence[FrameNote]) -> Iterator[tuple[FrameNote, Image]]:
+        """The frames with their pictures, in order of time; one pass over the film."""
+        of_moment: dict[float, list[FrameNote]] = {}
+        for note in wanted:
+            of_moment.setdefault(note.seconds, []).append(note)
+        reading = self._reading()
+        left = sorted(of_moment)
+        try:
+            for picture in reading.pictures(left):
+                for note in of_moment.pop(picture.wanted):
+                    yield note, picture.image
+        except FileNotFoundError:
+            # A run that ended has deleted its frame store.
+            for picture in self._reading(stored=False).pictures(sorted(of_moment)):
+                for note in of_moment.pop(picture.wanted):
+                    yield note, picture.image
+
+    def _reading(self, stored: bool = True) -> Reading:
+        folder = WorkFolder(self._session.folder)
+        slots = folder.read_json("slots.json")
+        # Given slots, which alone were looked at frame by frame, were not planned in gaps.
+        exact = slots is not None and "gaps" not in slots
+        reading = Reading(self._opened(), folder, self._session.config, exact=exact)
+        if stored and (zones := _zones_of(folder.path / "frames.index")):
+            reading.keep(zones)
+        return reading
+
+    def _opened(self) -> Film:
+        with self._change:
+            if self._film is None:
+                info = self._session.film
+                rate = info.frame_rate if info.video_codec == STILLS else None
+                reader = self._session.config.film.reader
+                self._film = open_film(self._path, reader=reader, frame_rate=rate)
+            return self._film
+
+    def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
+        """At the model's size, with the marks of its run."""
+        from shotad.film import fit, paint, vlm_size
+
+        height, width = image.shape[:2]
+        size = seen.size or vlm_size(width, height, self._session.config.frames)
+        number = note.shot if note.shot is not None else 0
+        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([number], np.int64))
+        config = self._session.config
+        marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
+        # Where each frame was decided for itself, nothing is kept of that.
+        people = seen.marks if config.cast.decide == "track" else {}
+        presence = self._people.on(note, people, newest=seen.redone)
+        painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
+        return painted
+
+
+class _Kept:
+    """Pictures in memory, those used last; not thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self.size = most, 0
+        self._pictures: OrderedDict[_Name, Picture] = OrderedDict()
+
+    def get(self, name: _Name) -> Picture | None:
+        if name in self._pictures:
+            self._pictures.move_to_end(name)
+        return self._pictures.get(name)
+
+    def put(self, name: _Name, picture: Picture) -> None:
+        before = self._pictures.pop(name, None)
+        self._pictures[name] = picture
+        self.size += len(picture.data) - (len(before.data) if before else 0)
+        while self.size > self._most and len(self._pictures) > 1:
+            _, old = self._pictures.popitem(last=False)
+            self.size -= len(old.data)
+
+
+def _zones_of(index: Path) -> list[Interval]:
+    """The zones of the frame store that a run keeps now, or none."""
+    try:
+        with index.open("rb") as file:
+            zones = json.loads(file.readline())["zones"]
+        return [Interval(float(start), float(end)) for start, end in zones or ()]
+    except (OSError, *_BROKEN):
+        return []
+
+
+def _jpeg(image: Image) -> Picture:
+    from PIL import Image as Pillow
+
+    out = io.BytesIO()
+    Pillow.fromarray(image).save(out, "JPEG", quality=QUALITY)
+    data = out.getvalue()
+    return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
+
+
+SHOWN = 24
+"""Frames of a slot that are marked as worth showing, where the model saw more: at most about so many."""
+
+Label = Literal["number", "box", "none"]
+_LABELS: tuple[Label, ...] = ("number", "box", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one slot's record tells. ``record`` is its key; ``overlay`` None: its frames were seen as they
+    are; ``marks`` are those of the people on them, by id, in words."""
+
+    record: str
+    notes: tuple[FrameNote, ...]
+    current: frozenset[int]
+    overlay: Label | None
+    size: tuple[int, int] | None
+    marks: Mapping[str, str]
+    redone: bool = False
+
+
+class Looks:
+    """Stage I's records by slot, those of the run and those of later redos; read again when they change."""
+
+    def __init__(self, folder: Path) -> None:
+        self._run, self._redo = RecordIndex(folder / "stage1.jsonl"), RecordIndex(folder / "redo.jsonl")
+
+    def of(self, slot_id: str) -> Seen | None:
+        """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""
+        for record in reversed(self._run.all(slot_id)):
+            if (seen := _read(record, redone=False)) is not None:
+                return seen
+        for record in reversed(self._redo.all(slot_id)):
+            if (seen := _read(record.get("stage1"), redone=True)) is not None:
+                return seen
+        return None
+
+
+def _read(record: Any, *, redone: bool) -> Seen | None:
+    """None for a record of another shotad, or none at all."""
+    try:
+        return _seen(record, redone=redone)
+    except _BROKEN:
+        return None
+
+
+def _seen(record: Mapping[str, Any], *, redone: bool) -> Seen:
+    overlay, size = record.get("overlay"), record.get("frame_size")
+    notes = []
+    for row in record["shots"]:
+        scale = record["scales"].get(str(row["number"]))
+        extra = {"index": int(row["shot"]), "role": str(row["role"]), "scale": scale}
+        notes += [FrameNote(0, float(second), int(row["number"]), extra) for second in row["seconds"]]
+    shown = spread([str(note.extra["role"]) for note in notes], [note.shot for note in notes], SHOWN)
+    return Seen(
+        record=str(record["key"]),
+        notes=tuple(
+            replace(
+                note, number=i + 1, extra={**note.extra, "shown": i in shown, "painted": overlay is not None}
+            )
+            for i, note in enumerate(notes)
+        ),
+        current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
+        overlay=_LABELS[_LABELS.index(overlay)] if overlay is not None else None,
+        size=(int(size[0]), int(size[1])) if size else None,
+        marks={str(row["id"]): str(row["mark"]) for row in record.get("characters", ()) if row["mark"]},
+        redone=redone,
+    )
+
+
+def spread(roles: Sequence[str], shots: Sequence[int | None], most: int) -> Collection[int]:
+    """Which of the frames, by place from 0, to show where there is room for about ``most``.
+
+    At least one of each shot, then evenly in each; a shot that is described counts three times.
+
+    >>> sorted(spread(["past"] * 4 + ["current"] * 8, [0] * 4 + [1] * 8, 4))
+    [2, 4, 8, 11]
+    """
+    if len(roles) <= most:
+        return range(len(roles))
+    places: dict[int | None, list[int]] = {}
+    for place, shot in enumerate(shots):
+        places.setdefault(shot, []).append(place)
+    weight = {s: len(p) * (3 if roles[p[0]] == "current" else 1) for s, p in places.items()}
+    whole = sum(weight.values())
+    chosen: set[int] = set()
+    for shot, here in places.items():
+        count = min(len(here), max(1, round(most * weight[shot] / whole)))
+        steps = (
+            [len(here) // 2]
+            if count == 1
+            else [round(k * (len(here) - 1) / (count - 1)) for k in range(count)]
+        )
+        chosen |= {here[step] for step in steps}
+    return chosen
+
+
+SAME = 1e-5
+"""Seconds by which records round."""
+
+ALIKE = 0.5
+"""Overlap (intersection over union) above which two boxes of one moment are of one face."""
+
+_MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
+
+T = TypeVar("T")
+
+Tracks = tuple[FaceTrack, ...]
+Triple = tuple[float, float, int]
+"""By which ``characters.json`` tells a track: its first and last second, and its number of looks."""
+
+
+class Outlines:
+    """Whose faces are where, as one run has seen it; thread-safe. Files are read again when they change."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
+        self._named = _File(folder / f"{CHARACTERS}.json", _named)
+        self._faces = _File(folder / f"{FACES}.jsonl", _faces)
+
+    def on(self, note: FrameNote, marks: Mapping[str, str], *, newest: bool = False) -> Presence:
+        """Those who have one of ``marks`` (in words, by id) and are on a frame.
+
+        ``newest``: the faces are those that were looked for last, by a redo; else those of the run.
+        """
+        known = {name: mark for name, words in marks.items() if (mark := mark_of(words)) is not None}
+        if not known:
+            return NOBODY
+        try:
+            with self._lock:
+                found = list(self._sightings(note, known, newest))
+        except (OSError, *_BROKEN):
+            return NOBODY
+        names = dict.fromkeys(one.name for one in found)
+        cast = tuple(Character(name, name, name) for name in names)
+        return Presence(cast, tuple(names), (), {name: known[name] for name in names}, tuple(found))
+
+    def _sightings(self, note: FrameNote, known: Mapping[str, Mark], newest: bool) -> Iterator[Sighting]:
+        shot = int(note.extra["index"])
+        rows = self._named.read().get(shot, ())
+        looked = [_Looked.of(row) for row in self._faces.read().get(shot, ())]
+        # Of several the last, which is that of the run where it is the one that was decided on.
+        decided = next((one for one in reversed(looked) if one.triples == [row[0] for row in rows]), None)
+        if decided is None:
+            return
+        names = [name for _, name in rows]
+        order = looked if newest else [*looked, decided]
+        seen = next((one for one in reversed(order) if one.came_up(note.seconds) is not None), None)
+        if seen is None:
+            return
+        shown = seen.came_up(note.seconds)
+        assert shown is not None
+        for track in seen.tracks:
+            box, name = track.box_at(shown), _name_of(track, decided.tracks, names)
+            if box is not None and name is not None and name in known:
+                yield Sighting(name, box, note.seconds, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Looked:
+    """The faces of one shot in one look for them, and when the frames of wanted moments came up."""
+
+    tracks: Tracks
+    frames: Sequence[Sequence[float]]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> _Looked:
+        return cls(tuple(from_row(track) for track in row["tracks"]), row["frames"])
+
+    @property
+    def triples(self) -> list[Triple]:
+        return [(track.first, track.last, len(track.faces)) for track in self.tracks]
+
+    def came_up(self, second: float) -> float | None:
+        return next((shown for wanted, shown in self.frames if abs(wanted - second) < SAME), None)
+
+
+@dataclass(slots=True, eq=False)
+class _File(Generic[T]):
+    """What a file holds, read anew when it has changed; nothing where it is gone."""
+
+    path: Path
+    parse: Callable[[bytes], Mapping[int, T]]
+    _read_at: tuple[int, int] | None = None
+    _held: Mapping[int, T] = field(default_factory=dict)
+
+    def read(self) -> Mapping[int, T]:
+        try:
+            state = self.path.stat()
+        except OSError:
+            return {}
+        stamp = state.st_mtime_ns, state.st_size
+        if stamp != self._read_at:
+            self._held, self._read_at = self.parse(self.path.read_bytes()), stamp
+        return self._held
+
+
+def _named(data: bytes) -> Mapping[int, list[tuple[Triple, str | None]]]:
+    """By shot: each track's triple and whose it is, in the order of the records."""
+    found: dict[int, list[tuple[Triple, str | None]]] = {}
+    for row in parse_json(data)["tracks"]:
+        triple = (float(row["first"]), float(row["last"]), int(row["looks"]))
+        found.setdefault(int(row["shot"]), []).append((triple, row["named"]))
+    return found
+
+
+def _faces(data: bytes) -> Mapping[int, list[Mapping[str, Any]]]:
+    """By shot: the records, oldest first; one that is half written is left out."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for line in data.splitlines():
+        try:
+            row = parse_json(line)
+            found.setdefault(int(row["shot"]), []).append(row)
+        except _BROKEN:
+            continue
+    return found
+
+
+def _name_of(track: FaceTrack, decided: Tracks, names: Sequence[str | None]) -> str | None:
+    """Whose a track is: as the same one, or the one that is in the same place, was decided to be."""
+    for other, name in zip(decided, names, strict=True):
+        if other is track:
+            return name
+    for other, name in zip(decided, names, strict=True):
+        middle = track.faces[len(track.faces) // 2]
+        box = other.box_at(middle.seconds)
+        if box is not None and middle.box.iou(box) > ALIKE:
+            return name
+    return None
+
+
+def mark_of(words: str) -> Mark | None:
+    """The mark that such words tell (``str`` of a `Mark`).
+
+    >>> mark_of("dashed green"), mark_of("blue, tagged 23")
+    (Mark(colour='green', style='dashed', tag=''), Mark(colour='blue', style='solid', tag='23'))
+    """
+    found = _MARK.fullmatch(words)
+    if found is None or found[2] not in COLOURS:
+        return None
+    style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
+    return Mark(found[2], style, found[3] or "")  # type: ignore[arg-type]

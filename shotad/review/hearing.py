@@ -1,0 +1,393 @@
+"""A line as the audience will hear it: from two seconds before it until the film is back at its level.
+
+Fitted, spoken, levelled, placed and ducked by the same rules and from the same takes as `shotad render`, but
+only the line with its neighbours and only the seconds around it. What that cannot know at once it says: the
+level of the whole film, the length of neighbours that nobody has spoken yet. Sounds are WAV files by key, of
+which the newest are kept.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import threading
+import wave
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from shotad.core import (
+    Config,
+    FilmError,
+    Interval,
+    ReviewError,
+    ShotadError,
+    key_of,
+    parse_json,
+    sweep,
+    write_bytes,
+)
+from shotad.film import Film, Prepared, Samples, open_film
+from shotad.review.kinds import Json
+from shotad.review.listening import Listening
+from shotad.review.speaking import KINDS, Kind, Placing, Speaking, SpeakingAhead
+from shotad.script import TRACK, Cue, Track
+from shotad.sound import (
+    Excerpt,
+    Programme,
+    Take,
+    foreseen_make_up,
+    lay,
+    limit_of,
+    loudness_of,
+    no_programme,
+    plain_language,
+    programme_of,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The film's sound, and what is to be said of it. ``state`` tells whether the file was replaced."""
+
+    film: Film | None
+    programme: Programme
+    state: object
+    warnings: tuple[str, ...] = ()
+
+
+class FilmSound:
+    """The sound of one film file. May be used by several threads."""
+
+    def __init__(self, path: Path, config: Config) -> None:
+        self._path, self._config = path, config
+        self._lock = threading.Lock()
+        self._source: Source | None = None
+
+    def open(self, duration: float) -> Source:
+        """The film's sound; silence where the film is gone or has none. A replaced one is opened again."""
+        state = _state(self._path)
+        with self._lock:
+            source = self._source
+            if source is not None and source.state == state:
+                return source
+            if source is not None and source.film is not None:
+                source.film.close()
+            self._source = self._opened(duration, state)
+            return self._source
+
+    def _opened(self, duration: float, state: object) -> Source:
+        rate, name = self._config.mix.rate, self._path.name
+        silence = no_programme(duration, rate)
+        if state is None:
+            return Source(None, silence, state, (f"The film {name} is gone: only the voice is heard.",))
+        if self._path.is_dir():
+            return Source(None, silence, state, (f"{name} has no sound: only the voice is heard.",))
+        try:
+            film = open_film(self._path, reader=self._config.film.reader)
+            programme = programme_of(film, self._config.film.audio_track, rate)
+        except FilmError as error:
+            return Source(None, silence, state, (f"{error.what} Only the voice is heard.",))
+        if programme.track is None:
+            return Source(film, programme, state, (f"{name} has no sound: only the voice is heard.",))
+        return Source(film, programme, state)
+
+    def close(self) -> None:
+        with self._lock:
+            source, self._source = self._source, None
+        if source is not None and source.film is not None:
+            source.film.close()
+
+
+def _state(path: Path) -> object:
+    """By which a replaced film is known; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns)
+
+
+__all__ = ["KINDS", "Heard", "Hearing", "Kind"]
+
+FORMAT = 1
+"""Raised when sounds are made in another way."""
+
+REVIEW = "review"
+HEARD = "heard"
+LOUDNESS = "loudness.json"
+"""In the work folder: ``review/heard/KEY.wav`` and ``review/loudness.json``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A sound for the page. ``start`` is the film second of its first sample; ``line`` when the voice is
+    heard, in film seconds, None: it is not. ``text`` is what it says, ``steps`` how it was made to fit."""
+
+    path: Path
+    start: float
+    seconds: float
+    line: tuple[float, float] | None
+    warnings: tuple[str, ...] = ()
+    text: str = ""
+    steps: tuple[str, ...] = ()
+    settled: bool = True
+
+
+_LAST_WORK = 20.0
+"""Seconds that a voice may take to be loaded after the review was closed."""
+
+
+class Hearing:
+    """All sounds of one film's lines. May be used by several threads."""
+
+    def __init__(
+        self,
+        film: Path,
+        folder: Path,
+        config: Config,
+        prepared: Callable[[], Prepared],
+        *,
+        settled: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``prepared`` gives speech and slots as they are now; ``settled`` is called from a thread when the
+        level of the whole film gets known. Nothing is loaded before it is needed."""
+        self._config, self._prepared = config, prepared
+        self._speaking = Speaking(folder, config.voice, _language_of(folder, config.language))
+        self._files = HeardFiles(folder / REVIEW / HEARD)
+        self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
+        self._sound, self._ahead = FilmSound(film, config), SpeakingAhead(self._speaking)
+        self._placing = Placing(config, prepared, self._speaking, self._ahead)
+        self._lock, self._loud = threading.Lock(), dict[str, float | None]()
+        self._making: dict[str, threading.Lock] = {}
+        self._warming: threading.Thread | None = None
+        self._closed = False
+
+    def hear(self, track: Track, line_id: str, kind: Kind) -> Heard:
+        """One line: ``mix`` as the audience hears it, ``voice`` its take alone, as loud, ``programme`` the
+        film alone for the same seconds.
+
+        A line that a render would leave unspoken has no voice in its mix, and the reason is among the
+        warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
+        not, VoiceError where it cannot be spoken, FilmError and WorkFolderError.
+        """
+        if kind not in KINDS:
+            raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
+        cue = next((cue for cue in track.cues if cue.id == line_id), None)
+        if cue is None:
+            raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
+        self._speaking.speak_in(track.language)
+        with self._listening.aside():
+            return self._made(track, cue, kind)
+
+    def warm(self) -> None:
+        """Load the voice and listen to the film in the background, so that the first line is heard soon."""
+        with self._lock:
+            if self._closed or self._warming is not None:
+                return
+            self._warming = threading.Thread(target=self._warm, name="warming voice", daemon=True)
+            self._warming.start()
+
+    def voices(self) -> Json:
+        return self._speaking.view()
+
+    def set_voice(self, name: str, speed: float = 1.0) -> Json:
+        """Another voice or pace from now on; the new view. Raises VoiceError or ReviewError where it cannot
+        be, and nothing has changed."""
+        self._speaking.choose(name, speed)
+        return self.voices()
+
+    @property
+    def config(self) -> Config:
+        return self._config.model_copy(update={"voice": self._speaking.settings})
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until the whole film was listened to and no line is to be spoken ahead."""
+        self._listening.wait(seconds)
+        self._ahead.wait(seconds)
+
+    def close(self) -> None:
+        """Stop what runs in the background, and let go of the film."""
+        with self._lock:
+            self._closed, warming = True, self._warming
+        if warming is not None:
+            warming.join(_LAST_WORK)  # a model that is being loaded when Python ends may bring it down
+        self._ahead.close()
+        self._listening.close()
+        self._sound.close()
+
+    def _made(self, track: Track, cue: Cue, kind: Kind) -> Heard:
+        source = self._sound.open(track.film.duration)
+        place = self._placing.placed(track, cue, kind)
+        own, settled = self._listening.of(source.programme, track.film.fingerprint, place.stretch)
+        make_up = foreseen_make_up(own, _times(track), place.speech, self._config.mix, track.film.duration)
+        stretch = place.stretch
+        programme = source.programme
+        if kind == "voice":
+            stretch = place.alone
+            programme = replace(
+                programme, total=max(programme.total, round(stretch.end * programme.rate) + 1)
+            )
+        laid = lay(programme, own, place.heard(kind), place.speech, self._config.mix, self._loudness)
+        rate = programme.rate
+        first, end = round(stretch.start * rate), round(stretch.end * rate)
+        if kind != "voice":
+            end = max(first + 1, min(end, programme.total))
+        excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
+        key = _key(excerpt, track.film.fingerprint, kind)
+        path = self._file(key, excerpt, kind)
+        warnings = (*source.warnings, *place.warnings(kind))
+        if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
+            warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
+        if not settled and kind != "programme":
+            warnings += ("The film's loudness is still being measured: levels may change a little.",)
+        if self._config.mix.profile != "source" and kind == "mix":
+            warnings += (f"The loudness of {self._config.mix.profile} is foreseen, not measured.",)
+        line = place.interval if kind != "programme" else None
+        return Heard(
+            path,
+            first / rate,
+            (end - first) / rate,
+            None if line is None else (line.start, line.end),
+            warnings,
+            place.spoken.text if place.spoken else "",
+            place.spoken.steps if place.spoken else (),
+            settled,
+        )
+
+    def _file(self, key: str, excerpt: Excerpt, kind: Kind) -> Path:
+        """The sound with that key; who asks while it is being made waits for it."""
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+        try:
+            with making:
+                found = self._files.find(key)
+                return found or self._files.keep(key, _samples(excerpt, kind), excerpt.rate)
+        finally:
+            with self._lock:
+                self._making.pop(key, None)
+
+    def _loudness(self, take: Take) -> float | None:
+        """How loud a take is; measured once."""
+        if take.key not in self._loud:
+            self._loud[take.key] = loudness_of(take)
+        return self._loud[take.key]
+
+    def _warm(self) -> None:
+        # What goes wrong is told when a line is heard.
+        with suppress(ShotadError):
+            self._speaking.voice()
+        if self._closed:
+            return
+        with suppress(ShotadError):
+            info = self._prepared().info
+            self._listening.begin(self._sound.open(info.duration).programme, info.fingerprint)
+
+
+def _times(track: Track) -> list[Interval]:
+    """When each line is heard, as far as that is known."""
+    spoken = ((cue.spoken, cue.interval) for cue in track.heard)
+    times = (at if made is None else made.interval for made, at in spoken)
+    return [at for at in times if at is not None]
+
+
+def _samples(excerpt: Excerpt, kind: Kind) -> Samples:
+    return {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
+
+
+def _key(excerpt: Excerpt, fingerprint: str, kind: Kind) -> str:
+    recipe = excerpt.laid.recipe
+    programme, begin, end = recipe.programme, excerpt.first / excerpt.rate, excerpt.end / excerpt.rate
+    sound = [fingerprint, programme.track, programme.rate, programme.layout, excerpt.first, excerpt.end]
+    takes = [
+        [take.first, take.end, take.line.take.key, take.line.take.rate, round(take.gain, 6)]
+        for take in excerpt.laid.takes
+        if take.line.start < end and take.line.interval.end > begin - 2
+    ]
+    gains = [[round(p.seconds, 6), round(p.decibels, 6)] for p in recipe.gains]
+    spread = [round(float(one), 6) for one in recipe.spread]
+    own = [] if kind == "programme" else [takes, spread, round(excerpt.make_up, 3), excerpt.true_peak]
+    return key_of(FORMAT, kind, sound, own, gains if kind == "mix" else [])
+
+
+def _language_of(folder: Path, usual: str) -> str:
+    """That of the folder's track, which may be another than the run's: the track was imported, say."""
+    try:
+        found = parse_json((folder / TRACK).read_bytes())["language"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return usual
+    return found if isinstance(found, str) and found else usual
+
+
+FILES = 200
+BYTES = 200 * 2**20
+"""What is kept at most."""
+
+_ENDING = ".wav"
+_OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
+"""Names of sounds, by `shotad.core.workfolder.key_of`."""
+
+
+class HeardFiles:
+    """The folder of sounds, bounded. May be used by several threads and processes."""
+
+    def __init__(self, folder: Path, files: int = FILES, size: int = BYTES) -> None:
+        """What a killed process has left half-written is removed."""
+        self._folder, self._files, self._size = folder, files, size
+        if not folder.is_symlink():
+            for leftover in folder.glob(".tmp-*"):
+                sweep(leftover)
+        self.sweep()
+
+    def find(self, key: str) -> Path | None:
+        """The file of a key, which is among the newest from now on; None: there is none."""
+        path = self._folder / f"{key}{_ENDING}"
+        try:
+            os.utime(path)
+        except OSError:
+            return None
+        return path
+
+    def keep(self, key: str, samples: Samples, rate: int) -> Path:
+        """Write ``float32[n, channels]`` as 16-bit WAV, whole or not at all. Raises WorkFolderError."""
+        path = self._folder / f"{key}{_ENDING}"
+        write_bytes(path, [wav_of(samples, rate)])
+        self.sweep(path)
+        return path
+
+    def sweep(self, fresh: Path | None = None) -> None:
+        """Remove the oldest of too many; never ``fresh``, nor what somebody else put or linked there."""
+        if self._folder.is_symlink():
+            return
+        found = []
+        for path in filter(lambda one: _OWN.fullmatch(one.name), self._folder.glob(f"*{_ENDING}")):
+            with suppress(OSError):
+                state = path.stat()
+                found.append((state.st_mtime_ns, state.st_size, path))
+        total = sum(size for _, size, _ in found)
+        number = len(found)
+        for _, size, path in sorted(found):
+            if number <= self._files and total <= self._size:
+                break
+            if path == fresh:
+                continue
+            # One that is being played cannot be removed on some systems; the next sweep will.
+            with suppress(OSError):
+                path.unlink()
+                total, number = total - size, number - 1
+
+
+def wav_of(samples: Samples, rate: int) -> bytes:
+    """A WAV file of 16 bits, of ``float32[n, channels]``; what is over full scale is cut."""
+    whole = np.clip(np.round(samples * np.float32(32768)), -32768, 32767).astype("<i2")
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(samples.shape[1])
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(whole.tobytes())
+    return out.getvalue()

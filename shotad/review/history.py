@@ -1,0 +1,390 @@
+"""What was done on the page, step by step, so that it can be undone: ``review.jsonl`` in the work folder.
+
+One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
+row holds what changed of its lines, before and after. In memory is only where the rows begin: the history of
+a long week stays small.
+
+A page sends an act again whose answer it never got. So a row also says which act of which tab it is, and an
+act that changed nothing has a row too: each is done once (`History.knows`).
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from shotad.core import OutOfDate, Slot, WorkFolderError, slot_rows, slots_of, whole_record
+from shotad.film import SlotChange
+from shotad.review.acts import SlotsChanged
+from shotad.review.kinds import Asked, Change, Json
+from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
+
+FILE = "review.jsonl"
+
+Row = Mapping[str, Any]
+Way = Literal["undo", "redo"]
+
+_TABS = 100
+"""Tabs whose acts are remembered, the newest: each load of a page is one."""
+
+_UNSEEN = ("spoken_length", "fit_steps", "provenance", "voiced")
+"""Of a line, what only machines write: a render beside an open page is no conflict."""
+
+
+def row_of(cue: Cue) -> dict[str, Any]:
+    """A line as the track's file has it."""
+    values: dict[str, Any] = json.loads(json.dumps(cue_json(cue)))
+    return values
+
+
+def stamp_of(cue: Cue) -> str:
+    """Short name of a line: another as soon as anything of it changes that people change or choose from."""
+    return short_hash(json.dumps({k: v for k, v in cue_json(cue).items() if k not in _UNSEEN}))
+
+
+@dataclass(frozen=True, slots=True)
+class LineStep:
+    """What a step did to one line: its `stamp_of` and what changed, before and after; None: no line."""
+
+    id: str
+    was: str | None
+    now: str | None
+    before: Row | None
+    after: Row | None
+
+    @staticmethod
+    def of(name: str, before: Cue | None, after: Cue | None) -> LineStep:
+        old, new = (None if cue is None else row_of(cue) for cue in (before, after))
+        if old is not None and new is not None:
+            keys = [key for key in (old | new) if old.get(key) != new.get(key)]
+            old, new = ({key: row.get(key) for key in keys} for row in (old, new))
+        was, now = (None if cue is None else stamp_of(cue) for cue in (before, after))
+        return LineStep(name, was, now, old, new)
+
+    def backwards(self) -> LineStep:
+        """The step that takes this one back."""
+        return LineStep(self.id, self.now, self.was, self.after, self.before)
+
+    def fits(self, cue: Cue | None) -> bool:
+        """Whether a line is as it was before this step."""
+        return self.was == (None if cue is None else stamp_of(cue))
+
+    def applied(self, cue: Cue | None, language: str) -> Cue | None:
+        """The line after this step. Raises ScriptError for a row that somebody has spoilt."""
+        if self.after is None:
+            return None
+        values = {**(row_of(cue) if cue is not None else {}), **self.after}
+        return read_cue(Fields(FILE), values, self.id, language, set())
+
+    def followed_by(self, other: LineStep) -> LineStep | None:
+        """Both as one; None where they do not belong together."""
+        sides = (self.before, self.after, other.before, other.after)
+        if self.id != other.id or self.now != other.was or any(side is None for side in sides):
+            return None
+        before = {**(other.before or {}), **(self.before or {})}
+        after = {**(self.after or {}), **(other.after or {})}
+        keys = [key for key in before if before[key] != after[key]]
+        return LineStep(
+            self.id, self.was, other.now, {k: before[k] for k in keys}, {k: after[k] for k in keys}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of undo: what was said of it and what it did. ``slots`` are JSON values of slots that came and
+    went with it. Steps of one ``group`` that follow each other are one."""
+
+    said: str
+    lines: tuple[LineStep, ...]
+    slots: Row | None = None
+    group: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.lines and not self.slots
+
+    def followed_by(self, other: Step) -> Step | None:
+        """Both as one step; None where they do not belong together."""
+        if not self.group or self.group != other.group or len(self.lines) != len(other.lines):
+            return None
+        both = [one.followed_by(two) for one, two in zip(self.lines, other.lines, strict=True)]
+        lines = tuple(line for line in both if line is not None)
+        whole = len(lines) == len(both) and not self.slots and not other.slots
+        return Step(other.said, lines, None, self.group) if whole else None
+
+
+class History:
+    """The steps of a work folder. Who uses it holds `shotad.script.track_files.track_lock`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._end = 0
+        self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
+        self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
+        self._tabs: dict[str, _TabActs] = {}
+        self._added: dict[str, int] = {}
+        self.sync()
+
+    def sync(self) -> None:
+        """Take in what others have added. A last line that is not whole is left out."""
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            size = 0
+        if size == self._end:
+            return
+        if size < self._end:  # somebody took the file away or began it anew
+            self._end = 0
+            self._stacks = {"undo": array("Q"), "redo": array("Q")}
+        if size:
+            with self.path.open("rb") as rows:
+                rows.seek(self._end)
+                for line in rows:
+                    self._follow(self._end, line)
+                    self._end += len(line)
+        self._say()
+
+    def add(self, step: Step, asked: Asked | None = None) -> None:
+        """A new step, ``asked`` for by a page; what was undone before cannot be done again."""
+        last = self.last("undo") if step.group else None
+        together = None if last is None else last.followed_by(step)
+        row = {**_step_row(together or step), **_asked_row(asked, step.lines)}
+        self._append({**row, "on": True} if together is not None else row)
+
+    def knows(self, asked: Asked | None) -> bool:
+        """Whether this act of a page was done."""
+        return asked is not None and asked[0] in self._tabs and asked[1] in self._tabs[asked[0]].numbers
+
+    def grown(self, asked: Asked | None, stamp: str, now: str) -> str:
+        """What a stamp became by acts of the same tab alone; it ends at ``now``, for an undo leads back to
+        stamps that were there before."""
+        acts = None if asked is None else self._tabs.get(asked[0])
+        seen: set[str] = set()
+        while acts is not None and stamp != now and stamp in acts.grown and stamp not in seen:
+            seen.add(stamp)
+            stamp = acts.grown[stamp]
+        return stamp
+
+    def pass_by(self, asked: Asked) -> None:
+        """Note that an act of a page changed nothing."""
+        self._append({"step": "none", **_asked_row(asked, ())})
+
+    def adding(self, line: str) -> Step | None:
+        """The step that last added this line; None where it is not known."""
+        at = self._added.get(line)
+        return None if at is None else self._step_at(at)
+
+    def last(self, way: Way) -> Step | None:
+        """The step that is undone, or done again, next; None where there is none."""
+        stack = self._stacks[way]
+        while stack:
+            step = self._step_at(stack[-1])
+            if step is not None:
+                return step
+            stack.pop()
+        return None
+
+    def label(self, way: Way) -> str | None:
+        """What was said of the step that `last` gives."""
+        step = self._next[way]
+        return None if step is None else step.said
+
+    def line(self, way: Way) -> str | None:
+        """The line that the step which `last` gives is about; None where it is about several, or slots."""
+        step = self._next[way]
+        return step.lines[0].id if step is not None and len(step.lines) == 1 else None
+
+    def move(self, way: Way, asked: Asked | None = None) -> None:
+        """Note that the next step was undone or done again."""
+        step = self.last(way) if asked is not None else None
+        lines = () if step is None else step.lines
+        moved = [line.backwards() for line in lines] if way == "undo" else lines
+        self._append({"step": way, **_asked_row(asked, moved)})
+
+    def skip(self, way: Way) -> None:
+        """Note that the next step can be undone or done again no more."""
+        self._append({"step": "skip", "way": way})
+
+    def _append(self, row: Row) -> None:
+        line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        self._remember(row)  # what cannot be noted was done all the same
+        try:
+            with self.path.open("ab") as out:
+                # A process killed in the middle of a row leaves it without an end.
+                if self._end and not self._ends_well():
+                    out.write(b"\n")
+                    self._end += 1
+                out.write(line)
+        except OSError as error:
+            raise WorkFolderError(
+                f"{self.path} cannot be written: {error.strerror}.", "What was done cannot be undone then."
+            ) from None
+        self._follow(self._end, line)
+        self._end += len(line)
+        self._say()
+
+    def _ends_well(self) -> bool:
+        with self.path.open("rb") as rows:
+            rows.seek(self._end - 1)
+            return rows.read(1) == b"\n"
+
+    def _follow(self, at: int, line: bytes) -> None:
+        """Bring the stacks up to date with a row that begins ``at`` a byte of the file."""
+        row = _parsed(line)
+        self._remember(row)
+        undo, redo = self._stacks["undo"], self._stacks["redo"]
+        match row:
+            case {"step": "done"}:
+                if row.get("on") and undo:
+                    undo.pop()
+                undo.append(at)
+                del redo[:]
+                self._added.update(dict.fromkeys(_added_in(row), at))
+            case {"step": "undo"} if undo:
+                redo.append(undo.pop())
+            case {"step": "redo"} if redo:
+                undo.append(redo.pop())
+            case {"step": "skip", "way": "undo"} if undo:
+                undo.pop()
+            case {"step": "skip", "way": "redo"} if redo:
+                redo.pop()
+
+    def _remember(self, row: Row) -> None:
+        """Keep which act of which tab a row is of, and what stamps it made of which."""
+        match row:
+            case {"asked": [str(tab), int(number)], "grew": list(pairs)}:
+                acts = self._tabs.pop(tab) if tab in self._tabs else _TabActs()
+                self._tabs[tab] = acts  # the last is the newest
+                acts.numbers.add(number)
+                acts.grown.update(pair for pair in pairs if _is_pair(pair))
+                if len(self._tabs) > _TABS:
+                    del self._tabs[next(iter(self._tabs))]
+
+    def _step_at(self, at: int) -> Step | None:
+        try:
+            with self.path.open("rb") as rows:
+                rows.seek(at)
+                return _step_of(_parsed(rows.readline()))
+        except (OSError, KeyError, TypeError):
+            return None
+
+    def _say(self) -> None:
+        for way in self._next:
+            self._next[way] = self.last(way)
+
+
+@dataclass(frozen=True, slots=True)
+class _TabActs:
+    """The numbers of a tab's acts that were done, and the stamps of lines that they made of others."""
+
+    numbers: set[int] = field(default_factory=set)
+    grown: dict[str, str] = field(default_factory=dict)
+
+
+def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]:
+    if asked is None:
+        return {}
+    return {"asked": list(asked), "grew": [[one.was, one.now] for one in lines if one.was and one.now]}
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
+
+
+def _added_in(row: Row) -> list[str]:
+    match row:
+        case {"lines": list(lines)}:
+            return [one["id"] for one in lines if isinstance(one, dict) and _is_new(one)]
+    return []
+
+
+def _is_new(line: Row) -> bool:
+    return isinstance(line.get("id"), str) and line.get("was") is None and line.get("now") is not None
+
+
+def _parsed(line: bytes) -> Row:
+    return whole_record(FILE, line) or {}
+
+
+def _step_row(step: Step) -> dict[str, Any]:
+    lines = [
+        {"id": one.id, "was": one.was, "now": one.now, "before": one.before, "after": one.after}
+        for one in step.lines
+    ]
+    row: dict[str, Any] = {"step": "done", "said": step.said, "lines": lines}
+    return row | ({"slots": step.slots} if step.slots else {}) | ({"group": step.group} if step.group else {})
+
+
+def _step_of(row: Row) -> Step:
+    lines: Sequence[Row] = row["lines"]
+    return Step(
+        row["said"],
+        tuple(LineStep(one["id"], one["was"], one["now"], one["before"], one["after"]) for one in lines),
+        row.get("slots"),
+        row.get("group", ""),
+    )
+
+
+_UNDONE = {"undo": "undone", "redo": "done again"}
+
+
+def step_of(track: Track, change: Change, group: str = "") -> Step:
+    before = {cue.id: cue for cue in track.cues}
+    lines = [LineStep.of(cue.id, before.get(cue.id), cue) for cue in change.cues]
+    lines += [LineStep.of(name, before[name], None) for name in change.gone if name in before]
+    return Step(change.said, tuple(lines), _slots_json(slots_in(change)), group)
+
+
+def changed_track(track: Track, change: Change) -> Track:
+    cues = {cue.id: cue for cue in track.cues} | {cue.id: cue for cue in change.cues}
+    return track.with_cues(cue for name, cue in cues.items() if name not in change.gone)
+
+
+def slots_in(change: Change) -> SlotChange:
+    """The slots that come and go with a change."""
+    return change.slots if isinstance(change, SlotsChanged) else SlotChange()
+
+
+def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
+    """What takes a step back, or does it again.
+
+    Raises OutOfDate where one of its lines, or one of ``slots``, has changed otherwise since.
+    """
+    cues = {cue.id: cue for cue in track.cues}
+    lines = [line.backwards() if way == "undo" else line for line in step.lines]
+    moved = _slots_of(step.slots)
+    moved = moved.inverse if way == "undo" else moved
+    there = {slot.id for slot in slots}
+    changed = [line.id for line in lines if not line.fits(cues.get(line.id))]
+    changed += [slot.id for slot in moved.removed if slot.id not in there]
+    changed += [slot.id for slot in moved.added if slot.id in there]
+    if changed:
+        said, names = step.said.rstrip("."), ", ".join(dict.fromkeys(changed))
+        raise OutOfDate(
+            f"“{said}” cannot be {_UNDONE[way]}: {names} has changed otherwise since.",
+            "It is passed over and nothing is lost; the step before it comes next.",
+        )
+    after = {line.id: line.applied(cues.get(line.id), track.language) for line in lines}
+    present = tuple(cue for cue in after.values() if cue is not None)
+    gone = tuple(name for name, cue in after.items() if cue is None)
+    said = f"{_UNDONE[way].capitalize()}: {step.said}"
+    focus = present[0].id if present else None
+    if moved != SlotChange():
+        return SlotsChanged(said, present, gone, focus, slots=moved)
+    return Change(said, present, gone, focus)
+
+
+def _slots_json(slots: SlotChange) -> Json | None:
+    if slots == SlotChange():
+        return None
+    return {"added": slot_rows(slots.added), "removed": slot_rows(slots.removed)}
+
+
+def _slots_of(row: Json | None) -> SlotChange:
+    if row is None:
+        return SlotChange()
+    return SlotChange(tuple(slots_of(row["added"])), tuple(slots_of(row["removed"])))

@@ -1,0 +1,341 @@
+"""Work in the background: jobs that the page asked for, one after the other, and work that waits for
+quiet.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shotad.core import Progress, ReviewError, ShotadError, Task
+from shotad.review.kinds import Hub, Json
+
+State = Literal["waiting", "running", "done", "failed", "stopped"]
+Work = Callable[[Progress], Json]
+"""What a job does; its result goes to the page. ``files`` of it may be fetched by their ``name``; ``path`` is
+where they are, from the work folder on."""
+
+_LOG = logging.getLogger(__name__)
+
+_PAUSE = 0.2
+"""Seconds between two words on how far a job is."""
+_MOST_NOTES = 200
+_MOST_ENDED = 50
+"""Jobs that have ended and are still shown."""
+
+_VERSIONS = itertools.count(time.time_ns() // 1000)
+"""They go on ascending when the server is started again, and are whole numbers to a browser too."""
+
+
+class Stopped(BaseException):
+    """A job was asked to stop. No Exception: nothing that saves the rest of a batch may take it for a
+    failure of one item, as with KeyboardInterrupt."""
+
+
+@dataclass
+class _Job:
+    id: str
+    kind: str
+    title: str
+    work: Work
+    state: State = "waiting"
+    tasks: list[_Task] = field(default_factory=list)
+    notes: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    result: Json | None = None
+    error: Json | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ("done", "failed", "stopped")
+
+    def view(self) -> dict[str, Any]:
+        """What the page shows. Of two views the one with the higher ``version`` is the newer, however they
+        came to the page."""
+        task = self.tasks[-1] if self.tasks else None
+        return {
+            "id": self.id,
+            "version": next(_VERSIONS),
+            "kind": self.kind,
+            "title": self.title,
+            "state": self.state,
+            "stopping": self.stop.is_set() and not self.has_ended,
+            "step": task.name if task else "",
+            "done": task.fraction if task else None,
+            "notes": list(self.notes),
+            "result": self.result,
+            "error": self.error,
+        }
+
+
+class Jobs:
+    """The jobs of a session. All methods may be called from any thread."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._changed = threading.Condition(threading.RLock())
+        self._jobs: dict[str, _Job] = {}
+        self._files: dict[str, str] = {}
+        self._count = 0
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def start(self, kind: str, title: str, work: Work) -> Json:
+        """Queue a job; what the page shows of it. Raises ReviewError when the server is about to end."""
+        with self._changed:
+            if self._closed:
+                raise ReviewError(f"{title}: not begun, for the review is being closed.")
+            self._count += 1
+            job = _Job(f"j{self._count}", kind, title, work)
+            self._jobs[job.id] = job
+            self._forget()
+            if self._thread is None:
+                # A daemon: a job that does not stop in time must not keep the program; all files are
+                # replaced whole, so what it was about to write is simply not there.
+                self._thread = threading.Thread(target=self._run, name="review jobs", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return self._tell(job)
+
+    def views(self) -> list[Json]:
+        with self._changed:
+            return [job.view() for job in self._jobs.values()]
+
+    def version(self) -> int:
+        """What jobs begun from now on have higher versions than."""
+        return next(_VERSIONS)
+
+    def stop(self, name: str) -> Json:
+        """Ask a job to stop: one that waits does at once, one that runs at its next step."""
+        with self._changed:
+            job = self._jobs.get(name)
+            if job is None:
+                raise ReviewError(f"There is no job {name}.", "It ended long ago, or before a restart.")
+            job.stop.set()
+            if job.state == "waiting":
+                job.state = "stopped"
+            self._changed.notify_all()
+            return self._tell(job)
+
+    def made(self, name: str) -> str:
+        """Where the file of this name is that a job of this session has made, from the work folder on.
+
+        Raises ReviewError where none has.
+        """
+        with self._changed:
+            if name not in self._files:
+                raise ReviewError("There is no such file.")
+            return self._files[name]
+
+    def close(self, seconds: float = 0.0) -> tuple[str, ...]:
+        """Ask all jobs to stop, take no more, and wait so many seconds at most; titles of what still runs."""
+        with self._changed:
+            self._closed = True
+            for job in self._jobs.values():
+                if not job.has_ended:
+                    job.stop.set()
+                    job.state = "stopped" if job.state == "waiting" else job.state
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        with self._changed:
+            return tuple(job.title for job in self._jobs.values() if job.state == "running")
+
+    def _run(self) -> None:
+        while (job := self._next()) is not None:
+            progress = _JobProgress(self, job)
+            try:
+                result = job.work(progress)
+            except Stopped:
+                self._end(job, "stopped")
+            except ShotadError as error:
+                self._end(job, "failed", error={"what": error.what, "hint": error.hint})
+            except Exception as error:  # noqa: BLE001  the thread must live on for the next job
+                _LOG.exception("A job of the review page failed: %s", job.title)
+                self._end(job, "failed", error=_explained(error))
+            else:
+                self._end(job, "done", result=result)
+
+    def _next(self) -> _Job | None:
+        with self._changed:
+            while True:
+                job = next((job for job in self._jobs.values() if job.state == "waiting"), None)
+                if job is not None:
+                    job.state = "running"
+                    break
+                if self._closed:
+                    return None
+                self._changed.wait()
+            self._tell(job)
+        return job
+
+    def _end(self, job: _Job, state: State, *, result: Json | None = None, error: Json | None = None) -> None:
+        with self._changed:
+            job.state, job.result, job.error = state, result, error
+            job.tasks.clear()
+            for file in (result or {}).get("files", ()):
+                self._files[str(file["name"])] = str(file.get("path", file["name"]))
+            self._forget()
+            self._changed.notify_all()
+            self._tell(job)
+
+    def _tell(self, job: _Job) -> Json:
+        """Tell the pages of a job, in the order in which it changed: the lock is held."""
+        view = job.view()
+        self._hub.tell("job", view)
+        return view
+
+    def _forget(self) -> None:
+        ended = [job.id for job in self._jobs.values() if job.has_ended]
+        for name in ended[: max(0, len(ended) - _MOST_ENDED)]:
+            del self._jobs[name]
+
+
+class _JobProgress:
+    """A front end for progress that the page shows. Raises Stopped when the job was asked to stop."""
+
+    def __init__(self, jobs: Jobs, job: _Job) -> None:
+        self._jobs, self.job = jobs, job
+        self._told = 0.0
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        self._check()
+        task = _Task(self, name, total)
+        with self._jobs._changed:
+            self.job.tasks.append(task)
+        self.tell()
+        return task
+
+    def note(self, text: str) -> None:
+        self._check()
+        with self._jobs._changed:
+            self.job.notes.append(text)
+        self.tell()
+
+    def advanced(self, task: _Task, amount: float) -> None:
+        self._check()
+        with self._jobs._changed:
+            task.amount += amount
+            due = time.monotonic() - self._told >= _PAUSE
+        if due:
+            self.tell()
+
+    def ended(self, task: _Task) -> None:
+        with self._jobs._changed:
+            if task in self.job.tasks:
+                self.job.tasks.remove(task)
+
+    def tell(self) -> None:
+        with self._jobs._changed:
+            self._told = time.monotonic()
+            self._jobs._tell(self.job)
+
+    def _check(self) -> None:
+        if self.job.stop.is_set():
+            raise Stopped
+
+
+class _Task:
+    def __init__(self, progress: _JobProgress, name: str, total: float | None) -> None:
+        self._progress, self.name, self._total = progress, name, total
+        self.amount = 0.0
+
+    @property
+    def fraction(self) -> float | None:
+        """How much is done, 0 to 1; None where that is not known."""
+        return round(min(self.amount / self._total, 1.0), 4) if self._total else None
+
+    def advance(self, amount: float = 1) -> None:
+        self._progress.advanced(self, amount)
+
+    def done(self) -> None:
+        self._progress.ended(self)
+
+
+def _explained(error: Exception) -> Json:
+    return {
+        "what": f"A fault of shotad itself: {type(error).__name__}. What was done before is kept.",
+        "hint": "The terminal of shotad review says more. Please report it.",
+    }
+
+
+_JOIN = 10.0
+"""Seconds that `WhenQuiet.close` waits for work under way."""
+
+
+class WhenQuiet:
+    """Calls ``work`` once ``pause`` seconds have gone by since the last `ask`, and at most ``longest`` since
+    the first (None: for as long as it goes on being asked).
+
+    ``work`` must not raise: what it raises ends the thread.
+    """
+
+    def __init__(
+        self, work: Callable[[], None], pause: float, name: str, *, longest: float | None = None
+    ) -> None:
+        self._work, self._pause, self._longest = work, pause, longest
+        self._latest = math.inf
+        self._state = threading.Condition()
+        self._due: float | None = None
+        self._busy = self._closed = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_due(self) -> bool:
+        with self._state:
+            return self._due is not None
+
+    def ask(self, pause: float | None = None) -> None:
+        """Have the work done after ``pause`` seconds (None: as set), counted anew with each call."""
+        with self._state:
+            now = time.monotonic()
+            if self._due is None:
+                self._latest = math.inf if self._longest is None else now + self._longest
+            self._due = min(now + (self._pause if pause is None else pause), self._latest)
+            self._state.notify_all()
+
+    def settle(self, timeout: float) -> bool:
+        """Wait until nothing is asked for and nothing under way; False where that took too long."""
+        with self._state:
+            return self._state.wait_for(lambda: self._due is None and not self._busy, timeout)
+
+    def close(self, *, finish: bool = False) -> None:
+        """Take nothing more on, and wait a while for what is under way; ``finish``: until it is done, and do
+        now what is asked for."""
+        with self._state:
+            self._closed, is_due = True, self._due is not None
+            self._state.notify_all()
+        self._thread.join(None if finish else _JOIN)
+        if finish and is_due:
+            self._work()
+
+    def _run(self) -> None:
+        while self._is_time():
+            try:
+                self._work()
+            finally:
+                with self._state:
+                    self._busy = False
+                    self._state.notify_all()
+
+    def _is_time(self) -> bool:
+        """Wait until there is work; False where there will be none."""
+        with self._state:
+            while not self._closed:
+                left = None if self._due is None else self._due - time.monotonic()
+                if left is not None and left <= 0:
+                    self._due, self._busy = None, True
+                    return True
+                self._state.wait(left)
+            self._due = None
+            self._state.notify_all()
+            return False

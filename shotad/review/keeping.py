@@ -1,0 +1,444 @@
+"""The track of a work folder as a session keeps it: what others write is taken in, what it writes is safe.
+
+Edits in the scripts beside the track come in, and the scripts follow the track; what the run found of the
+film is read again when its records change; the track is written whole and at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+from shotad.core import (
+    Config,
+    FilmInfo,
+    ReviewError,
+    ScriptError,
+    ShotadError,
+    WorkFolder,
+    WorkFolderError,
+    write_bytes,
+)
+from shotad.film import Prepared, SlotChange, change_slots, recorded
+from shotad.review.history import changed_track, slots_in, stamp_of
+from shotad.review.jobs import WhenQuiet
+from shotad.review.kinds import Change, Hub
+from shotad.script import (
+    REDO,
+    TRACK,
+    WRITTEN,
+    Cue,
+    Format,
+    Track,
+    are_written,
+    cue_block,
+    cue_span,
+    edited_scripts,
+    from_json,
+    script_places,
+    script_texts,
+    to_json,
+    track_lock,
+    with_scripts,
+    write_texts,
+)
+
+_RECORDS = ("shots.json", "speech.json", "slots.json")
+
+
+class Known:
+    """The records of a work folder. Raises WorkFolderError where one is missing or damaged."""
+
+    def __init__(self, folder: Path, film: FilmInfo, config: Config) -> None:
+        self._folder, self._film, self._config = folder, film, config
+        self._files = tuple(folder / name for name in _RECORDS)
+        self.read()
+
+    @property
+    def is_stale(self) -> bool:
+        return signatures(self._files) != self._seen
+
+    def read(self) -> None:
+        self._seen = signatures(self._files)
+        self.prepared: Prepared = recorded(WorkFolder(self._folder), self._film, self._config)
+
+    def look(self) -> bool:
+        """Read them if they are stale; whether something new was found. A run that is in the middle of
+        writing them is waited for, until the next look."""
+        if not self.is_stale:
+            return False
+        try:
+            self.read()
+        except WorkFolderError:
+            self._seen = ()
+            return False
+        return True
+
+
+Edited = tuple[Format, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What came of a look at the scripts: the ``track`` with what people changed in them, None where that is
+    nothing new; ``trouble`` is why some of it cannot be brought in."""
+
+    track: Track | None = None
+    trouble: ShotadError | None = None
+
+
+class SideScripts:
+    """The scripts of a folder for the film called ``name``. Who reads or writes them holds the track's lock.
+
+    Those with somebody's edits that cannot be brought in are left as they are; the others follow the track.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._files = (*script_places(folder, name), folder / WRITTEN)
+        self._seen: object = None
+        self._blocked: frozenset[Path] = frozenset()
+
+    @property
+    def is_stale(self) -> bool:
+        return signatures(self._files) != self._seen
+
+    def brought_into(self, track: Track) -> Looked:
+        """What came of the edits in scripts; nothing where the scripts are as they were looked at last."""
+        now = signatures(self._files)
+        if now == self._seen:
+            return Looked()
+        self._seen, self._blocked, trouble = now, frozenset(), None
+        edited = edited_scripts(self._folder, self._name)
+        try:
+            brought = self._with(track, edited)
+        except ShotadError as error:
+            good = self._sound(track, edited)
+            self._blocked = frozenset(path for _, path in edited) - {path for _, path in good}
+            brought, trouble = self._with(track, good), error
+        return Looked(None if brought is track else brought, trouble)
+
+    def texts(self, track: Track) -> Mapping[Path, str]:
+        """What the scripts of a track hold."""
+        return script_texts(track, self._folder, self._name)
+
+    def write(self, texts: Mapping[Path, str]) -> None:
+        """Write the scripts that are not so already, but those in which somebody's edits wait."""
+        free = {path: text for path, text in texts.items() if path not in self._blocked}
+        if self._are_so(free):
+            return
+        write_texts(free, self._folder)
+        self._seen = signatures(self._files)
+
+    def _are_so(self, texts: Mapping[Path, str]) -> bool:
+        edited = {path for _, path in edited_scripts(self._folder, self._name)}
+        there = all(path.is_file() for path in texts)
+        return there and are_written(texts, self._folder) and not edited & texts.keys()
+
+    def _with(self, track: Track, edited: Sequence[Edited]) -> Track:
+        return with_scripts(track, WorkFolder(self._folder), edited).track
+
+    def _sound(self, track: Track, edited: Sequence[Edited]) -> list[Edited]:
+        """The edited scripts that contradict neither the track nor each other."""
+        alone = [script for script in edited if self._fits(track, [script])]
+        pairs = (pair for pair in combinations(alone, 2) if not self._fits(track, pair))
+        bad = {path for pair in pairs for _, path in pair}
+        return [(form, path) for form, path in alone if path not in bad]
+
+    def _fits(self, track: Track, edited: Sequence[Edited]) -> bool:
+        try:
+            self._with(track, edited)
+        except ShotadError:
+            return False
+        return True
+
+
+class Keeper:
+    """Reads and writes one track, its slots and its scripts, under locks (`open`).
+
+    ``revision`` counts states of the track. Raises as `shotad.review.session.Session`.
+    """
+
+    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Hub | None) -> None:
+        self.folder, self.revision, self.news = folder, 0, News()
+        self.known = Known(folder, film, config)
+        self._film, self._hub = film, hub
+        self._lock = threading.RLock()
+        self._file = TrackFile(folder / TRACK)
+        self._trouble: tuple[str, str] | None = None
+        self._broken = False
+        self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
+        try:
+            with self.open():
+                self.track = self._read_first()
+                self._beside = SideScripts(folder, self.track.film.name)
+                self._look_beside()
+        except BaseException:
+            self._scripts.close()
+            raise
+        self._scripts.ask()  # those that a killed server left as they were
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Nobody else, in this process or another, changes the track meanwhile."""
+        with self._lock, track_lock(self.folder):
+            yield
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether something on the disk is another than what was last read or written."""
+        with self._lock:
+            return self._file.is_stale or self._beside.is_stale or self.known.is_stale
+
+    def take_in(self) -> None:
+        """Bring the track up to what the disk has; it is `open`. Raises ReviewError while that is no good."""
+        before = self.track
+        try:
+            found = self._file.look()
+        except ScriptError as error:
+            hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
+            self.tell(error.what, hint)
+            self._broken = True
+            raise ReviewError(error.what, hint) from None
+        if self._broken:
+            self._broken = False
+            self.tell("", "")  # it is mended
+        try:
+            if found is not None:
+                self._adopt(found)
+            self._look_beside()
+        finally:
+            self.news.add(differences(before, self.track))
+            self.revision += self.track is not before
+        if self.known.look() and self._hub is not None:
+            self._hub.tell("film", {})
+
+    def keep(self, change: Change) -> None:
+        """Write a change, its slots and then its lines, both or none; it is `open`."""
+        slots, track = slots_in(change), changed_track(self.track, change)
+        moved = slots != SlotChange()
+        if moved:
+            change_slots(self.folder, slots)
+        try:
+            self._file.write(track)
+        except ShotadError:
+            if moved:
+                change_slots(self.folder, slots.inverse)
+            raise
+        if moved:
+            self.known.read()
+        self.track = track
+        self.revision += 1
+        self._scripts.ask()
+
+    def close(self) -> None:
+        self._scripts.close(finish=True)
+
+    def tell(self, what: str, hint: str) -> None:
+        if self._hub is not None and self._trouble != (what, hint):
+            self._hub.tell("trouble", {"what": what, "hint": hint})
+        self._trouble = (what, hint)
+
+    def _read_first(self) -> Track:
+        track = self._file.look()
+        if track is None or track.film.fingerprint != self._film.fingerprint:
+            name = "none" if track is None else track.film.name
+            raise WorkFolderError(
+                f"{self._file.path} belongs to another film: {name}, not {self._film.name}.",
+                "Name that film with --film, or another work folder.",
+            )
+        return track
+
+    def _adopt(self, found: Track) -> None:
+        if found.film.fingerprint != self._film.fingerprint:
+            self._file.forget()
+            raise ReviewError(
+                f"{self._file.path} now belongs to another film: {found.film.name}.",
+                f"Put the track of {self._film.name} back; until then nothing is changed here.",
+            )
+        kept = {cue.id: cue for cue in self.track.cues}
+        # Lines that are the same stay the same objects, by which what is known of them is found again.
+        same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
+        self.track = replace(found, cues=tuple(same))
+        self._scripts.ask()
+
+    def _look_beside(self) -> None:
+        """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
+        looked = self._beside.brought_into(self.track)
+        if looked.trouble is None:
+            self._trouble = None
+        else:
+            self.tell(looked.trouble.what, looked.trouble.hint)
+        if looked.track is not None:
+            self._file.write(looked.track)
+            self.track = looked.track
+            self._scripts.ask()
+
+    def _write_scripts(self) -> None:
+        """Write the scripts as the track now is, but those in which edits wait to be sorted out."""
+        texts = self._beside.texts(self.track)
+        try:
+            with self.open():
+                self.take_in()
+                self._beside.write(texts)
+        except ShotadError as error:
+            self.tell(error.what, error.hint)
+
+
+Signature = tuple[int, int, int] | None
+"""By what a file is known to be the same: when it was changed, its size, its place on the disk."""
+
+
+def signature(path: Path) -> Signature:
+    """None where there is no such file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
+    return tuple(map(signature, paths))
+
+
+class TrackFile:
+    """The file of a track, as far as this process knows it.
+
+    Lines that did not change keep their text, so that writing 2,000 of them takes milliseconds.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: Signature = None
+        self._data: bytes | None = None
+        self._blocks: dict[str, tuple[Cue, str, str]] = {}
+        self._broken: tuple[Signature, ScriptError] | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the file is another than the one that was last read or written."""
+        return self._known is None or signature(self.path) != self._known
+
+    def forget(self) -> None:
+        """Read the file again at the next `look`, whatever it holds."""
+        self._known, self._data = None, None
+
+    def look(self) -> Track | None:
+        """The track, where it is not what was last read or written; else None.
+
+        Raises ScriptError while it cannot be read or understood.
+        """
+        now = signature(self.path)
+        if now is not None and now == self._known:
+            return None
+        if self._broken is not None and self._broken[0] == now:
+            raise self._broken[1]
+        try:
+            return self._read(now)
+        except ScriptError as error:
+            self._broken = (now, error)
+            raise
+
+    def write(self, track: Track) -> None:
+        """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
+        data = to_json(track, self.block, self.span).encode()
+        write_bytes(self.path, [data])
+        self._known, self._data, self._broken = signature(self.path), data, None
+        if len(self._blocks) > 2 * len(track.cues) + 100:
+            there = {cue.id for cue in track.cues}
+            self._blocks = {name: kept for name, kept in self._blocks.items() if name in there}
+
+    def block(self, cue: Cue) -> str:
+        return self._of(cue)[1]
+
+    def span(self, cue: Cue) -> str:
+        return self._of(cue)[2]
+
+    def _of(self, cue: Cue) -> tuple[Cue, str, str]:
+        kept = self._blocks.get(cue.id)
+        if kept is None or kept[0] is not cue:
+            kept = self._blocks[cue.id] = (cue, cue_block(cue), cue_span(cue))
+        return kept
+
+    def _read(self, now: Signature) -> Track | None:
+        try:
+            data = self.path.read_bytes()
+            text = data.decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
+        if data == self._data:
+            self._known = now
+            return None
+        track = from_json(text, str(self.path))
+        self._known, self._data, self._broken = now, data, None
+        return track
+
+
+Before = Mapping[str, Cue | None]
+"""Lines that have changed, as they were; None: they were not there."""
+
+
+def differences(before: Track, after: Track) -> Before:
+    """The lines that are not the same objects in two states of a track."""
+    if before is after:
+        return {}
+    old, new = ({cue.id: cue for cue in track.cues} for track in (before, after))
+    return {name: old.get(name) for name in (*new, *old) if old.get(name) is not new.get(name)}
+
+
+class News:
+    """Lines that others changed: which of them nobody was told of yet, and which a job may have written."""
+
+    def __init__(self) -> None:
+        self._untold: dict[str, Cue | None] = {}
+        self._taken: dict[str, Cue | None] = {}
+        self._expects = False
+
+    def __bool__(self) -> bool:
+        return bool(self._untold)
+
+    def add(self, changed: Before) -> None:
+        """Lines have been taken in."""
+        self._untold = {**changed, **self._untold}
+        self._taken = {**changed, **self._taken}
+
+    def expect(self) -> None:
+        """A job begins: what is taken in from now on is what it wrote, which it tells itself."""
+        self._taken, self._expects = {}, True
+
+    def of_job(self, now: Track, last: Before) -> Before:
+        """The lines that a job wrote, as they were before it; it is at its end.
+
+        Where nobody said when it began, they are the ``last`` that were taken in, and those that were
+        described anew.
+        """
+        anew = {cue.id for cue in now.cues if cue.edited is not None and cue.edited.source == REDO}
+        found = {
+            name: cue for name, cue in self._taken.items() if self._expects or name in anew or name in last
+        }
+        self._taken, self._expects = {}, False
+        return {**last, **found}
+
+    def told(self, known: Container[str], now: Track) -> Change:
+        """What nobody was told of, less the lines that are ``known``; from now on it is told.
+
+        No words are made of how a render spoke a line, nor of what a job does.
+        """
+        before = {name: cue for name, cue in sorted(self._untold.items()) if name not in known}
+        self._untold = {}
+        there = {cue.id: cue for cue in now.cues}
+        gone = tuple(name for name in before if name not in there)
+        cues = tuple(there[name] for name in before if name in there)
+        number = 0 if self._expects else len(gone) + sum(_is_other(before[cue.id], cue) for cue in cues)
+        what = "1 line was" if number == 1 else f"{number} lines were"
+        said = f"{what} changed by another program." if number else ""
+        return Change(said, cues, gone)
+
+
+def _is_other(before: Cue | None, now: Cue) -> bool:
+    return before is None or stamp_of(before) != stamp_of(now)

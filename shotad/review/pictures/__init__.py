@@ -1,1 +1,0 @@
-"""What is seen: whether browsers play the film, a small copy, frames, the film strip."""

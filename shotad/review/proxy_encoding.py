@@ -1,0 +1,461 @@
+"""How the film's small copy is made: with the picture as it is, or encoded anew, H.264 and AAC in MP4.
+
+Encoded, it is at most `LINES` high. There are no frames that refer to later ones, so that no edit list stands
+between its clock and the player's, and every second a frame from which decoding can begin, so that seeking is
+quick.
+
+With the picture as it is, packets move from one container into another. That is a matter of seconds, not of
+the film's length, and right for most films that browsers do not play: H.264 and AAC in Matroska, or in MP4
+with a clock that does not begin at 0. Sound is copied too where it runs from about second 0 on without a
+gap, and encoded anew otherwise. Whatever turns out on the way not to fit is `Uncopyable`, and the picture is
+encoded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from shotad.film import (
+    Film,
+    Frame,
+    Samples,
+    Size,
+    Turn,
+    choose_track,
+    exact,
+    is_cover,
+    light_of,
+    matrix_of,
+    sound_blocks,
+    turn_of,
+)
+from shotad.review.playable import plays_picture
+
+if TYPE_CHECKING:
+    from av import Packet, VideoFrame
+    from av.audio.stream import AudioStream
+    from av.container import OutputContainer
+    from av.video.stream import VideoStream
+
+LINES = 480
+"""Of the copy's picture, at most."""
+
+QUALITY = 26
+"""x264's constant rate factor."""
+
+BETWEEN_KEYS = 1.0
+"""Seconds from one frame at which decoding can begin to the next, at most (a frame's length aside)."""
+
+CLOCK = Fraction(1, 90_000)
+RATE, BITS = 48_000, 128_000
+
+_BT709, _LIMITED = 1, 1
+_EVERY = 0.5
+"""Film seconds between two reports of progress, at least."""
+
+Report = Callable[[float], None]
+"""Told the share that is done, 0 to 1."""
+
+
+class Teller:
+    """Tells how far a copy is: not at every frame, and not that it is done."""
+
+    def __init__(self, length: float, report: Report) -> None:
+        self._length, self._report, self._told = max(length, 1e-3), report, 0.0
+
+    def reached(self, second: float) -> None:
+        if second - self._told >= _EVERY:
+            self._told = second
+            self._report(min(0.99, second / self._length))
+
+
+def encode(film: Film, track: int | None, output: OutputContainer, report: Report) -> None:
+    """Write picture and sound of ``film`` to an open MP4 file; ``track`` as for `sound_blocks`."""
+    frames = film.frames()
+    first = next(frames)
+    picture, teller = _Picture(output, first, film), Teller(film.info.duration, report)
+    sound = EncodedSound(output, film, track) if choose_track(film.info, track) is not None else None
+    for frame, until in _with_next(first, frames):
+        picture.add(frame, until)
+        if sound is not None:
+            sound.up_to(frame.seconds)
+        teller.reached(frame.seconds)
+    picture.finish()
+    if sound is not None:
+        sound.finish()
+
+
+def _with_next(first: Frame, frames: Iterator[Frame]) -> Iterator[tuple[Frame, float | None]]:
+    """Each frame and when the next comes up; None after the last."""
+    before = first
+    for frame in frames:
+        yield before, frame.seconds
+        before = frame
+    yield before, None
+
+
+class _Picture:
+    """The picture of the copy."""
+
+    def __init__(self, output: OutputContainer, first: Frame, film: Film) -> None:
+        self._output, self._film = output, film
+        self._size: Size = film.info.size_within(LINES)
+        self._upright = first.raw is not None and turn_of(first.raw) == Turn()
+        self._matrix = matrix_of(first.raw) if first.raw is not None and self._plain(first) else _BT709
+        self._stream = self._coder(first)
+        self._due, self._last = 0.0, -1
+        self._shrink: Any = None
+
+    def _coder(self, first: Frame) -> VideoStream:
+        rate = self._film.info.frame_rate or Fraction(25)
+        options = {"preset": "veryfast", "crf": str(QUALITY), "forced-idr": "1", "bf": "0"}
+        stream: Any = self._output.add_stream("libx264", rate=rate, options=options)
+        stream.width, stream.height = self._size
+        stream.pix_fmt = "yuv420p"
+        stream.time_base = CLOCK
+        context = stream.codec_context
+        context.time_base = CLOCK
+        # Only forced ones: they are counted in seconds, and frames may be of any length.
+        context.gop_size = 100_000
+        context.colorspace, context.color_range = self._matrix, _LIMITED
+        if self._plain(first) and first.raw is not None:
+            context.color_primaries, context.color_trc = first.raw.color_primaries, first.raw.color_trc
+        else:
+            context.color_primaries = context.color_trc = _BT709
+        coder: VideoStream = stream
+        return coder
+
+    def add(self, frame: Frame, until: float | None) -> None:
+        """One frame. The first is shown from second 0 on; of two within one tick the first stays."""
+        from av.video.frame import PictureType
+
+        # Half a tick early: a player that is sent to the frame's own second rounds, perhaps past it.
+        stamp = 0 if self._last < 0 else math.floor(frame.seconds / CLOCK - 0.5)
+        if stamp <= self._last:
+            return
+        self._last = stamp
+        small = self._small(frame)
+        small.pts, small.time_base = stamp, CLOCK
+        length = until - frame.seconds if until is not None else self._shown_for(frame)
+        small.duration = max(1, round(length / CLOCK))
+        small.pict_type = PictureType.NONE
+        if frame.seconds >= self._due or stamp == 0:
+            small.pict_type, self._due = PictureType.I, frame.seconds + BETWEEN_KEYS
+        self._output.mux(self._stream.encode(small))
+
+    def finish(self) -> None:
+        self._output.mux(self._stream.encode(None))
+
+    def _shown_for(self, frame: Frame) -> float:
+        """Seconds that the last frame is shown."""
+        raw = frame.raw
+        if raw is not None and raw.duration and raw.time_base is not None:
+            return float(raw.duration * raw.time_base)
+        return float(1 / (self._film.info.frame_rate or 25))
+
+    def _plain(self, frame: Frame) -> bool:
+        """Whether the planes need nothing but shrinking: upright, SDR, 4:2:0 and the like, progressive."""
+        raw = frame.raw
+        if raw is None or not self._upright or raw.interlaced_frame or light_of(raw) != "sdr":
+            return False
+        return raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
+
+    def _small(self, frame: Frame) -> VideoFrame:
+        from av import VideoFrame
+        from av.video.reformatter import Interpolation, VideoReformatter
+
+        self._shrink = self._shrink or VideoReformatter()
+        scale = partial(self._shrink.reformat, format="yuv420p", dst_color_range=_LIMITED, threads=1)
+        if frame.raw is not None and self._plain(frame):
+            raw = frame.raw
+            small: VideoFrame = scale(
+                raw,
+                *self._size,
+                src_colorspace=matrix_of(raw),
+                dst_colorspace=self._matrix,
+                interpolation=Interpolation.AREA,
+            )
+            return small if small is not raw else VideoFrame.from_ndarray(raw.to_ndarray(), "yuv420p")
+        painted = VideoFrame.from_ndarray(frame.rgb(self._size), "rgb24")
+        turned: VideoFrame = scale(painted, dst_colorspace=self._matrix)
+        return turned
+
+
+class EncodedSound:
+    """The sound of the copy, stereo, laid out from second 0 on: late beginnings and gaps are silence."""
+
+    def __init__(self, output: OutputContainer, film: Film, track: int | None) -> None:
+        self._output = output
+        blocks = sound_blocks(film, track, RATE, "stereo")
+        self._blocks: Iterator[Samples] = (block.samples for block in blocks)
+        self._stream: AudioStream = output.add_stream("aac", rate=RATE, layout="stereo")
+        self._stream.codec_context.bit_rate = BITS
+        self._given, self._over = 0, False
+
+    @property
+    def end(self) -> float:
+        """The second up to which it has come."""
+        return self._given / RATE
+
+    def up_to(self, second: float) -> None:
+        """Write what sounds before ``second``, so that it stands beside its picture in the file."""
+        while not self._over and self.end <= second:
+            samples = next(self._blocks, None)
+            if samples is None:
+                self._over = True
+            else:
+                from av import AudioFrame
+                from numpy import ascontiguousarray, clip
+
+                planes = ascontiguousarray(clip(samples, -1, 1).T)
+                frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
+                frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
+                self._given += len(samples)
+                self._output.mux(self._stream.encode(frame))
+
+    def finish(self) -> None:
+        self.up_to(math.inf)
+        self._output.mux(self._stream.encode(None))
+
+
+MOST_BYTES = 8 << 30
+"""A film that is larger is encoded small: 8 GiB are two hours at 9 Mbit/s."""
+
+MOST_OF_DISK = 0.5
+"""Of the free space, at most so much is taken by a copy that is as large as the film."""
+
+CONTAINERS = frozenset({"mov", "matroska"})
+"""Whose times can be trusted packet by packet (``matroska`` is WebM as well)."""
+
+USUAL = 3600
+"""Ticks from one frame to the next where the film does not say."""
+
+MOST_LATE = 0.04
+"""Seconds after which sound may begin and still be copied."""
+
+SLACK = 0.012
+"""Seconds by which a packet of sound may stand beside where the count of samples has it."""
+
+SHORT = 1.0
+"""Seconds by which both tracks may end before the container says so, and the film still be whole."""
+
+
+class Uncopyable(Exception):  # noqa: N818  no error: the film is encoded instead
+    """The packets of a track cannot be taken as they are; ``sound``: only those of the sound."""
+
+    def __init__(self, why: str, *, sound: bool = False) -> None:
+        super().__init__(why)
+        self.sound = sound
+
+
+def copies_picture(film: Film, free: int) -> bool:
+    """Whether the film's picture may be copied, where ``free`` bytes are left on the disk."""
+    info, media = film.info, film.media
+    if media is None or media.size > min(MOST_BYTES, MOST_OF_DISK * free):
+        return False
+    if info.rotation or info.interlaced or info.hdr or info.pixel_aspect != 1:
+        return False
+    container = media.open()
+    try:
+        known = not CONTAINERS.isdisjoint(container.format.name.split(","))
+        return known and plays_picture(container)
+    finally:
+        container.close()
+
+
+def copies_sound(film: Film, track: int | None) -> bool:
+    """Whether the film's sound may be copied: AAC, with what a decoder must know at hand."""
+    chosen = choose_track(film.info, track)
+    if chosen is None or chosen.codec != "aac" or film.media is None:
+        return False
+    container = film.media.open()
+    try:
+        context: Any = container.streams.audio[chosen.number].codec_context
+        return context is not None and len(bytes(context.extradata or b"")) >= 2 and context.frame_size > 0
+    finally:
+        container.close()
+
+
+def remux(
+    film: Film, track: int | None, output: OutputContainer, report: Report, *, with_sound: bool
+) -> str | None:
+    """Copy the picture into an open MP4 file, and the sound as well or (``with_sound`` False) encode that;
+    what is damaged, if anything. Raises Uncopyable."""
+    assert film.media is not None
+    chosen = choose_track(film.info, track)
+    source = film.media.open()
+    try:
+        video: Any = next(s for s in source.streams.video if not is_cover(s))
+        audio: Any = source.streams.audio[chosen.number] if chosen is not None and with_sound else None
+        _only(source, video, audio)
+        tracks: dict[int, CopiedPicture | CopiedSound] = {}
+        tracks[video.index] = CopiedPicture(output, video, film.info.start)
+        if audio is not None:
+            tracks[audio.index] = CopiedSound(output, audio, film.info.start)
+        encoded = EncodedSound(output, film, track) if chosen is not None and audio is None else None
+        _copy(source, tracks, encoded, Teller(film.info.duration, report))
+    finally:
+        source.close()
+    end = max(*(one.end for one in tracks.values()), encoded.end if encoded is not None else 0.0)
+    if film.info.duration - end > SHORT:
+        return f"The film ends at {end:.1f} s of {film.info.duration:.1f} s: it is cut off or damaged."
+    return None
+
+
+def _copy(
+    source: Any,
+    tracks: Mapping[int, CopiedPicture | CopiedSound],
+    encoded: EncodedSound | None,
+    teller: Teller,
+) -> None:
+    for packet in _packets(source):
+        track = tracks.get(packet.stream_index)
+        if track is None or packet.size == 0:
+            continue
+        if packet.is_corrupt:
+            raise Uncopyable("a packet is damaged")
+        track.add(packet)
+        if isinstance(track, CopiedPicture):
+            if encoded is not None:
+                encoded.up_to(track.end)
+            teller.reached(track.end)
+    for track in tracks.values():
+        track.finish()
+    if encoded is not None:
+        encoded.finish()
+
+
+def _only(source: Any, *wanted: Any) -> None:
+    from av.stream import Discard
+
+    for stream in source.streams:
+        if stream not in wanted:
+            stream.discard = Discard.all
+
+
+def _mux(output: OutputContainer, packet: Packet[Any], *, sound: bool = False) -> None:
+    import av
+
+    try:
+        output.mux(packet)
+    except (av.error.ArgumentError, av.error.InvalidDataError) as error:
+        raise Uncopyable(str(error), sound=sound) from None
+
+
+def _packets(source: Any) -> Iterator[Packet[Any]]:
+    """All packets up to where the film can no more be read."""
+    import av
+
+    packets = source.demux()
+    while True:
+        try:
+            packet = next(packets, None)
+        except (av.error.FFmpegError, OSError):
+            return
+        if packet is None:
+            return
+        yield packet
+
+
+class CopiedPicture:
+    """The picture of the copy, each frame at its own second."""
+
+    def __init__(self, output: OutputContainer, source: Any, start: Fraction) -> None:
+        self._output, self._start = output, start
+        self._stream: Any = output.add_stream_from_template(source, opaque=True)
+        self._stream.time_base = CLOCK
+        self._waiting: list[tuple[Packet[Any], int]] = []
+        self._first: int | None = None
+        self._last: int | None = None
+        self.end = 0.0
+
+    def add(self, packet: Packet[Any]) -> None:
+        """One more packet, in the order of decoding."""
+        base = exact(packet.time_base)
+        if packet.pts is None or base is None:
+            raise Uncopyable("a frame of the picture has no time")
+        shown = self._stamp(packet.pts, base)
+        if self._first is None:
+            if not packet.is_keyframe:
+                return
+            self._first = shown
+        elif shown <= self._first:
+            # Before the first frame that can be decoded nothing can be shown.
+            return
+        length = (packet.duration or 0) * base
+        self.end = max(self.end, float(shown * CLOCK + length))
+        packet.duration = round(length / CLOCK)
+        self._waiting.append((packet, shown))
+        if packet.dts is not None:
+            self._write(self._stamp(packet.dts, base))
+
+    def finish(self) -> None:
+        """Write what is left. Raises Uncopyable where there is nothing."""
+        if self._last is None or self._waiting:
+            raise Uncopyable("the picture cannot be read, or has no times of decoding")
+
+    def _stamp(self, time: int, base: Fraction) -> int:
+        # Half a tick early: a player that is sent to the frame's own second rounds, perhaps past it.
+        return math.floor((time * base - self._start) / CLOCK - Fraction(1, 2))
+
+    def _write(self, decoded: int) -> None:
+        """Write all that waits, the last of which is decoded at that time, those before a frame before."""
+        for packet, shown in reversed(self._waiting):
+            packet.dts, packet.pts = decoded, 0 if shown == self._first else shown
+            decoded -= max(1, packet.duration or USUAL)
+        for packet, _ in self._waiting:
+            dts, pts = packet.dts or 0, packet.pts or 0
+            if self._last is None:
+                # The first is shown from second 0 on, and as long before decoded as it was: players take the
+                # distance for that of all, and would else show a key frame for those just before it.
+                dts = min(dts - (self._first or 0), pts)
+            elif dts <= self._last:
+                dts = self._last + 1
+            if dts > pts:
+                raise Uncopyable("a frame of the picture is shown before it is decoded")
+            packet.dts = self._last = dts
+            packet.time_base, packet.stream = CLOCK, self._stream
+            _mux(self._output, packet)
+        self._waiting.clear()
+
+
+class CopiedSound:
+    """The sound of the copy, its times counted in samples."""
+
+    def __init__(self, output: OutputContainer, source: Any, start: Fraction) -> None:
+        self._output, self._start = output, start
+        context = source.codec_context
+        self._base, self._size = Fraction(1, context.sample_rate), context.frame_size
+        self._stream: Any = output.add_stream_from_template(source, opaque=True)
+        self._stream.time_base = self._base
+        self._first: int | None = None
+        self._count = 0
+        self.end = 0.0
+
+    def add(self, packet: Packet[Any]) -> None:
+        """One more packet."""
+        base = exact(packet.time_base)
+        if packet.pts is None or base is None:
+            raise Uncopyable("a packet of the sound has no time", sound=True)
+        seconds = packet.pts * base - self._start
+        if self._first is None:
+            if not -MOST_LATE <= seconds <= MOST_LATE:
+                raise Uncopyable("the sound begins late", sound=True)
+            self._first = round(seconds / self._base)
+        at = self._first + self._count * self._size
+        if abs(seconds - at * self._base) > SLACK:
+            raise Uncopyable("the sound has a gap", sound=True)
+        self._count += 1
+        self.end = float((at + self._size) * self._base)
+        packet.pts = packet.dts = at
+        packet.duration, packet.time_base, packet.stream = self._size, self._base, self._stream
+        _mux(self._output, packet, sound=True)
+
+    def finish(self) -> None:
+        """Nothing is left. Raises Uncopyable where there was nothing."""
+        if self._first is None:
+            raise Uncopyable("the sound cannot be read", sound=True)

@@ -1,0 +1,500 @@
+"""The review page's server as an application: which address answers what.
+
+Everything that an answer says comes from elsewhere; here a request is read, the right object is asked, and
+what it says is sent. All that may touch a disk or wait for a lock runs in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
+from shotad.review.details import line_detail
+from shotad.review.events import EventStream
+from shotad.review.kinds import Done, Json, Picture
+from shotad.review.media import FileAnswer, inside
+from shotad.review.opening import remember
+from shotad.review.security import MOST_BYTES, Guard, Refused, answer_error, read_body
+from shotad.review.views import film_text
+from shotad.review.work import export, redo_line, render_film
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from shotad.review.jobs import Work
+    from shotad.review.opening import Review
+
+_LOOK = 1.0
+"""Seconds between two looks at whether another program has changed the track."""
+
+
+def make_app(review: Review) -> ASGIApp:
+    """The application, behind its guard. It watches the disk as long as it runs."""
+
+    @asynccontextmanager
+    async def alive(_: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.ensure_future(_watch(review))
+        try:
+            yield
+        finally:
+            watching.cancel()
+
+    app = Starlette(
+        routes=[*page_routes(review), *acts_routes(review), *media_routes(review), *work_routes(review)],
+        exception_handlers={HTTPException: _refuse, ShotadError: _say},
+        lifespan=alive,
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, review.keys, review.hosts)
+
+
+async def _watch(review: Review) -> None:
+    while True:
+        await asyncio.sleep(_LOOK)
+        if len(review.tabs):
+            await anyio.to_thread.run_sync(review.look)
+
+
+class _Answer:
+    """An error as an answer; an ASGI application."""
+
+    def __init__(self, status: int, error: ShotadError) -> None:
+        self._status, self._error = status, error
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await answer_error(scope, send, self._status, self._error)
+
+
+def _refuse(_: Request, error: Exception) -> Any:
+    """Addresses and methods that there are not."""
+    assert isinstance(error, HTTPException)
+    texts = {404: "There is no such page.", 405: "That cannot be done with this address."}
+    return _Answer(error.status_code, ShotadError(texts.get(error.status_code, "That is not understood.")))
+
+
+async def _say(request: Request, error: Exception) -> Any:
+    """What cannot be done, and why."""
+    assert isinstance(error, ShotadError)
+    if isinstance(error, Refused):
+        return _Answer(error.status, error)
+    if isinstance(error, WorkFolderError):
+        return _Answer(500, error)
+    return _Answer(400 if request.url.path.startswith("/api/") else 404, error)
+
+
+Handler = Callable[..., Any]
+_NAMES: Mapping[object, str] = {
+    str: "text",
+    dict: "an object",
+    list: "a list",
+    bool: "true or false",
+    int | float: "a number",
+    str | None: "text",
+    int | None: "a number",
+}
+
+
+def get(path: str, handler: Handler, *, limiter: Callable[[], anyio.CapacityLimiter] | None = None) -> Route:
+    """A route that answers what ``handler(request)`` returns: JSON, or an answer as it is."""
+
+    async def answer(request: Request) -> Any:
+        limit = None if limiter is None else limiter()
+        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limit))
+
+    return Route(path, answer, methods=["GET"])
+
+
+def post(path: str, handler: Handler, *, status: int = 200) -> Route:
+    """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
+
+    async def answer(request: Request) -> Any:
+        body = read_body(await _read(request))
+        return _answered(await anyio.to_thread.run_sync(handler, request, body), status)
+
+    return Route(path, answer, methods=["POST"])
+
+
+def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: Any = None) -> Any:
+    """A value of a request. Raises Refused where it is missing and there is no default, or is no ``kind``."""
+    found = body.get(name, default)
+    if not isinstance(found, kind):
+        raise Refused(400, f"{name} must be {_NAMES.get(kind, str(kind))}.")
+    return found
+
+
+def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A list of texts in a request. Raises Refused."""
+    found = value(body, name, list)
+    if not all(isinstance(one, str) for one in found):
+        raise Refused(400, f"{name} must be a list of texts.")
+    return tuple(found)
+
+
+def _answered(found: Any, status: int = 200) -> Any:
+    if not isinstance(found, dict | list):
+        return found
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return Response(text.encode(), status, media_type="application/json")
+
+
+async def _read(request: Request) -> bytes:
+    """The body of a request, of which no more is read than a page may send."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Refused(413, "That is more than a page ever sends.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+WEB = Path(__file__).parent / "web"
+
+MEDIA_TYPES: Mapping[str, str] = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+"""Of the page's own files; what is none of these is not served."""
+
+
+def page_routes(review: Review) -> list[Route]:
+
+    async def events(_: Request) -> Any:
+        return EventStream(
+            review.tabs,
+            lambda: {"revision": review.session.revision, "findings": review.findings.version},
+        )
+
+    return [
+        get("/", lambda _: _file("index.html")),
+        get("/web/{name}", lambda request: _file(request.path_params["name"])),
+        get("/favicon.ico", lambda _: Response(status_code=204)),
+        Route("/api/events", events, methods=["GET"]),
+    ]
+
+
+def _file(name: str) -> FileAnswer:
+    kind = MEDIA_TYPES.get(Path(name).suffix)
+    try:
+        path = inside(WEB, name)
+    except ReviewError:
+        raise HTTPException(404) from None
+    if kind is None:
+        raise HTTPException(404)
+    return FileAnswer(path, kind)
+
+
+_LONGEST_NAME = 100
+_BREATH = 1.5
+"""Seconds before the voice is loaded that will be asked for."""
+
+_GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
+_NO_FILM: Json = {"state": "none", "url": None, "type": "", "done": 0.0, "why": _GONE}
+_NO_VOICE: Json = {"name": "", "title": "", "speed": 1.0, "choices": []}
+
+
+def acts_routes(review: Review) -> list[Route]:
+    session, shown = review.session, threading.Event()
+
+    def film(_: Request) -> Any:
+        review.look()
+        rooms = review.pictures
+        if rooms is not None and not shown.is_set():
+            shown.set()
+            # Not at once: the page is being drawn, and the voice takes a moment of both cores.
+            waiting = threading.Timer(_BREATH, rooms.hearing.warm)
+            waiting.daemon = True
+            waiting.start()
+        jobs_version = review.jobs.version()
+        text = film_text(
+            session,
+            findings=review.findings,
+            playable=rooms.proxy.state() if rooms else _NO_FILM,
+            voice=rooms.hearing.voices() if rooms else _NO_VOICE,
+            jobs=review.jobs.views(),
+            jobs_version=jobs_version,
+            cast=review.people.view()["people"],
+        )
+        return Response(text.encode(), media_type="application/json")
+
+    def line(request: Request) -> Any:
+        name = request.path_params["line"]
+        return with_frames(review, line_detail(session, name), session.cue(name).slot_id)
+
+    def acts(_: Request, body: Json) -> Any:
+        """What came of each act, in order: ``changed``, or ``refused`` with the reason and, for a conflict,
+        the ``lines`` as they are now. With an ``error`` the rest was not tried: nothing can be written."""
+        tab = value(body, "tab", str, "")
+        answers: list[dict[str, Any]] = []
+        for one in value(body, "acts", list):
+            try:
+                answers.append({"changed": review.publish(done(one if isinstance(one, dict) else {}, tab))})
+            except WorkFolderError as error:
+                return {"answers": answers, "error": _said(error)}
+            except ShotadError as error:
+                lines = None
+                if isinstance(error, OutOfDate):
+                    lines = review.lines_now((value(one, "line", str, ""),))
+                answers.append({"refused": _said(error), "lines": lines})
+        return {"answers": answers}
+
+    def done(one: Json, tab: str) -> Done:
+        name, line = value(one, "act", str), value(one, "line", str, "")
+        by, number = value(one, "tab", str, tab), value(one, "number", int | None)
+        asked = None if number is None else (by, number)
+        if name in ("undo", "redo"):
+            return (session.undo if name == "undo" else session.redo)(tab, asked)
+        return session.act(
+            name,
+            line,
+            value(one, "args", dict, {}),
+            seen=value(one, "seen", str | None),
+            origin=tab,
+            group=value(one, "group", str, ""),
+            asked=asked,
+        )
+
+    def reviewer(_: Request, body: Json) -> Any:
+        name = " ".join(value(body, "name", str).split())
+        if len(name) > _LONGEST_NAME or not name.isprintable():
+            raise ReviewError("That is no name.", f"Write at most {_LONGEST_NAME} letters.")
+        session.reviewer = name
+        remember(session.folder, reviewer=name)
+        review.tabs.tell("reviewer", {"reviewer": name})
+        return {"reviewer": name}
+
+    def accept_finding(_: Request, body: Json) -> Any:
+        return {"accepted": review.findings.accept(value(body, "line", str), value(body, "rule", str))}
+
+    return [
+        get("/api/film", film),
+        get("/api/lines/{line}", line),
+        post("/api/acts", acts),
+        post("/api/reviewer", reviewer),
+        post("/api/findings/accept", accept_finding),
+    ]
+
+
+def with_frames(review: Review, detail: Json, slot: str | None) -> Json:
+    """What is known of a line, with the frames that the model saw of its slot, where the film is there."""
+    if review.pictures is None or slot is None:
+        return {**detail, "frames": []}
+    frames = [
+        {
+            "number": note.number,
+            "seconds": note.seconds,
+            "shot": note.shot,
+            **note.extra,
+            "url": f"/media/frames/{slot}/{note.number}.jpg",
+            "painted_url": f"/media/frames/{slot}/{note.number}.jpg?painted=1",
+        }
+        for note in review.pictures.frames.notes(slot)
+    ]
+    return {**detail, "frames": frames}
+
+
+def _said(error: ShotadError) -> Json:
+    return {"what": error.what, "hint": error.hint}
+
+
+_KINDS: Mapping[str, Literal["mix", "voice", "programme"]] = {
+    "mix": "mix",
+    "voice": "voice",
+    "programme": "programme",
+}
+_KEPT = "private, max-age=31536000, immutable"
+"""For what has its content in its name."""
+
+
+def media_routes(review: Review) -> list[Route]:
+
+    def film(_: Request) -> Any:
+        rooms = review.watched()
+        return FileAnswer(rooms.film, str(rooms.proxy.state()["type"]).partition(";")[0] or "video/mp4")
+
+    def proxy(_: Request) -> Any:
+        path = review.watched().proxy.path
+        if path is None:
+            raise HTTPException(404)
+        return FileAnswer(path, "video/mp4")
+
+    def hear(request: Request) -> Any:
+        kind = _KINDS.get(request.query_params.get("kind", "mix"))
+        if kind is None:
+            raise Refused(400, f"kind must be one of {', '.join(_KINDS)}.")
+        heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
+        return {
+            "url": f"/media/heard/{review.keep_heard(heard.path)}",
+            "start": heard.start,
+            "seconds": heard.seconds,
+            "line": None if heard.line is None else list(heard.line),
+            "warnings": list(heard.warnings),
+            "text": heard.text,
+            "steps": list(heard.steps),
+            "settled": heard.settled,
+        }
+
+    def sound(request: Request) -> Any:
+        path = review.heard(request.path_params["name"])
+        return FileAnswer(path, f"audio/{path.suffix.lower().removeprefix('.')}", _KEPT)
+
+    def voice(_: Request, body: Json) -> Any:
+        hearing = review.watched().hearing
+        name, speed = value(body, "name", str), float(value(body, "speed", int | float, 1.0))
+        hearing.set_voice(name, speed)
+        remember(review.session.folder, voice={"name": name, "speed": speed})
+        view = hearing.voices()
+        review.tabs.tell("voice", view)
+        return dict(view)
+
+    def frame(request: Request) -> Any:
+        slot, number = request.path_params["slot"], request.path_params["number"]
+        painted = request.query_params.get("painted") == "1"
+        return _picture(request, review.watched().frames.picture(slot, number, painted))
+
+    def shot(request: Request) -> Any:
+        return _picture(request, review.watched().strip.picture(request.path_params["index"]))
+
+    def person(request: Request) -> Any:
+        key, number = request.path_params["key"], request.path_params["number"]
+        return _picture(request, review.people.picture(key, number))
+
+    def file(request: Request) -> Any:
+        path = inside(review.session.folder, review.jobs.made(request.path_params["name"]))
+        return FileAnswer(path, "application/octet-stream", download=path.name)
+
+    def make_proxy(_: Request, __: Json) -> Any:
+        proxy = review.watched().proxy
+        proxy.start()
+        return dict(proxy.state())
+
+    # Sounds and pictures take seconds to make: what they may occupy never holds up a saved edit.
+    sounds, pictures = _Limit(2), _Limit(3)
+    return [
+        get("/media/film", film),
+        get("/media/proxy", proxy),
+        post("/api/proxy", make_proxy),
+        get("/api/hear/{line}", hear, limiter=sounds),
+        get("/media/heard/{name}", sound),
+        post("/api/voice", voice),
+        get("/media/frames/{slot}/{number:int}.jpg", frame, limiter=pictures),
+        get("/media/shots/{index:int}.jpg", shot, limiter=pictures),
+        get("/media/person/{key}/{number:int}.jpg", person, limiter=pictures),
+        get("/files/{name}", file),
+    ]
+
+
+class _Limit:
+    """A number of threads; made when first asked for, for it belongs to a running loop."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    def __call__(self) -> anyio.CapacityLimiter:
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(self._threads)
+        return self._limiter
+
+
+def _picture(request: Request, picture: Picture) -> Response:
+    headers = {"etag": f'"{picture.key}"', "cache-control": "private, no-cache"}
+    if request.headers.get("if-none-match") == headers["etag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(picture.data, media_type=picture.media_type, headers=headers)
+
+
+def work_routes(review: Review) -> list[Route]:
+
+    def start(_: Request, body: Json) -> Any:
+        kind = value(body, "kind", str)
+        if kind not in _WORKS:
+            raise Refused(400, f"There is no kind of job {kind[:40]!r}. There is {', '.join(_WORKS)}.")
+        title, asked = _WORKS[kind](review, body)
+        return dict(review.jobs.start(kind, title, asked))
+
+    def stop(request: Request, _: Json) -> Any:
+        return dict(review.jobs.stop(request.path_params["job"]))
+
+    return [
+        post("/api/jobs", start, status=202),
+        get("/api/jobs", lambda _: {"jobs": review.jobs.views()}),
+        post("/api/jobs/{job}/stop", stop),
+        get("/api/cast", lambda _: review.people.view()),
+    ]
+
+
+def _redo(review: Review, body: Json) -> tuple[str, Work]:
+    lines, note = texts(body, "lines"), value(body, "note", str, "")
+    over = value(body, "over_edits", bool, False)
+    title = "Describe a line anew" if len(lines) == 1 else f"Describe {len(lines)} lines anew"
+    return title, lambda progress: redo_line(review.session, progress, lines, note, over_edits=over)
+
+
+def _export(review: Review, body: Json) -> tuple[str, Work]:
+    formats = texts(body, "formats")
+    return f"Export {', '.join(formats)}", lambda progress: export(review.session, progress, formats)
+
+
+def _render(review: Review, body: Json) -> tuple[str, Work]:
+    makes = texts(body, "makes")
+    voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
+    extended = None if body.get("extended") is None else value(body, "extended", bool)
+    return f"Make {', '.join(makes)}", lambda progress: render_film(
+        review.session, progress, makes, voice, profile, extended, speed=_speed(review, voice)
+    )
+
+
+def _speed(review: Review, voice: str) -> float | None:
+    """The speed that was chosen with the voice; None: that of the settings."""
+    if review.pictures is None:
+        return None
+    chosen = review.pictures.hearing.voices()
+    return float(chosen["speed"]) if voice in ("", chosen["name"]) else None
+
+
+def _name(review: Review, body: Json) -> tuple[str, Work]:
+    person, name = value(body, "person", str), value(body, "name", str, "")
+    said = {
+        key: None if body.get(key) is None else value(body, key, kind)
+        for key, kind in (("descriptor", str), ("pronoun", str), ("nameless", bool))
+    }
+    return f"Name {name or person}", lambda progress: review.people.name(progress, person, name, **said)
+
+
+def _merge(review: Review, body: Json) -> tuple[str, Work]:
+    person, into = value(body, "person", str), value(body, "into", str)
+    return "Make two people one", lambda progress: review.people.merge(progress, person, into)
+
+
+def _discover(review: Review, _: Json) -> tuple[str, Work]:
+    return "Look for people", review.people.discover
+
+
+_WORKS: Mapping[str, Callable[[Review, Json], tuple[str, Work]]] = {
+    "redo": _redo,
+    "export": _export,
+    "render": _render,
+    "name": _name,
+    "merge": _merge,
+    "discover": _discover,
+}

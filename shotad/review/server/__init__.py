@@ -1,1 +1,0 @@
-"""The server: addresses, who may ask, news, files, the program."""

@@ -1,0 +1,303 @@
+"""The review page's server as a program: one for each work folder, at an address of its own, until it is told
+to end; then all that is due is written.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+import uvicorn
+from filelock import FileLock, Timeout
+
+from shotad.core import (
+    InUse,
+    Progress,
+    ReviewError,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    parse_json,
+    write_text,
+)
+from shotad.review.events import Tabs
+from shotad.review.opening import open_session, review_of
+from shotad.review.security import Keys, hosts_for
+
+if TYPE_CHECKING:
+    from shotad.core import RunSettings
+    from shotad.review.opening import Review
+
+LOCK, ADDRESS = ".review.lock", ".review.address"
+
+_FIRST_PORT, _PORTS = 20_000, 12_000
+"""Below the ports that systems give to outgoing connections."""
+_PATIENCE = 20.0
+"""Seconds that a running job has to stop when the server ends."""
+_SWITCH = 0.001
+"""Seconds that a thread may compute while others wait: an answer passes through several threads, and each
+would wait Python's 5 ms anew while lines are checked or a film is rendered."""
+_LAST_ANSWERS = 3
+"""Seconds that answers under way have to be sent when the server ends."""
+
+
+class Speaker(Progress, Protocol):
+    """How the program speaks; `shotad.cli.console.Console` is one."""
+
+    def result(self, text: str, value: Any) -> None:
+        """The command's result: text for people, or JSON."""
+
+
+def serve(
+    folder: Path,
+    film: Path | None,
+    run: RunSettings,
+    *,
+    host: str,
+    port: int | None,
+    open_browser: bool,
+    reviewer: str | None,
+    console: Speaker,
+) -> None:
+    """Serve the review page of a work folder until Ctrl-C, SIGTERM or the end of the terminal.
+
+    ``film`` is None where it is gone. Without ``port`` one is taken that is, as a rule, the same for the same
+    folder, so that a browser finds again what it keeps for the page. Raises ReviewError where another server
+    has the folder open, UsageError for an address that cannot be had, and what `open_session` raises.
+    """
+    with _alone(folder) as tell_address, _bound(host, port, folder) as listener:
+        address = Address.of(listener)
+        keys, tabs, ends = Keys(), Tabs(), _Ends()
+        keys.name_cookie(address.port)
+        # Remove what a killed server left half-written. A run that holds the folder has done so at its
+        # start.
+        with suppress(InUse), WorkFolder(folder):
+            pass
+        session = open_session(folder, film, run, tabs, reviewer=reviewer)
+        with ends.heard():
+            tell_address(address.plain)
+            _warn(address, film, console)
+            # Whoever comes from now on waits a moment: the socket listens, and what follows cannot fail.
+            said = {"address": address.with_token(keys.token), "folder": str(folder)}
+            console.result(f"Review: {said['address']}\nCtrl-C ends it. Every change is saved at once.", said)
+            if open_browser:
+                _open_browser(address.with_token(keys.once), console)
+            sys.setswitchinterval(_SWITCH)
+            review = review_of(session, film, tabs, keys=keys, hosts=hosts_for(address.host))
+            try:
+                if not ends.count:
+                    _Server(review).run(sockets=[listener])
+            finally:
+                _close(review, ends, console)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens: its host in digits, and its port."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def of(listener: socket.socket) -> Address:
+        """The address of a socket that is bound."""
+        host, port = listener.getsockname()[:2]
+        return Address(host.partition("%")[0], port)
+
+    @property
+    def is_loopback(self) -> bool:
+        return not hosts_for(self.host).open_to_others
+
+    @property
+    def plain(self) -> str:
+        """The address for people, without the token."""
+        host = _outward() if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    def with_token(self, token: str) -> str:
+        """The address that lets a browser in."""
+        return f"{self.plain}?token={quote(token)}"
+
+
+def _outward() -> str:
+    """This machine's address in its network; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address of documentation, RFC 5737
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
+    """Hold the folder for one server; gives a function that leaves its address for others to be told.
+
+    The system lets go of the lock when a server is killed, so an address that it left means nothing.
+    """
+    lock, note = FileLock(folder / LOCK, timeout=0), folder / ADDRESS
+    try:
+        lock.acquire()
+    except Timeout:
+        where = _left_address(note)
+        what = f"A review of {folder} is open already{f' at {where}' if where else ''}."
+        raise ReviewError(what, "Go on there, or end it first: Ctrl-C in its terminal.") from None
+    except OSError as error:
+        raise WorkFolderError(f"{folder} cannot be written: {error.strerror}.") from None
+    try:
+        yield lambda address: write_text(note, json.dumps({"address": address}) + "\n")
+    finally:
+        note.unlink(missing_ok=True)
+        lock.release()
+
+
+def _left_address(note: Path) -> str:
+    try:
+        return str(parse_json(note.read_text(encoding="utf-8"))["address"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+@contextmanager
+def _bound(host: str, port: int | None, folder: Path) -> Iterator[socket.socket]:
+    """A socket that listens. Raises UsageError."""
+    ports = (port,) if port is not None else (usual_port(folder), 0)
+    trouble: OSError | None = None
+    for one in ports:
+        try:
+            listener = _listen(host, one)
+        except (OSError, UnicodeError) as error:
+            trouble = error if isinstance(error, OSError) else OSError(0, str(error))
+            continue
+        with listener:
+            yield listener
+            return
+    reason = trouble.strerror if trouble is not None else ""
+    where = host if port is None else f"{host}, port {port}"
+    raise UsageError(f"The server cannot listen at {where}: {reason}.", "Name another --host or --port.")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, number, _, place = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, number)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def usual_port(folder: Path) -> int:
+    """The port of a work folder: the same whenever it is free."""
+    name = str(folder.absolute()).encode(errors="surrogateescape")
+    return _FIRST_PORT + int.from_bytes(sha256(name).digest()[:4], "big") % _PORTS
+
+
+def _warn(address: Address, film: Path | None, console: Speaker) -> None:
+    if not address.is_loopback:
+        console.note(
+            "Warning: everybody in your network who has the address can reach this page and change the "
+            "track, and what is sent is not encrypted."
+        )
+    if film is None:
+        console.note("The film is not where it was: lines can be reviewed without picture and sound.")
+
+
+def _open_browser(url: str, console: Speaker) -> None:
+    """In a thread, for some browsers run until they are closed."""
+
+    def run() -> None:
+        if not webbrowser.open(url):
+            console.note("No browser could be opened: open the address above yourself.")
+
+    threading.Thread(target=run, name="browser", daemon=True).start()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, letting tabs go before it waits for connections to end."""
+
+    def __init__(self, review: Review) -> None:
+        from shotad.review.routes import make_app
+
+        super().__init__(
+            uvicorn.Config(
+                make_app(review),
+                http="h11",
+                loop="asyncio",
+                ws="none",
+                lifespan="on",
+                # Nothing is logged of requests: addresses hold the token.
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=120,
+                timeout_graceful_shutdown=_LAST_ANSWERS,
+            )
+        )
+        self._review = review
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        signal.signal(signal.SIGHUP, self.handle_exit)
+        self._review.warm()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._review.tabs.close()
+        await super().shutdown(sockets)
+
+
+class _Ends:
+    """Counts how often the program was told to end."""
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Signals are counted instead of what they did before. The server, which listens to them first, hands
+        on those it got."""
+        before = {one: signal.signal(one, self._hear) for one in self.SIGNALS}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+
+
+def _close(review: Review, ends: _Ends, console: Speaker) -> None:
+    """End jobs and write what is due. Whoever asks once more does not wait for a job any longer."""
+    before, until = ends.count, time.monotonic() + _PATIENCE
+    running = review.jobs.close()
+    with suppress(OSError):  # the terminal may be gone
+        if running:
+            console.note(f"Waiting for {running[0]} to stop. Ctrl-C: do not wait.")
+    while running and ends.count == before and time.monotonic() < until:
+        running = review.jobs.close(0.1)
+    review.close()
+    with suppress(OSError):
+        console.note("The review has ended. Every change is saved.")

@@ -1,0 +1,254 @@
+"""A person at work on a track: acts, undo and redo, each on the disk before it is answered.
+
+Others may write the same track meanwhile: a run that describes the film, an import, an editor. Whatever they
+changed is taken in before anything is done, and nothing of theirs is overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
+from shotad.film import Prepared
+from shotad.review.acts import ACTS, JOINED, SlotScene, add_slot, remove_slot
+from shotad.review.history import History, LineStep, Step, Way, stamp_of, step_of, walked
+from shotad.review.keeping import Keeper, differences
+from shotad.review.kinds import Asked, Change, Done, Hub, Json
+from shotad.review.scene import Scene
+from shotad.script import Cue, Track
+
+SLOT_ACTS = {"add_slot": add_slot, "remove_slot": remove_slot}
+
+
+class Session:
+    """One work folder, open for review. All may be called from any thread.
+
+    Raises WorkFolderError where the folder belongs to another film, ScriptError for a track that cannot be
+    read.
+    """
+
+    def __init__(
+        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Hub | None = None
+    ) -> None:
+        self.folder, self.film, self.config, self.reviewer = folder, film, run.config, reviewer
+        self._kept = Keeper(folder, film, run.config, hub)
+        self._history = History(folder)
+
+    @property
+    def track(self) -> Track:
+        return self._kept.track
+
+    @property
+    def revision(self) -> int:
+        """Counts the states of the track since the session began."""
+        return self._kept.revision
+
+    @property
+    def prepared(self) -> Prepared:
+        """What the run found of the film, with the slots as they are now."""
+        return self._kept.known.prepared
+
+    @property
+    def undo_label(self) -> str | None:
+        return self._history.label("undo")
+
+    @property
+    def redo_label(self) -> str | None:
+        return self._history.label("redo")
+
+    @property
+    def undo_line(self) -> str | None:
+        """The line of the next undo; None where it is of several, of slots, or there is none."""
+        return self._history.line("undo")
+
+    @property
+    def redo_line(self) -> str | None:
+        return self._history.line("redo")
+
+    def cue(self, name: str) -> Cue:
+        """The line called ``name``. Raises ReviewError where there is none."""
+        return self.scene().cue(name)
+
+    def scene(self) -> Scene:
+        """What acts may know."""
+        rate, prepared = self.film.frame_rate, self.prepared
+        return Scene(
+            track=self.track,
+            free=prepared.gaps,
+            slots={slot.id: slot for slot in prepared.slots},
+            frame=float(1 / rate) if rate else 0.04,
+            seconds_per_word=self.config.slots.seconds_per_word,
+            reviewer=self.reviewer,
+        )
+
+    def act(
+        self,
+        name: str,
+        line: str,
+        args: Json,
+        *,
+        seen: str | None = None,
+        origin: str = "",
+        group: str = "",
+        asked: Asked | None = None,
+    ) -> Done:
+        """Do the act called ``name`` to a line; it is on the disk when this returns.
+
+        ``seen`` is the `stamp_of` the line that the person sees; what acts of the same tab made of it since
+        is no news to them. Acts of one ``group`` that follow each other are one step of undo. An act that was
+        ``asked`` for and done before is not done again; then nothing is said. Raises OutOfDate for a line
+        that has changed since, ReviewError for what cannot be done, WorkFolderError where it cannot be
+        written; then nothing is changed.
+        """
+        if name in SLOT_ACTS:
+            own = SLOT_ACTS[name]
+            return self.change(lambda: own(self._slot_scene(), line, args), origin=origin, asked=asked)
+        if name not in ACTS:
+            raise ReviewError(f"There is no act {name!r}.", f"There are {', '.join((*ACTS, *SLOT_ACTS))}.")
+        act = ACTS[name]
+
+        def make() -> Change:
+            whole = self._rejoined(line) if name == "join" else None
+            return whole or act(self.scene(), line, args)
+
+        return self.change(make, line=line, seen=seen, origin=origin, group=group, asked=asked)
+
+    def change(
+        self,
+        make: Callable[[], Change],
+        *,
+        line: str = "",
+        seen: str | None = None,
+        origin: str = "",
+        group: str = "",
+        asked: Asked | None = None,
+    ) -> Done:
+        """Keep what ``make`` says, once all that others wrote is taken in; see `act`."""
+        with self._opened():
+            if self._history.knows(asked):
+                return self._done(Change(""), origin)
+            if seen is not None:
+                cue = self.scene().cues.get(line)
+                now = None if cue is None else stamp_of(cue)
+                if now is None or self._history.grown(asked, seen, now) != now:
+                    raise OutOfDate(
+                        f"The line {line} has changed since you saw it.",
+                        "Look at it as it is now, and do it again if you still want it.",
+                    )
+            change = make()
+            step = step_of(self.track, change, group)
+            if not step.is_empty:
+                self._kept.keep(change)
+                self._note(lambda: self._history.add(step, asked))
+            elif asked is not None:
+                self._note(lambda: self._history.pass_by(asked))
+            return self._done(change, origin)
+
+    def undo(self, origin: str = "", asked: Asked | None = None) -> Done:
+        """Take the last step back. Raises ReviewError where there is none, OutOfDate where one of its lines
+        has changed otherwise since: that step is passed over, and the one before it is next."""
+        return self._walk("undo", origin, asked)
+
+    def redo(self, origin: str = "", asked: Asked | None = None) -> Done:
+        """Do again what was undone last; raises as `undo`."""
+        return self._walk("redo", origin, asked)
+
+    def refresh(self) -> Done | None:
+        """Take in what others have changed on the disk; what that is, or None.
+
+        Raises ReviewError while the track there cannot be used.
+        """
+        if not self._kept.is_stale and not self._kept.news:
+            return None
+        with self._opened():
+            return self._done(Change(""), "disk") if self._kept.news else None
+
+    def expect(self) -> None:
+        """A job begins that will write the track: what is taken in from now on is what it did (`absorb`)."""
+        with self._opened():
+            self._kept.news.expect()
+
+    def absorb(self, said: str, origin: str = "job") -> Done | None:
+        """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
+
+        Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
+        anew, or all since `expect`.
+        """
+        with self._kept.open():
+            before = self.track
+            self._take_in()
+            earlier = self._kept.news.of_job(self.track, differences(before, self.track))
+            now = {cue.id: cue for cue in self.track.cues}
+            steps = (LineStep.of(name, was, now.get(name)) for name, was in earlier.items())
+            lines = tuple(step for step in steps if step.was != step.now)
+            if lines:
+                self._note(lambda: self._history.add(Step(said, lines)))
+            return self._done(Change(said), origin) if lines or self._kept.news else None
+
+    def close(self) -> None:
+        """Write the scripts that are still due. Only reading is possible afterwards."""
+        self._kept.close()
+
+    @contextmanager
+    def _opened(self) -> Iterator[None]:
+        """Nobody else changes the track meanwhile, and all that others wrote is taken in."""
+        with self._kept.open():
+            self._take_in()
+            yield
+
+    def _take_in(self) -> None:
+        self._kept.take_in()
+        self._history.sync()
+
+    def _slot_scene(self) -> SlotScene:
+        prepared = self.prepared
+        return SlotScene(self.track, prepared.gaps, prepared.slots, prepared.end, self.config.slots)
+
+    def _rejoined(self, line: str) -> Change | None:
+        """What makes one line again of two that are as a split left them: the line as it was, accepted if it
+        was. None for other lines."""
+        scene = self.scene()
+        other = scene.following(scene.cue(line))
+        step = None if other is None else self._history.adding(other.id)
+        if other is None or step is None or [one.id for one in step.lines] != [line, other.id]:
+            return None
+        try:
+            back = walked(step, "undo", self.track, self.prepared.slots)
+        except OutOfDate:
+            return None
+        return replace(back, said=JOINED, focus=line)
+
+    def _walk(self, way: Way, origin: str, asked: Asked | None) -> Done:
+        with self._opened():
+            if self._history.knows(asked):
+                return self._done(Change(""), origin)
+            step = self._history.last(way)
+            if step is None:
+                raise ReviewError("There is nothing to undo." if way == "undo" else "Nothing was undone.")
+            try:
+                change = walked(step, way, self.track, self.prepared.slots)
+            except OutOfDate:
+                self._history.skip(way)
+                raise
+            self._kept.keep(change)
+            self._note(lambda: self._history.move(way, asked))
+            return self._done(change, origin)
+
+    def _done(self, change: Change, origin: str) -> Done:
+        """What was done, with all that was taken in since something was last told."""
+        news = self._kept.news.told({*(cue.id for cue in change.cues), *change.gone}, self.track)
+        said = change.said if origin == "job" else f"{change.said} {news.said}".strip()
+        together = replace(
+            change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
+        )
+        return Done(self.revision, together, origin)
+
+    def _note(self, note: Callable[[], None]) -> None:
+        """Add to the history. What is in the track by now was done, also where it cannot be noted."""
+        try:
+            note()
+        except WorkFolderError as error:
+            self._kept.tell(error.what, error.hint)

@@ -1,0 +1,474 @@
+"""Who speaks on the page, and where a line is heard among its neighbours, as a render of the track would
+put it.
+
+A voice is loaded when it is first needed, and can be another at any time. The neighbours of a line that was
+heard are spoken before anybody asks for them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from shotad.core import (
+    SETTINGS,
+    CastError,
+    Config,
+    Interval,
+    ReviewError,
+    ShotadError,
+    SpeechKind,
+    VoiceError,
+    VoiceSettings,
+    build_settings,
+    native_quiet,
+    read_settings,
+)
+from shotad.film import Prepared
+from shotad.review.kinds import Json
+from shotad.script import Cue, Track
+from shotad.sound import (
+    AUTO,
+    MOST,
+    NOTHING,
+    SLOPES,
+    VOICES,
+    WORDLESS,
+    Keeping,
+    Lexicon,
+    Neighbourhood,
+    Placed,
+    Speaker,
+    Spoken,
+    Take,
+    Unspoken,
+    VoiceInfo,
+    fit_near,
+    has_words,
+    make_voice,
+    neighbourhood,
+    pronunciations,
+    voices,
+)
+
+SLOWEST, FASTEST = 0.5, 2.0
+"""Paces that can be set."""
+
+LONGEST = 60.0
+"""Seconds that a line waits for another one to be spoken."""
+
+_HIDDEN = ("fake",)
+"""Kinds that are no choice for people."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cast:
+    """Where a voice stands, and with which settings it was made."""
+
+    settings: VoiceSettings
+    voice: Speaker
+
+
+class Speaking:
+    """The voice of one session and its takes, which a render finds again. May be used by several threads."""
+
+    def __init__(self, folder: Path, settings: VoiceSettings, language: str) -> None:
+        """``folder`` is the work folder; ``language`` that of its track."""
+        self._folder, self._settings, self._language = folder, settings, language
+        self._lock, self._loading = threading.Lock(), threading.Lock()
+        self._turn = threading.Lock()
+        self._waiting = 0
+        self._made: _Cast | None = None
+        self._names: tuple[object, Lexicon] | None = None
+        self._studios: dict[object, Keeping] = {}
+
+    @property
+    def settings(self) -> VoiceSettings:
+        return self._settings
+
+    def speak_in(self, language: str) -> None:
+        """The language of the track from now on; where it changes the voice is looked for anew."""
+        with self._loading:
+            if language != self._language:
+                self._language, self._made = language, None
+
+    @property
+    def loaded(self) -> bool:
+        made = self._made
+        return made is not None and made.settings == self._settings
+
+    def voice(self) -> Speaker:
+        """The voice, loaded if it is not. Raises VoiceError."""
+        with self._loading:
+            made = self._made
+            if made is None or made.settings != self._settings:
+                made = self._made = self._load(self._settings)
+            return made.voice
+
+    def choose(self, name: str, speed: float) -> None:
+        """Another voice or another pace from now on.
+
+        Raises VoiceError for a voice that is not known, not there, or does not speak the language,
+        ReviewError for a pace out of range; nothing is changed then.
+        """
+        if not SLOWEST <= speed <= FASTEST:
+            what = f"A pace of {speed:g} cannot be spoken."
+            raise ReviewError(what, f"It must lie between {SLOWEST:g} and {FASTEST:g}; 1 is as AD is spoken.")
+        tree = self._settings.model_dump(mode="json") | {"name": name.strip() or AUTO, "speed": speed}
+        wanted = build_settings(VoiceSettings, tree)
+        with self._loading:
+            made = self._made
+            if made is not None and made.settings.name == wanted.name:
+                self._made = _Cast(wanted, made.voice)
+            else:
+                self._made = self._load(wanted)
+            self._settings = wanted
+
+    def studio(self) -> Keeping:
+        """Where lines are spoken, with the cast's names said as a render says them. Raises VoiceError."""
+        voice, settings, lexicon = self.voice(), self._settings, self._lexicon()
+        key = (voice.identity, settings.model_dump_json(), id(lexicon), self._language)
+        with self._lock:
+            if key not in self._studios:
+                self._studios = {
+                    key: Keeping(voice, self._folder / VOICES, settings, self._language, lexicon)
+                }
+            return self._studios[key]
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """One line is spoken at a time; who waits for one goes before who speaks ahead (`ahead`).
+
+        Raises VoiceError where the voice has still not ended another line after `LONGEST`.
+        """
+        with self._lock:
+            self._waiting += 1
+        try:
+            if not self._turn.acquire(timeout=LONGEST):
+                what = f"The voice has been busy with another line for {LONGEST:g} seconds."
+                raise VoiceError(what, "Hear it again in a while, or choose another voice.")
+            try:
+                yield
+            finally:
+                self._turn.release()
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def ahead(self, text: str, studio: Keeping) -> bool:
+        """Speak a line before it is asked for; False: somebody waits for another."""
+        if self._waiting or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            studio.say(text)
+        finally:
+            self._turn.release()
+        return True
+
+    def view(self) -> Json:
+        """The voice and those that could take its place, for the page; no model is loaded."""
+        made, settings = self._made, self._settings
+        name = made.voice.name if made is not None and made.settings == settings else settings.name
+        found = [one for one in voices() if one.kind not in _HIDDEN or name.startswith(one.kind)]
+        speaking = [one for one in found if one.speaks(self._language)]
+        others = [one for one in found if not one.speaks(self._language) and one.kind == "hibari"]
+        if name in ("", AUTO):
+            first = next((one for one in speaking if one.installed and one.kind != "openai"), None)
+            name = AUTO if first is None else first.name
+        return {
+            "name": name,
+            "title": title_of(name),
+            "speed": settings.speed,
+            "sends_to": made.voice.sends_to if made is not None else "",
+            "choices": [self._choice(one) for one in (*speaking, *others)],
+        }
+
+    def _choice(self, one: VoiceInfo) -> Json:
+        speaks = one.speaks(self._language)
+        why = "" if speaks else f"It speaks {', '.join(one.languages)}, not {self._language}."
+        if speaks and not one.installed:
+            why = one.note
+        return {
+            "name": one.name,
+            "title": title_of(one.name),
+            "speaks": speaks and one.installed,
+            "why": why,
+            "licence": one.licence,
+        }
+
+    def _load(self, settings: VoiceSettings) -> _Cast:
+        with native_quiet():
+            return _Cast(settings, make_voice(settings, self._language))
+
+    def _lexicon(self) -> Lexicon:
+        """Pronunciations of the cast, read again where its files changed."""
+        state = _cast_state(self._folder)
+        with self._lock:
+            if self._names is not None and self._names[0] == state:
+                return self._names[1]
+        try:
+            lexicon = pronunciations(self._folder)
+        except (CastError, OSError):
+            # A cast that cannot be read is told where it is shown; lines are heard all the same.
+            lexicon = NOTHING
+        with self._lock:
+            self._names = (state, lexicon)
+        return lexicon
+
+
+def title_of(name: str) -> str:
+    """A voice for people: ``hibari:heart → heart (hibari)``."""
+    kind, _, which = name.partition(":")
+    return f"{which} ({kind})" if which else kind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InTurn:
+    """A `Studio` of which one line at a time is spoken."""
+
+    speaking: Speaking
+    studio: Keeping
+
+    @property
+    def voice(self) -> str:
+        return self.studio.voice
+
+    def say(self, text: str, speed: float = 1.0) -> Take:
+        """The take of a text. Raises VoiceError."""
+        with self.speaking.turn():
+            return self.studio.say(text, speed)
+
+
+def _cast_state(folder: Path) -> object:
+    """What changes whenever the cast of a run does."""
+    if not (folder / SETTINGS).is_file():
+        return None
+    given = read_settings(folder).given.cast
+    if given is None or not given.path.exists():
+        return None
+    files = [given.path, *(sorted(given.path.glob("*.y*ml")) if given.path.is_dir() else ())]
+    return [(str(one), one.stat().st_mtime_ns) for one in files]
+
+
+class SpeakingAhead:
+    """Speaks in the background what nobody wanted to wait for, the nearest first."""
+
+    def __init__(self, speaking: Speaking) -> None:
+        self._speaking, self._lock = speaking, threading.Lock()
+        self._ahead: list[tuple[str, Keeping]] = []
+        self._thread: threading.Thread | None = None
+        self._closed = threading.Event()
+
+    def of(self, near: Neighbourhood, placed: Placed, studio: Keeping) -> None:
+        """Speak those neighbours whose length was guessed; what was to be spoken before is left."""
+        missing = [line.text for line in near.by_nearness() if line.id in placed.guessed]
+        if not missing:
+            return
+        with self._lock:
+            self._ahead = [(text, studio) for text in missing]
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run_ahead, name="speaking ahead", daemon=True)
+                self._thread.start()
+
+    def _run_ahead(self) -> None:
+        while not self._closed.is_set():
+            with self._lock:
+                if not self._ahead:
+                    return
+                text, studio = self._ahead[0]
+            try:
+                while not self._speaking.ahead(text, studio):
+                    if self._closed.wait(0.02):
+                        return
+            except ShotadError:
+                return  # Told when it is heard.
+            with self._lock:
+                self._ahead = [one for one in self._ahead if one != (text, studio)]
+
+    def wait(self, seconds: float | None = None) -> None:
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    def close(self) -> None:
+        self._closed.set()
+
+
+Kind = Literal["mix", "voice", "programme"]
+KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")
+
+BEFORE = 2.0
+"""Seconds that are heard before a line's first sound."""
+
+AFTER = 1.5
+"""Seconds that are heard after its last, or until the film is back at its level."""
+
+PATIENCE = 0.8
+"""Seconds for which neighbours may still be spoken while a person waits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """Neighbours fitted: who is heard, who has no place, and how many nobody has spoken yet."""
+
+    heard: tuple[Spoken, ...]
+    left: tuple[Unspoken, ...]
+    missing: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A line in its place: ``spoken`` as it is fitted (None: it is not), with ``around`` all lines that are
+    heard near it; ``whole`` is its take for itself. ``missing`` lines around it have not been spoken yet."""
+
+    cue: Cue
+    spoken: Spoken | None
+    around: tuple[Spoken, ...]
+    speech: tuple[Interval, ...]
+    duration: float
+    left: Unspoken | None = None
+    whole: Spoken | None = None
+    missing: int = 0
+    extended: bool = False
+
+    @property
+    def interval(self) -> Interval | None:
+        """When the voice is heard in the film."""
+        return self.spoken.interval if self.spoken else None
+
+    @property
+    def stretch(self) -> Interval:
+        """What is to be heard of the film."""
+        at = self.interval or self.cue.interval
+        end = min(at.end + AFTER, max(self.duration, at.start + 0.1))
+        return Interval(max(0.0, at.start - BEFORE), end)
+
+    @property
+    def alone(self) -> Interval:
+        """From the first to the last sound of the voice. Raises VoiceError where it has nothing to say."""
+        if self.whole is None:
+            raise VoiceError(f"The line {self.cue.text!r} cannot be spoken.", "Give it words.")
+        return self.whole.interval
+
+    def heard(self, kind: Kind) -> tuple[Spoken, ...]:
+        """The lines that sound."""
+        if kind == "programme":
+            return ()
+        return self.around if kind == "mix" else (self.whole,) if self.whole else ()
+
+    def warnings(self, kind: Kind) -> tuple[str, ...]:
+        if kind == "programme":
+            return ()
+        told = [f"{step[0].upper()}{step[1:]}." for step in (self.spoken.steps if self.spoken else ())]
+        if self.left is not None:
+            told.append(f"Not spoken in the film: {self.left.reason}.")
+            told += [f"{step[0].upper()}{step[1:]}." for step in self.left.steps]
+            if self.extended:
+                told.append("The film may pause for it when it is rendered (extended).")
+        if self.missing and kind == "mix":
+            lines = "One line near it is" if self.missing == 1 else f"{self.missing} lines near it are"
+            told.append(f"{lines} not spoken yet and left out; hear it again in a moment.")
+        return tuple(told)
+
+
+class Placing:
+    """Puts lines of one film into their places. May be used by several threads."""
+
+    def __init__(
+        self, config: Config, prepared: Callable[[], Prepared], speaking: Speaking, ahead: SpeakingAhead
+    ) -> None:
+        self._config, self._prepared, self._speaking, self._ahead = config, prepared, speaking, ahead
+
+    def placed(self, track: Track, cue: Cue, kind: Kind) -> Place:
+        """One line, spoken and fitted as ``kind`` needs it. Raises VoiceError."""
+        prepared = self._prepared()
+        speech = _speech(prepared, over_lyrics=self._config.speech.over_lyrics)
+        try:
+            return self._fitted(track, cue, kind, prepared, speech)
+        except VoiceError:
+            if kind != "programme":
+                raise
+            return Place(cue, None, (), speech, track.film.duration)
+
+    def _fitted(
+        self,
+        track: Track,
+        cue: Cue,
+        kind: Kind,
+        prepared: Prepared,
+        speech: tuple[Interval, ...],
+    ) -> Place:
+        studio = self._speaking.studio()
+        turn, duration = InTurn(self._speaking, studio), track.film.duration
+        worded = has_words(studio.sent(cue.text))
+        if not worded and kind == "voice":
+            what = f"The line {cue.id} has no words that could be spoken."
+            raise VoiceError(what, f"It is {cue.text!r}." if cue.text else "Write some first.")
+        if not worded or not cue.heard:
+            why = WORDLESS if cue.heard else cue.reason or f"it is {cue.status}"
+            beside = self._beside(track, cue, prepared, speech, turn) if kind == "mix" else None
+            place = Place(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, why))
+            if kind == "voice":
+                return replace(place, whole=_unfitted(cue, turn))
+            return place if beside is None else replace(place, around=beside.heard, missing=beside.missing)
+        near = self._near(track, cue, prepared, speech, turn)
+        own = next((line for line in near.heard if line.id == cue.id), None)
+        left = next((line for line in near.left if line.id == cue.id), None)
+        whole = own or (_unfitted(cue, turn) if kind == "voice" else None)
+        extended = self._config.extended.on
+        return Place(cue, own, near.heard, speech, duration, left, whole, near.missing, extended)
+
+    def _near(
+        self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn
+    ) -> Near:
+        """A line and its neighbours, fitted; those that nobody wanted to wait for are spoken afterwards."""
+        near = neighbourhood(
+            _without_wordless(track, cue, turn.studio),
+            cue.id,
+            speech,
+            {slot.id: slot.interval for slot in prepared.slots},
+            self._config.fit,
+            margin=self._config.speech.margin,
+            before=BEFORE + SLOPES.hold,
+            after=AFTER + SLOPES.hold,
+        )
+        placed = fit_near(near, turn, self._config.fit, until=time.monotonic() + PATIENCE)
+        self._ahead.of(near, placed, turn.studio)
+        spoken = tuple(line for line in placed.fitting.spoken if line.id not in placed.guessed)
+        return Near(spoken, placed.fitting.unspoken, len(placed.guessed))
+
+    def _beside(
+        self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn
+    ) -> Near | None:
+        """What is heard around a line that is not."""
+        around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
+        others = [
+            one
+            for one in track.heard
+            if one.interval.overlaps(around) and has_words(turn.studio.sent(one.text))
+        ]
+        nearest = min(others, key=lambda one: abs(one.interval.middle - cue.interval.middle), default=None)
+        return None if nearest is None else self._near(track, nearest, prepared, speech, turn)
+
+
+def _speech(prepared: Prepared, *, over_lyrics: bool) -> tuple[Interval, ...]:
+    """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
+    heard = (one for one in prepared.speech if not (over_lyrics and one.kind is SpeechKind.LYRICS))
+    return tuple(one.interval for one in heard)
+
+
+def _without_wordless(track: Track, cue: Cue, studio: Keeping) -> Track:
+    """The lines near one, of those that a voice can say."""
+    at = track.cues.index(cue)
+    near = track.cues[max(0, at - 2 * MOST) : at + 2 * MOST + 1]
+    return replace(track, cues=tuple(one for one in near if has_words(studio.sent(one.text))))
+
+
+def _unfitted(cue: Cue, turn: InTurn) -> Spoken:
+    """A line as it is, at its own time."""
+    return Spoken(cue.id, cue.text, cue.interval.start, turn.say(" ".join(cue.text.split())))

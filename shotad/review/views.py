@@ -1,0 +1,398 @@
+"""What the page shows of a film, of its lines and of changes to them, as JSON values."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from shotad import __version__
+from shotad.core import (
+    Config,
+    Interval,
+    ShotScale,
+    Slot,
+    WorkFolderError,
+    printable,
+    read_record,
+    thread_number,
+)
+from shotad.film import Prepared, word_budget
+from shotad.review.acts import SlotsChanged, why_apart
+from shotad.review.details import engines_view
+from shotad.review.findings import Findings, finding_view
+from shotad.review.history import stamp_of
+from shotad.review.kinds import Done, Json
+from shotad.review.scene import Scene, is_added, room_of
+from shotad.review.session import Session
+from shotad.script import (
+    ALL_FORMATS,
+    Budget,
+    Cue,
+    Finding,
+    LineState,
+    Track,
+    budget_in,
+    count_words,
+    milliseconds,
+    spoken_words,
+)
+from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class LineViews:
+    """A track made ready for being shown. ``shown`` is what was shown of lines that are still the same
+    objects, by id; it goes from one board of a session to the next. ``texts`` are lines as JSON, each with
+    the findings that it tells of."""
+
+    config: Config
+    scene: Scene
+    prepared: Prepared
+    shown: dict[str, tuple[Cue, dict[str, Any]]]
+    rooms: dict[str, Interval | None] = field(default_factory=dict)
+    texts: dict[str, tuple[tuple[Finding, ...], str]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(session: Session) -> LineViews:
+        """The board of what a session has now."""
+        old, prepared = _BOARDS.get(session), session.prepared
+        if old is not None and old.scene.track is session.track and old.prepared is prepared:
+            return old
+        known = old.shown if old is not None and old.prepared is prepared else {}
+        scene = session.scene()
+        board = LineViews(
+            session.config, scene, prepared, {n: one for n, one in known.items() if n in scene.cues}
+        )
+        _BOARDS[session] = board
+        return board
+
+    def allowed(self, cue: Cue) -> Budget:
+        """How long the line may be: its slot's words; of a line without one, and of one that a person added
+        to it, those of its own time."""
+        slot = None if is_added(cue) else self.scene.slots.get(cue.slot_id or "")
+        words = slot.max_words if slot else word_budget(cue.interval.duration, self.config.slots)
+        return budget_in(cue.language, words)
+
+    def seconds(self, cue: Cue) -> float | None:
+        """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
+        spoken = cue.spoken
+        if spoken is not None and spoken.interval is not None:
+            return spoken.interval.duration - spoken.pause
+        words = spoken_words(cue.text, cue.language)
+        return words * self.config.slots.seconds_per_word if words else None
+
+    def line(self, cue: Cue, findings: Findings) -> dict[str, Any]:
+        """One line as the page shows it."""
+        known = self.shown.get(cue.id)
+        if known is None or known[0] is not cue:
+            known = self.shown[cue.id] = (cue, self._by_itself(cue))
+        room, apart = self._room(cue), why_apart(self.scene, cue)
+        return {
+            **known[1],
+            "apart": "" if apart is None else " ".join(apart).strip(),
+            "room": None if room is None else span_view(room),
+            "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
+            "findings": [finding_view(found) for found in findings.of(cue.id)],
+        }
+
+    def line_text(self, cue: Cue, findings: Findings) -> str:
+        found, known = findings.of(cue.id), self.texts.get(cue.id)
+        if known is None or known[0] != found:
+            text = json.dumps(self.line(cue, findings), ensure_ascii=False, separators=(",", ":"))
+            known = self.texts[cue.id] = (found, text)
+        return known[1]
+
+    def _room(self, cue: Cue) -> Interval | None:
+        if cue.id not in self.rooms:
+            self.rooms[cue.id] = room_of(self.scene, cue)
+        return self.rooms[cue.id]
+
+    def _by_itself(self, cue: Cue) -> dict[str, Any]:
+        """All of a line that depends on no other."""
+        allowed, review = self.allowed(cue), cue.review
+        return {
+            "id": cue.id,
+            "stamp": stamp_of(cue),
+            **times_view(cue.interval),
+            "text": cue.text,
+            "kind": cue.kind.value,
+            "language": cue.language,
+            "status": cue.status.value,
+            "heard": cue.heard,
+            "reason": cue.reason,
+            "state": cue.state.value,
+            "by": review.by if review is not None else "",
+            "slot": cue.slot_id if cue.slot_id in self.scene.slots else None,
+            "words": words_in(cue.text, allowed),
+            "allowed": allowed.number,
+            "unit": allowed.unit,
+            "seconds": _rounded(self.seconds(cue)),
+            "candidates": list(cue.candidates),
+            "chosen": cue.chosen,
+            "fit_steps": list(cue.fit_steps),
+            "spoken": _spoken(cue),
+            "machine": _machine(cue),
+            "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
+        }
+
+
+_BOARDS: WeakKeyDictionary[Session, LineViews] = WeakKeyDictionary()
+"""The last board of each session: what is shown of most lines stays as it was."""
+
+
+def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
+    """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
+    change, track = done.change, session.track
+    touched = {cue.id for cue in change.cues}
+    board = LineViews.of(session)
+    by_hand = {slot.id for slot in session.prepared.added}
+    view: dict[str, Any] = {
+        "revision": done.revision,
+        "said": change.said,
+        "lines": [board.line(cue, findings) for cue in _with_neighbours(track, touched, change.gone)],
+        "gone": list(change.gone),
+        "focus": change.focus,
+        "progress": progress_view(track),
+        "history": history_view(session),
+        "origin": done.origin,
+    }
+    if isinstance(change, SlotsChanged):
+        view["slots"] = [slot_view(slot, by_hand) for slot in session.prepared.slots]
+    return view
+
+
+def conflict_view(session: Session, ids: Iterable[str], findings: Findings) -> list[dict[str, Any]]:
+    """These lines as they are now, those that are there."""
+    board, wanted = LineViews.of(session), set(ids)
+    return [board.line(cue, findings) for cue in session.track.cues if cue.id in wanted]
+
+
+def progress_view(track: Track) -> dict[str, Any]:
+    """How far the review has come; ``lines`` counts those that are heard, ``dropped`` all others."""
+    heard = track.heard
+    states = Counter(cue.state for cue in heard)
+    people = dict.fromkeys(cue.review.by for cue in heard if cue.review is not None and cue.review.by)
+    return {
+        "lines": len(heard),
+        **{state.value: states[state] for state in LineState},
+        "dropped": len(track.cues) - len(heard),
+        "by": list(people),
+    }
+
+
+def history_view(session: Session) -> dict[str, str | None]:
+    """What an undo and a redo would take back and do again, and of which line."""
+    return {
+        "undo": session.undo_label,
+        "redo": session.redo_label,
+        "undo_line": session.undo_line,
+        "redo_line": session.redo_line,
+    }
+
+
+def slot_view(slot: Slot, by_hand: Container[str]) -> dict[str, Any]:
+    return {
+        "id": slot.id,
+        **times_view(slot.interval),
+        "words": slot.max_words,
+        "by_hand": slot.id in by_hand,
+    }
+
+
+def words_in(text: str, allowed: Budget) -> int:
+    """How long a text is, in the unit in which its length is limited: words, or characters."""
+    return count_words(text) if allowed.unit == "word" else sum(char.isalnum() for char in text)
+
+
+def _with_neighbours(track: Track, touched: Container[str], gone: Sequence[str]) -> list[Cue]:
+    """The lines ``touched``, and those that are heard just before and after them and after lines that are
+    gone, in order of time."""
+    cues = track.cues
+    places = [place for place, cue in enumerate(cues) if cue.id in touched]
+    wanted: set[int | None] = set(places)
+    # An id tells where a line began: nothing else is known of one that is gone.
+    starts = [cue.interval.start for cue in cues] if gone else []
+    around = [(at - 1, at + 1) for at in places]
+    around += [(at - 1, at) for name in gone for at in [bisect_left(starts, int(name[1:]) / 1000)]]
+    for before, after in around:
+        wanted.add(next((at for at in range(before, -1, -1) if cues[at].heard), None))
+        wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
+    return [cues[at] for at in sorted(at for at in wanted if at is not None)]
+
+
+def _spoken(cue: Cue) -> dict[str, Any] | None:
+    made = cue.spoken
+    if made is None:
+        return None
+    at = None if made.interval is None else span_view(made.interval)
+    return {"at": at, "text": made.text, "speed": made.speed, "steps": list(made.steps)}
+
+
+def _machine(cue: Cue) -> dict[str, Any] | None:
+    """The machine's own version, where a person has another."""
+    own = cue.edited.machine if cue.edited is not None else None
+    if own is None:
+        return None
+    return {
+        **times_view(own.interval),
+        "text": own.text,
+        "status": own.status.value,
+        "reason": own.reason,
+    }
+
+
+def span_view(time: Interval) -> list[float]:
+    return [to_the_millisecond(time.start), to_the_millisecond(time.end)]
+
+
+def times_view(time: Interval) -> dict[str, float]:
+    return {"start": to_the_millisecond(time.start), "end": to_the_millisecond(time.end)}
+
+
+def to_the_millisecond(seconds: float) -> float:
+    return milliseconds(seconds) / 1000
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 2)
+
+
+FORMAT_TITLES: Mapping[str, str] = {
+    "vtt": "WebVTT: descriptions for players and web pages",
+    "srt": "SRT: subtitles that any player shows",
+    "dapt": "DAPT: W3C's format for audio description scripts",
+    "csv": "CSV: a table for any spreadsheet",
+    "json": "JSON: for programs",
+    "frazier": "Frazier: a table for recording studios",
+    "reaper": "Reaper: regions for recording",
+    "docx": "Word: a script to print and to read",
+    "xlsx": "Excel: a spreadsheet",
+    "hls": "HLS: tells streaming players of the description",
+    "dash": "DASH: tells streaming players of the description",
+}
+"""What a format is for, in a few words."""
+
+
+_PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
+"""Formats that need a package: its module, and what it is called where it is fetched."""
+
+
+def film_text(
+    session: Session,
+    *,
+    findings: Findings,
+    playable: Json,
+    voice: Json,
+    jobs: Sequence[Json] = (),
+    jobs_version: int = 0,
+    cast: Sequence[Json] = (),
+) -> str:
+    """Everything that the page needs at its start, as JSON.
+
+    ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
+    ``jobs_version``, or are forgotten. Lines that are as they were when it was last asked for are not encoded
+    anew.
+    """
+    board, film = LineViews.of(session), session.film
+    track, prepared = board.scene.track, board.prepared
+    by_hand = {slot.id for slot in prepared.added}
+    head = {
+        "version": __version__,
+        "film": {
+            "name": printable(film.name),
+            "title": printable(Path(film.name).stem),
+            "duration": to_the_millisecond(prepared.end),
+            "frame_rate": float(film.frame_rate or Fraction(25)),
+            "has_sound": bool(film.audio),
+        },
+        "language": track.language,
+        "reviewer": session.reviewer,
+        "playable": dict(playable),
+        "voice": dict(voice),
+        "shots": shots_view(session),
+        "speech": [{**times_view(u.interval), "kind": u.kind.value} for u in prepared.speech],
+        "slots": [slot_view(slot, by_hand) for slot in prepared.slots],
+        "free": [span_view(gap) for gap in prepared.gaps],
+        "progress": progress_view(track),
+        "history": history_view(session),
+        "findings": findings.summary(),
+        "revision": session.revision,
+        "jobs": [dict(job) for job in jobs],
+        "jobs_version": jobs_version,
+        "formats": formats_view(),
+        "makes": makes_view(),
+        "engines": engines_view(session.config),
+        "cast": [dict(person) for person in cast],
+    }
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+    return f'{text[:-1]},"lines":[{_lines_text(board, findings)}]}}'
+
+
+def lines_text(session: Session, findings: Findings) -> str:
+    """The lines as `film_text` has them; the next one is ready sooner."""
+    return _lines_text(LineViews.of(session), findings)
+
+
+def _lines_text(board: LineViews, findings: Findings) -> str:
+    return ",".join(board.line_text(cue, findings) for cue in board.scene.track.cues)
+
+
+def formats_view() -> list[dict[str, Any]]:
+    """The formats of a script; ``ready`` whether they can be written here, else ``why`` they cannot."""
+    return [
+        {"name": name, "title": FORMAT_TITLES.get(name, name), "ready": not why, "why": why}
+        for name in ALL_FORMATS
+        for why in [_missing(name)]
+    ]
+
+
+def _missing(name: str) -> str:
+    module, package = _PACKAGES.get(name, ("", ""))
+    if not module or find_spec(module) is not None:
+        return ""
+    return f'Needs {package}: pip install "shotad[documents]".'
+
+
+def shots_view(session: Session) -> list[dict[str, Any]]:
+    """The shots with their threads, counted from 0, and their scales, as film grammar was read."""
+    known = _grammar(session.folder / "grammar.json")
+    return [
+        {"index": shot.index, **times_view(shot.interval), **known.get(shot.index, _UNREAD)}
+        for shot in session.prepared.shots
+    ]
+
+
+_UNREAD: Json = {"thread": None, "scale": None}
+
+
+def _grammar(path: Path) -> dict[int, Json]:
+    """Thread and scale by shot; empty where film grammar was not read, or its record is damaged."""
+    try:
+        record = read_record(path)
+    except WorkFolderError:
+        return {}
+    return {row["index"]: _grammar_view(row) for row in reversed(record["shots"])} if record else {}
+
+
+def _grammar_view(row: Json) -> Json:
+    letters, scale = row.get("thread"), row.get("scale")
+    return {
+        "thread": None if letters is None else thread_number(letters),
+        "scale": None if scale is None else ShotScale(scale).value,
+    }
+
+
+def makes_view() -> list[dict[str, Any]]:
+    """What can be rendered, and into which files."""
+    return [
+        {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
+        for kind in Kind
+    ]

@@ -1,0 +1,348 @@
+"""What the jobs of the page do: lines described anew, scripts exported, the film rendered.
+
+Each takes the session and a progress, holds the work folder only while it runs where it has to, and returns
+what the page shows of it. Edits that are made meanwhile stay. Where the cast of the film lies is found here,
+too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from shotad.core import (
+    CastError,
+    Config,
+    GivenCast,
+    InUse,
+    Progress,
+    ReviewError,
+    RunSettings,
+    ShotadError,
+    WorkFolder,
+    for_rendering,
+    key_of,
+    read_settings,
+    with_cast,
+    write_settings,
+)
+from shotad.film import film_of
+from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
+
+if TYPE_CHECKING:
+    from shotad.description import Engines, Redone, Result
+    from shotad.film import Film
+    from shotad.review.session import Session
+    from shotad.sound import Rendered
+
+SAME = (
+    "the engines gave the line again that was there. An engine without chance gives the same answer to the "
+    "same question: give it a note."
+)
+SAME_AGAIN = (
+    "the engines gave the line again that was there. They tell what they measure in the picture and read no "
+    "notes: write the line yourself."
+)
+
+Row = dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def _engines(settings: str) -> Engines:
+    from shotad.description import Engines
+
+    return Engines.of(Config.model_validate_json(settings))
+
+
+def engines_of(config: Config) -> Engines:
+    """The engines that the settings name. They stay loaded until others are asked for: the next line that is
+    described anew need not wait for a model."""
+    return _engines(config.model_dump_json())
+
+
+def redo_line(
+    session: Session,
+    progress: Progress,
+    ids: Sequence[str],
+    note: str = "",
+    *,
+    over_edits: bool = False,
+    engines: Engines | None = None,
+) -> Row:
+    """Describe the lines or slots called ``ids`` anew, with a hint. What is new can be undone in one step.
+
+    ``over_edits``: also lines that a person wrote or accepted; their text stays among the candidates. Raises
+    EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
+    """
+    from shotad.description import redo
+
+    if not ids:
+        raise ReviewError("No line was named.", "Choose a line first.")
+    run = run_with_cast(session)
+    engines = engines or engines_of(run.config)
+    _tell_terms(engines, progress)
+    told = "Described anew"
+    with held(session.folder) as folder, opened(session, run, run.config) as film:
+        session.expect()
+        try:
+            done = redo(
+                film,
+                folder,
+                run,
+                list(ids),
+                note=note,
+                over_edits=over_edits,
+                engines=engines,
+                progress=progress,
+                sheet=False,
+            )
+            folder.note(f"described anew on the review page: {', '.join(ids)}")
+            same = SAME if engines.writes.abilities.converses else SAME_AGAIN
+            told = _told(done.results, same)
+        finally:
+            # What was written before a stop or an error is in the track too.
+            session.absorb(told)
+    return _redone(done, told, same)
+
+
+def _tell_terms(engines: Engines, progress: Progress) -> None:
+    """Say what leaves this machine, as every run does."""
+    from shotad.engines import notice
+
+    for line in notice(engines.looks, engines.writes):
+        progress.note(line)
+
+
+def _told(results: Sequence[Result], same: str) -> str:
+    """One sentence on what came of it."""
+    new = [one for one in results if one.after is not None]
+    if len(results) == 1 and new and new[0].after is not None:
+        return f"Described anew: {new[0].after.text}"
+    if len(results) == 1:
+        return f"Nothing was changed: {results[0].reason or same}"
+    lines = f"{len(new)} of {len(results)} lines described anew"
+    return f"{lines}." if len(new) == len(results) else f"{lines}; the others stay as they were."
+
+
+def _redone(done: Redone, told: str, same: str) -> Row:
+    return {
+        "said": told,
+        "lines": [
+            {
+                "id": (one.after or one.before).id,
+                "changed": one.after is not None,
+                "old": one.before.text,
+                "new": None if one.after is None else one.after.text,
+                "reason": same if one.same else one.reason,
+            }
+            for one in done.results
+        ],
+        "warnings": list(done.warnings),
+        "files": [],
+    }
+
+
+def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
+    """Write the track in these formats (none named: those that every export writes) beside it.
+
+    A format whose library is not installed is left out and told; raises ScriptError where none could be
+    written, and for a format that is unknown.
+    """
+    track, place = session.track, session.folder
+    forms = [(name, script_format(name)) for name in formats or FORMATS]
+    files: list[Row] = []
+    failures: list[Row] = []
+    task = progress.task("Writing scripts", len(forms), "files")
+    for name, form in forms:
+        try:
+            path = write_format(track, form, script_file(track, form, place))
+        except ShotadError as error:
+            failures.append({"name": name, "reason": f"{error.what} {error.hint}".strip()})
+            if len(failures) == len(forms):
+                raise
+        else:
+            files.append({**file_row(path, session.folder), "format": name})
+        task.advance()
+    task.done()
+    many = "1 script was" if len(files) == 1 else f"{len(files)} scripts were"
+    return {"said": f"{many} written to {place}.", "files": files, "failures": failures}
+
+
+def render_film(
+    session: Session,
+    progress: Progress,
+    makes: Sequence[str],
+    voice: str | None = None,
+    profile: str | None = None,
+    extended: bool | None = None,
+    *,
+    speed: float | None = None,
+) -> Row:
+    """Speak the lines and make what ``makes`` names (``film:mkv``, ``ad:mp3`` …), beside the track.
+
+    Without ``voice``, ``profile``, ``extended`` and ``speed`` those of the settings are taken. Edits made
+    meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
+    holds the folder, and what `shotad.sound.render.run_render` raises.
+    """
+    from shotad.description import shortener
+    from shotad.sound import parse_wanted, run_render, wanted_files
+
+    run = run_with_cast(session)
+    flags: Row = {
+        "voice__name": voice or None,
+        "voice__speed": speed,
+        "mix__profile": profile or None,
+        "extended__on": extended,
+    }
+    config = for_rendering(session.config, **flags)
+    track = session.track
+    wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
+    with held(session.folder) as folder, opened(session, run, config) as film:
+        try:
+            done = run_render(film, folder, config, wanted, progress, shorten=shortener)
+        finally:
+            # How each line was spoken now stands in the track; that is nothing to undo.
+            session.absorb("The film was rendered.")
+    return _rendered(done, session)
+
+
+def _rendered(done: Rendered, session: Session) -> Row:
+    spoken, heard = len(done.spoken), len(done.track.heard)
+    voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
+    made = [
+        {**file_row(one.wanted.path, session.folder), "kind": one.wanted.kind.value, "fresh": one.fresh}
+        for one in done.made
+    ]
+    return {
+        "said": f"{_count(len(made), 'file')} made. {voice}",
+        "files": made,
+        "told": [*(line for one in done.made for line in one.told), *(done.sound.told if done.sound else ())],
+        "findings": [finding_row(finding) for finding in done.findings],
+        "warnings": list(done.warnings),
+        "failures": [{"name": one.wanted.path.name, "reason": one.reason} for one in done.failures],
+        "unspoken": [cue.id for cue in done.unspoken],
+        "pauses": len(done.pauses),
+    }
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[WorkFolder]:
+    """The work folder for the time of a job. Raises ReviewError where another shotad holds it."""
+    place = WorkFolder(folder)
+    try:
+        place.__enter__()
+    except InUse:
+        raise ReviewError(
+            "Another shotad is at work on this film, shotad describe perhaps.",
+            "Wait until that is done and try again; what you edit meanwhile is kept.",
+        ) from None
+    try:
+        yield place
+    finally:
+        place.__exit__(None, None, None)
+
+
+@contextmanager
+def opened(session: Session, run: RunSettings, config: Config) -> Iterator[Film]:
+    """The film, as the run read it. Raises FilmError."""
+    from shotad.film import open_film
+
+    known = session.film.path
+    place = known if known is not None and known.exists() else film_of(session.folder, run, session.film.name)
+    with open_film(place, reader=config.film.reader, frame_rate=run.frame_rate) as film:
+        yield film
+
+
+def file_row(path: Path, folder: Path) -> dict[str, Any]:
+    """A file that a job made, as the page offers it; ``path`` is told from the work folder on."""
+    return {
+        "name": path.name,
+        "url": f"/files/{quote(path.name, safe='')}",
+        "size": path.stat().st_size,
+        "path": path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name,
+    }
+
+
+OWN = "cast"
+"""The cast folder within the work folder, which the page makes where there is no other."""
+
+
+def cast_place(session: Session) -> Path | None:
+    """The cast of the film: what the run was given, else what was found beside the film or by the page."""
+    given = read_settings(session.folder).given.cast
+    if given is not None and given.path.exists():
+        return given.path
+    film = session.film.path
+    beside = film.with_name((film.stem if film.suffix else film.name) + ".cast") if film is not None else None
+    return next(
+        (place for place in (beside, session.folder / OWN) if place is not None and place.is_dir()), None
+    )
+
+
+def run_with_cast(session: Session) -> RunSettings:
+    """The run as its settings have it now. Raises CastError where its cast is not there any more."""
+    run = read_settings(session.folder)
+    given = run.given.cast
+    if given is None or given.path.exists():
+        return run
+    place = cast_place(session)
+    if place is None:
+        raise CastError(
+            f"The cast of this run is no longer at {given.path}.",
+            "Bring it back there, or run shotad describe with --cast.",
+        )
+    return with_cast(run, place)
+
+
+def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
+    """Have the run know its cast, so that whatever is described anew says its names."""
+    run = read_settings(session.folder)
+    given = run.given.cast
+    if given is not None and given.path.absolute() == place.absolute():
+        return
+    write_settings(
+        folder,
+        run.config,
+        run.film,
+        replace(run.given, cast=GivenCast(place)),
+        frame_rate=run.frame_rate,
+        configs=run.configs,
+        assignments=run.assignments,
+    )
+
+
+def folder_of(place: Path) -> Path:
+    """The folder of a cast, of which ``place`` is that or the file in it."""
+    return place if place.is_dir() or not place.suffix else place.parent
+
+
+def why_not(place: Path | None) -> str:
+    """Why a cast cannot be changed; empty where it can."""
+    if place is not None and place.suffix.lower() == ".json":
+        return f"{place.name} is a character bank, which is only read."
+    return ""
+
+
+def stamp_of_cast(folder: Path, place: Path | None) -> str:
+    """Changes whenever a file from which the cast is read does."""
+    names = [folder / name for name in ("settings.json", "characters.json", "discovered.jsonl")]
+    if place is not None:
+        base = folder_of(place)
+        names += [place, base / "cast.yaml", base / "cast.yml", base / "discovered.json"]
+    facts = []
+    for path in names:
+        try:
+            state = path.stat()
+            facts.append([str(path), state.st_mtime_ns, state.st_size])
+        except OSError:
+            facts.append([str(path), 0, 0])
+    return key_of(facts)

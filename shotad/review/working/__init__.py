@@ -1,1 +1,0 @@
-"""Long work that the page asks for, and the cast."""

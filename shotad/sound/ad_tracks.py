@@ -1,0 +1,414 @@
+"""The audio description's own tracks in a described film: its sound, coded while the film is copied, and
+its text.
+
+Subtitles of the film that another container holds in another form are converted here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import FilmInfo, Interval, SoundError
+from shotad.film import SoundBlock
+from shotad.sound.containers import Container
+
+if TYPE_CHECKING:
+    from av import Packet
+    from av.audio.stream import AudioStream
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdSound:
+    """The sound of the AD track: ``blocks`` follow each other without gap from film second 0.
+
+    ``layout`` is ffmpeg's name of the channels (``stereo``, ``5.1(side)``), ``rate`` samples a second,
+    ``language`` a BCP 47 tag. Blocks are taken one by one, while the film is written.
+    """
+
+    blocks: Iterable[SoundBlock]
+    layout: str
+    rate: int
+    language: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdText:
+    """A text track of descriptions: when (film seconds, ascending, none over another) and what."""
+
+    cues: Sequence[tuple[Interval, str]]
+    language: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A track of the film that was copied: ``source`` is its number there, over all tracks from 0.
+
+    ``packets`` and ``digest`` are those of its payload, see `shotad.sound.packets`.
+    """
+
+    source: int
+    kind: str
+    codec: str
+    packets: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A described film that was written whole.
+
+    ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
+    tracks, ``codec`` that of the AD's sound (empty: there is none), ``text`` whether there is a text track,
+    ``replaced`` the numbers of the film's tracks that the AD took the place of.
+    """
+
+    path: Path
+    container: str
+    warnings: tuple[str, ...] = ()
+    copied: tuple[Copied, ...] = ()
+    codec: str = ""
+    text: bool = False
+    replaced: tuple[int, ...] = ()
+
+
+ENCODERS = {"opus": "libopus", "mp3": "libmp3lame", "vorbis": "libvorbis"}
+"""ffmpeg's encoder where it is not called like the codec."""
+
+_ALIKE = {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad", "4.1(side)": "4.1"}
+"""Layouts that differ by the name of their rear channels alone; not all coders know both."""
+
+_RATES = {
+    "aac": (64, 48),
+    "ac3": (96, 75),
+    "eac3": (96, 64),
+    "mp2": (128, 128),
+    "opus": (64, 48),
+    "mp3": (96, 96),
+}
+"""Thousand bits a second: of one channel, and of each where there are more."""
+
+_AC3 = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640)
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """How the AD is coded: codec, encoder, layout and rate that it takes, bits a second (0: its own).
+
+    ``frame`` is the number of samples in a packet, ``delay`` that of the samples that the encoder adds
+    before the first.
+    """
+
+    codec: str
+    encoder: str
+    layout: str
+    rate: int
+    bit_rate: int
+    frame: int
+    delay: int
+
+
+def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: str, bit_rate: int) -> Coding:
+    """The coding for a container: that of ``codec`` or, where it is ``auto``, what players there know.
+
+    Raises SoundError where the container or the encoder cannot take it.
+    """
+    if codec != "auto":
+        return _asked(sound, container, codec, bit_rate)
+    own = info.default_audio.codec if info.default_audio is not None else ""
+    first = [own] if own in container.speech else []
+    for name in (*first, container.speech[0]):
+        found = _coding(sound, name, bit_rate)
+        if found is not None:
+            return found
+    raise SoundError(
+        f"Sound of {sound.layout} at {sound.rate} Hz cannot be written to {container.name}.",
+        "Mix to stereo or 5.1.",
+    )
+
+
+def _asked(sound: AdSound, container: Container, codec: str, bit_rate: int) -> Coding:
+    name = {encoder: codec for codec, encoder in ENCODERS.items()}.get(codec, codec)
+    if name not in container.audio:
+        raise SoundError(
+            f"{container.name} cannot hold a track of {codec}.",
+            f"Set the codec to auto, or to one of {', '.join(sorted(container.audio))}.",
+        )
+    found = _coding(sound, name, bit_rate)
+    if found is None:
+        raise SoundError(
+            f"{codec} cannot be written with {sound.layout} sound at {sound.rate} Hz.",
+            "Set the codec to auto, or another bit rate.",
+        )
+    return found
+
+
+def _coding(sound: AdSound, codec: str, bit_rate: int) -> Coding | None:
+    from av.codec.codec import UnknownCodecError
+
+    encoder = ENCODERS.get(codec, codec)
+    layouts = dict.fromkeys([sound.layout, _ALIKE.get(sound.layout, sound.layout)])
+    for rate in dict.fromkeys([sound.rate, 48000]):
+        for layout in layouts:
+            bits = bit_rate or usual_bit_rate(codec, _channels(layout))
+            try:
+                frame, delay = _tried(encoder, layout, rate, bits)
+            except UnknownCodecError:
+                return None
+            except (ValueError, OSError):
+                continue
+            return Coding(codec, encoder, layout, rate, bits, frame, delay)
+    return None
+
+
+def _channels(layout: str) -> int:
+    from av import AudioLayout
+
+    return AudioLayout(layout).nb_channels
+
+
+def usual_bit_rate(codec: str, channels: int) -> int:
+    """Bits a second at which speech over a film's sound is clean: ``aac``, 6 channels → 288000."""
+    if codec not in _RATES:
+        return 0
+    one, each = _RATES[codec]
+    wanted = one if channels == 1 else each * channels + (64 if channels == 2 and codec == "aac" else 0)
+    if codec in ("ac3", "eac3"):
+        wanted = min(_AC3, key=lambda size: (abs(size - wanted), size))
+    if codec in ("mp2", "mp3"):
+        wanted = min(wanted, 320)
+    return wanted * 1000
+
+
+def _tried(encoder: str, layout: str, rate: int, bits: int) -> tuple[int, int]:
+    """Samples in a packet and delay of an encoder, found by coding silence. Raises where it cannot."""
+    from av import AudioFrame
+    from av.audio.codeccontext import AudioCodecContext
+
+    context = AudioCodecContext.create(encoder, "w")
+    assert isinstance(context, AudioCodecContext), encoder
+    formats = context.codec.audio_formats
+    if formats:
+        context.format = formats[0]
+    _configure(context, layout, rate, bits)
+    context.open()
+    size = context.frame_size or 1024
+    # Interleaved: of eight planes and more PyAV 18.1 reads one too many, and crashes.
+    silence = np.zeros((1, size * _channels(layout)), np.float32)
+    frame = AudioFrame.from_ndarray(silence, format="flt", layout=layout)
+    frame.sample_rate, frame.time_base = rate, Fraction(1, rate)
+    for count in range(16):
+        frame.pts = count * size
+        for packet in context.encode(frame):
+            return size, -(packet.pts or 0)
+    return size, 0
+
+
+def _configure(context: Any, layout: str, rate: int, bits: int) -> None:
+    context.layout, context.sample_rate, context.time_base = layout, rate, Fraction(1, rate)
+    context.thread_count = 1
+    if bits:
+        context.bit_rate = bits
+
+
+class VoiceTrack:
+    """Gives the packets of the AD in order; ``stream`` is the one in the film that is written.
+
+    Where the container cannot hide an encoder's first samples, packets stand on a grid that has film second 0
+    on it, and what lies before is left out; else the encoder's own timestamps say what is to be skipped.
+    ``seconds`` is the film's length, to which the sound is cut or filled with silence.
+    """
+
+    def __init__(
+        self, stream: AudioStream, sound: AdSound, coding: Coding, seconds: float, hides: bool
+    ) -> None:
+        self._stream, self._sound, self._coding = stream, sound, coding
+        self._total = round(seconds * sound.rate)
+        self._hides = hides
+
+    def packets(self) -> Iterator[Packet[Any]]:
+        """Packets on film time, ascending."""
+        from av import AudioFrame
+
+        at = -self._lead()
+        for samples in self._samples():
+            woven = np.ascontiguousarray(samples.reshape(1, -1))
+            # Named as the encoder names its channels: the same ones in the same order, so nothing is mixed.
+            frame = AudioFrame.from_ndarray(woven, format="flt", layout=self._coding.layout)
+            frame.sample_rate, frame.time_base = self._sound.rate, Fraction(1, self._sound.rate)
+            frame.pts = at
+            at += len(samples)
+            yield from self._kept(self._stream.encode(frame))
+        yield from self._kept(self._stream.encode(None))
+
+    def _lead(self) -> int:
+        """Samples of silence before film second 0 which put that second between two packets."""
+        if self._hides or not self._coding.frame:
+            return 0
+        lead = -self._coding.delay % self._coding.frame
+        return round(lead * self._sound.rate / self._coding.rate)
+
+    def _kept(self, packets: list[Packet[Any]]) -> Iterator[Packet[Any]]:
+        for packet in packets:
+            if self._hides or (packet.pts or 0) >= 0:
+                yield packet
+
+    def _samples(self) -> Iterator[npt.NDArray[np.float32]]:
+        channels = _channels(self._sound.layout)
+        if lead := self._lead():
+            yield np.zeros((lead, channels), np.float32)
+        given = 0
+        for block in self._sound.blocks:
+            samples = _checked(block, channels)[: self._total - given]
+            given += len(samples)
+            if len(samples):
+                yield samples
+            if given >= self._total:
+                return
+        for start in range(given, self._total, self._sound.rate):
+            yield np.zeros((min(self._sound.rate, self._total - start), channels), np.float32)
+
+
+def _checked(block: SoundBlock, channels: int) -> npt.NDArray[np.float32]:
+    samples = block.samples.reshape(len(block.samples), -1)
+    if samples.shape[1] != channels:
+        raise ValueError(f"a block must have {channels} channels, got shape {block.samples.shape}")
+    return samples.astype(np.float32, copy=False)
+
+
+def add_voice(output: Any, sound: AdSound, coding: Coding) -> AudioStream:
+    """The stream of the AD in a film that is being written. No metadata is set yet.
+
+    AC-3 says in each frame whom it is for (``bsmod``, ATSC A/52), which some receivers look at alone.
+    """
+    options = {"audio_service_type": "vi"} if coding.codec == "ac3" else {}
+    stream: AudioStream = output.add_stream(coding.encoder, rate=coding.rate, options=options)
+    _configure(stream.codec_context, coding.layout, coding.rate, coding.bit_rate)
+    stream.time_base = Fraction(1, coding.rate)
+    return stream
+
+
+MILLISECOND = Fraction(1, 1000)
+
+_HEADER = """[Script Info]
+ScriptType: v4.00+
+PlayResX: 384
+PlayResY: 288
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, \
+Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, \
+MarginR, MarginV, Encoding
+Style: Default,Arial,16,&Hffffff,&Hffffff,&H0,&H0,0,0,0,0,100,100,0,0,1,1,0,2,10,10,10,1
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+"""
+"""What ffmpeg's encoders of text want to know of looks: plain, at the bottom."""
+
+
+def add_text(output: Any, codec: str, header: bytes | None = None) -> Any:
+    """A text stream of that codec in a film that is being written; ``header`` are the styles in ASS."""
+    if codec == "mov_text":
+        # Its encoder writes the sample description that players want.
+        stream = output.add_stream(codec)
+        stream.codec_context.subtitle_header = header or _HEADER.encode()
+        stream.codec_context.time_base = MILLISECOND
+    else:
+        stream = output.add_mux_stream(codec)
+    stream.time_base = MILLISECOND
+    return stream
+
+
+def text_packets(stream: Any, text: AdText, codec: str) -> Iterator[Packet[Any]]:
+    """The descriptions as packets on film time, ascending."""
+    for interval, words in text.cues:
+        yield text_packet(stream, codec, words, round(interval.start * 1000), round(interval.end * 1000))
+
+
+def text_packet(stream: Any, codec: str, words: str, start: int, end: int) -> Packet[Any]:
+    """One cue, from and to whole milliseconds."""
+    from av import Packet
+
+    packet = Packet(coded_text(words, codec))
+    packet.stream = stream
+    packet.pts = packet.dts = start
+    packet.duration, packet.time_base = max(1, end - start), MILLISECOND
+    return packet
+
+
+def coded_text(words: str, codec: str) -> bytes:
+    """A cue's words as a codec carries them; blank lines, which end a cue in text files, are taken out."""
+    plain = "\n".join(line for line in words.splitlines() if line.strip())
+    if codec == "mov_text":
+        data = plain.encode()
+        return len(data).to_bytes(2) + data
+    if codec == "webvtt":
+        for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+            plain = plain.replace(mark, name)
+    return plain.encode()
+
+
+def decoded_text(data: bytes, codec: str) -> str:
+    """The words of a packet of the text track, as `coded_text` wrote them."""
+    if codec == "mov_text":
+        return data[2 : 2 + int.from_bytes(data[:2])].decode("utf-8", "replace")
+    plain = data.decode("utf-8", "replace").rstrip("\n")
+    if codec == "webvtt":
+        for mark, name in ((">", "&gt;"), ("<", "&lt;"), ("&", "&amp;")):
+            plain = plain.replace(name, mark)
+    return plain
+
+
+class Converter:
+    """Turns packets of one text codec into those of another, by ffmpeg's own subtitle coders."""
+
+    def __init__(self, source: Any, codec: str) -> None:
+        from av.codec.context import CodecContext
+
+        self._decoder: Any = source.codec_context
+        self._encoder: Any = CodecContext.create(codec, "w")
+        self.codec = codec
+        self.stream: Any = None
+
+    def add(self, output: Any) -> Any:
+        """The stream for it."""
+        header = self._decoder.subtitle_header or _HEADER.encode()
+        self._encoder.subtitle_header = header
+        self._encoder.time_base = MILLISECOND
+        self.stream = add_text(output, self.codec, header)
+        return self.stream
+
+    def convert(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
+        """The packet in the other codec; nothing for one without text. Times are the packet's own."""
+        from av import Packet as Made
+        from av.error import FFmpegError
+
+        base = packet.time_base or MILLISECOND
+        if packet.pts is None or not packet.size:
+            return
+        try:
+            decoded = self._decoder.decode2(packet)
+            data = bytes(self._encoder.encode_subtitle(decoded)) if decoded is not None else b""
+        except (FFmpegError, UnicodeError):
+            return
+        if not data or not _says(data, self.codec):
+            return
+        made = Made(data)
+        made.stream = self.stream
+        made.pts = made.dts = round(packet.pts * base / MILLISECOND)
+        made.duration = max(1, round((packet.duration or 0) * base / MILLISECOND))
+        made.time_base = MILLISECOND
+        yield made
+
+
+def _says(data: bytes, codec: str) -> bool:
+    return data[:2] != b"\0\0" if codec == "mov_text" else bool(data.strip(b"\0 \r\n"))

@@ -1,0 +1,396 @@
+"""Reading a described film back: rule A2, that everything is there, marked as it should be, and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from shotad.core import FilmError, Interval
+from shotad.film import Film, exact_start, find_media, is_cover, last_second, legible, packets_of
+from shotad.script import Finding, Level
+from shotad.sound.ad_tracks import Copied, Written, coded_text, decoded_text
+from shotad.sound.containers import Container, container_for, same_language
+from shotad.sound.loudness import DecodedMeter
+from shotad.sound.packets import Payload, hides, unheard
+from shotad.sound.tracks import How, Kept, Plan, codec_of, plan_tracks, track_name
+
+__all__ = ["Expected", "Track", "check_film", "describe_tracks"]
+
+RULE = "A2"
+
+TOLERANCE = 0.002
+"""Seconds by which times may differ: Matroska's millisecond, twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a described film was to have. ``sound``: whether a track of AD.
+
+    ``cues`` are the text track's. ``written`` is what `write_film` gave back: with it the film itself need
+    not be read again for the comparison.
+    """
+
+    language: str
+    title: str
+    default: bool = False
+    sound: bool = True
+    cues: Sequence[tuple[Interval, str]] | None = None
+    text_title: str = ""
+    written: Written | None = None
+
+
+def check_film(
+    target: Path, film: Film, expected: Expected, meter: DecodedMeter | None = None
+) -> tuple[Finding, ...]:
+    """What is wrong with a described film, by rule A2; nothing where it is as it should be.
+
+    The film's own tracks must be there with the same codec, packets and payload, as far from each other in
+    time as they were; the AD's with language, title, marks and words; the whole as long as the film, within
+    one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it). ``meter``
+    hears the AD's sound on the way.
+    """
+    try:
+        return tuple(_Check(target, film, expected, meter).findings())
+    except FilmError as error:
+        return (_error(f"{target.name} cannot be read back: {error.what}"),)
+
+
+class _Check:
+    def __init__(self, target: Path, film: Film, expected: Expected, meter: DecodedMeter | None) -> None:
+        self._target, self._film, self._expected, self._meter = target, film, expected, meter
+        self._container: Container = container_for(target)
+
+    def findings(self) -> Iterator[Finding]:
+        media = self._film.media
+        if media is None:
+            return
+        source = media.open()
+        target = find_media(self._target).open()
+        try:
+            written = self._expected.written
+            without = written.replaced if written is not None else ()
+            plan = plan_tracks(source, self._film.info, self._container, without)
+            copies, own, missing = _paired(plan, list(target.streams))
+            if missing:
+                yield _error(f"{missing} of the film's tracks are missing.")
+                return
+            voice = next((s for s in own if s.type == "audio"), None)
+            text = next((s for s in own if s.type == "subtitle"), None)
+            yield from self._marks(voice, text, target)
+            read = read_tracks(
+                target,
+                exact_start(target),
+                texts=[text.index] if text is not None else [],
+                meters={voice.index: self._meter} if voice is not None and self._meter is not None else {},
+            )
+            yield from self._copies(source, copies, read)
+            moves = self._moves(copies, read)
+            yield from _moved(moves)
+            yield from self._length(read, target, voice)
+            if text is not None and self._expected.cues is not None:
+                late = min(moves, default=0.0)
+                yield from _words(read[text.index].texts, codec_of(text), self._expected.cues, late)
+        finally:
+            target.close()
+            source.close()
+
+    def _marks(self, voice: Any, text: Any, target: Any) -> Iterator[Finding]:
+        expected, container = self._expected, self._container
+        if expected.sound:
+            if voice is None:
+                yield _error("the track of audio description is missing.")
+            else:
+                yield from self._sound_marks(track_of(voice))
+        if expected.cues is not None and container.text is not None:
+            if text is None:
+                yield _error("the text track of descriptions is missing.")
+            else:
+                yield from self._told(track_of(text), expected.text_title, "the text track")
+                if container.flagged_text and "descriptions" not in track_of(text).marks:
+                    yield _error("the text track is not marked as descriptions.")
+        if container.muxer != "mpegts":
+            started = [s for s in target.streams.audio if "default" in track_of(s).marks]
+            if target.streams.audio and len(started) != 1:
+                yield _error(f"players start with one sound, and {len(started)} are marked for it.")
+
+    def _sound_marks(self, track: Track) -> Iterator[Finding]:
+        container, expected = self._container, self._expected
+        yield from self._told(track, expected.title, "the AD track")
+        if container.flagged and "visual_impaired" not in track.marks:
+            yield _error("the AD track is not marked for people who do not see.")
+        starts = expected.default or not self._film.info.audio
+        if container.muxer != "mpegts" and ("default" in track.marks) != starts:
+            wrong = "does not start by itself" if starts else "starts by itself, and should not"
+            yield _error(f"the AD track {wrong}.")
+
+    def _told(self, track: Track, title: str, what: str) -> Iterator[Finding]:
+        if not same_language(track.language, self._expected.language):
+            yield _error(f"{what} is in {track.language or 'no language'}, not {self._expected.language}.")
+        if self._container.titled and title and track.title != title:
+            yield _error(f"{what} is called {track.title!r}, not {title!r}.")
+
+    def _copies(self, source: Any, copies: Sequence[_Pair], read: dict[int, Read]) -> Iterator[Finding]:
+        origin = self._origin(source, copies)
+        for kept, copy in copies:
+            name = track_name(kept.stream)
+            if _family(codec_of(copy)) != _family(kept.codec):
+                yield _error(f"{name} of the film has become {codec_of(copy)}.")
+            elif kept.stream.index in origin:
+                was, now = origin[kept.stream.index], read[copy.index].payload
+                if was.packets != now.packets:
+                    yield _error(f"{name} has {now.packets} packets, in the film {was.packets}.")
+                elif was.digest != now.digest:
+                    yield _error(f"{name} is not what it is in the film: its packets differ.")
+            yield from self._said(kept, copy, name)
+
+    def _said(self, kept: Kept, copy: Any, name: str) -> Iterator[Finding]:
+        """A copied sound or subtitle must be in its language and have its title."""
+        if kept.stream.type not in ("audio", "subtitle"):
+            return
+        was, now = track_of(kept.stream), track_of(copy)
+        named = kept.stream.type == "audio" or self._container.named_subtitles
+        if named and not same_language(was.language, now.language):
+            yield _error(f"{name} of the film is now in {now.language or 'no language'}.")
+        if self._container.titled and was.title != now.title:
+            yield _error(f"{name} of the film is now called {now.title!r}.")
+
+    def _origin(self, source: Any, copies: Sequence[_Pair]) -> dict[int, Copied]:
+        """The film's copied tracks as they are in the film, by number."""
+        if self._expected.written is not None:
+            return {track.source: track for track in self._expected.written.copied}
+        found = read_tracks(source, self._film.info.start, self._container)
+        return {
+            number: Copied(
+                number,
+                kept.stream.type,
+                kept.codec,
+                found[number].payload.packets,
+                found[number].payload.digest,
+            )
+            for number, kept in ((kept.stream.index, kept) for kept, _ in copies)
+            if kept.stream.type != "attachment" and kept.how is How.COPIED
+        }
+
+    def _moves(self, copies: Sequence[_Pair], read: dict[int, Read]) -> list[float]:
+        """By how many seconds each picture and sound begins later than in the film."""
+        media = self._film.media
+        assert media is not None
+        begins = first_seconds(media.open(), self._film.info.start, self._container)
+        moves = []
+        for kept, copy in copies:
+            begin, was = read[copy.index].first, begins.get(kept.stream.index)
+            if begin is not None and was is not None and not is_cover(kept.stream):
+                moves.append(begin - was)
+        return moves
+
+    def _length(self, read: dict[int, Read], target: Any, voice: Any) -> Iterator[Finding]:
+        ends = [read[s.index].end for s in target.streams if s.type in ("video", "audio") and not is_cover(s)]
+        frame = max((read[s.index].longest for s in target.streams.audio), default=0.0) or 0.025
+        want, have = self._film.info.duration, max(ends, default=0.0)
+        if abs(want - have) > frame + TOLERANCE and abs(self._last_second() - have) > frame + TOLERANCE:
+            yield _error(f"it lasts {have:.3f} s, the film {want:.3f} s.")
+        if voice is not None and abs(read[voice.index].end - want) > frame + TOLERANCE:
+            yield _error(f"the AD track ends at {read[voice.index].end:.3f} s, the film at {want:.3f} s.")
+
+    def _last_second(self) -> float:
+        """Where the film's last packet ends: in MPEG-TS its sound may outlast what its container tells."""
+        media, info = self._film.media, self._film.info
+        return info.duration if media is None else last_second(media, info.start, near=info.duration)
+
+
+_Pair = tuple[Kept, Any]
+
+
+def _paired(plan: Plan, streams: Sequence[Any]) -> tuple[list[_Pair], list[Any], int]:
+    """Tracks of the film with their copies, the tracks besides, and how many copies are missing.
+
+    Tracks stand in the order in which they were written; covers and attachments come after all others.
+    """
+    pairs: list[_Pair] = []
+    rest: list[Any] = []
+    missing = 0
+    for aside in (False, True):
+        wanted = [kept for kept in plan.kept if _aside(kept.stream) == aside]
+        there = [stream for stream in streams if _aside(stream) == aside]
+        pairs += zip(wanted, there, strict=False)
+        rest += there[len(wanted) :]
+        missing += max(0, len(wanted) - len(there))
+    return pairs, rest, missing
+
+
+def _aside(stream: Any) -> bool:
+    return stream.type == "attachment" or is_cover(stream)
+
+
+LATE = 0.1
+"""Seconds of head start that are worth a word: a film that was cut without coding it anew shows in MKV what
+its edit list hides in MP4."""
+
+_FAMILIES = {"srt": "subrip", "ssa": "ass", "mp1": "mpeg audio", "mp2": "mpeg audio", "mp3": "mpeg audio"}
+"""Codecs that are one in some containers: MP4 does not tell the layers of MPEG audio apart."""
+
+
+def _family(codec: str) -> str:
+    return _FAMILIES.get(codec, codec)
+
+
+def _moved(moves: Sequence[float]) -> Iterator[Finding]:
+    """Pictures and sounds must begin as far from each other as in the film."""
+    if not moves:
+        return
+    if max(moves) - min(moves) > TOLERANCE:
+        apart = 1000 * (max(moves) - min(moves))
+        yield _error(f"the film's tracks have moved against each other by {apart:.0f} ms.")
+    if max(moves) > LATE:
+        yield Finding(RULE, Level.WARNING, f"the film begins {max(moves):.3f} s later than in its own file.")
+
+
+def _words(
+    texts: Sequence[tuple[float, float, bytes]],
+    codec: str,
+    cues: Sequence[tuple[Interval, str]],
+    late: float,
+) -> Iterator[Finding]:
+    """``late``: seconds by which the whole film begins later in this container."""
+    if len(texts) != len(cues):
+        yield _error(f"the text track has {len(texts)} cues, the script {len(cues)}.")
+        return
+    for (start, end, data), (interval, words) in zip(texts, cues, strict=True):
+        said, wanted = decoded_text(data, codec), decoded_text(coded_text(words, codec), codec)
+        if said != wanted:
+            yield _error(f"the text at {interval} reads {said!r}, in the script {wanted!r}.")
+        if max(abs(start - late - interval.start), abs(end - late - interval.end)) > TOLERANCE:
+            yield _error(f"the text at {interval} stands from {start:.3f} to {end:.3f} s.")
+
+
+def _error(message: str) -> Finding:
+    return Finding(RULE, Level.ERROR, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A track as a file shows it. ``marks`` are ffmpeg's names of its dispositions."""
+
+    number: int
+    kind: str
+    codec: str
+    language: str
+    title: str
+    handler: str
+    marks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        words = [self.kind, self.codec, self.language, self.title and repr(self.title), *self.marks]
+        return f"{self.number}: {' '.join(word for word in words if word)}"
+
+
+@dataclass(slots=True, eq=False)
+class Read:
+    """What one pass over a track found; seconds are on the file's own film time."""
+
+    payload: Payload
+    first: float | None = None
+    end: float = 0.0
+    longest: float = 0.0
+    texts: list[tuple[float, float, bytes]] = field(default_factory=list)
+
+
+def describe_tracks(path: Path) -> list[Track]:
+    """All tracks of a film file, in order. Raises FilmError for what is none."""
+    container = find_media(path).open()
+    try:
+        return [track_of(stream) for stream in container.streams]
+    finally:
+        container.close()
+
+
+def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict[int, float]:
+    """Film second at which each picture and sound begins, less what is left out of a copy, by track number.
+
+    Closes the container.
+    """
+    wanted = {s.index for s in container.streams if s.type in ("video", "audio")}
+    hidden = {s.index: hides(s, copied_to) for s in container.streams}
+    found: dict[int, float] = {}
+    try:
+        for count, packet in enumerate(packets_of(container)):
+            number = packet.stream.index
+            if unheard(packet.stream, packet, start, hidden[number]):
+                continue
+            if packet.pts is not None and number in wanted:
+                found.setdefault(number, float(packet.pts * packet.time_base - start))
+            if wanted <= found.keys() or count > 20_000:
+                break
+    finally:
+        container.close()
+    return found
+
+
+def read_tracks(
+    container: Any,
+    start: Fraction,
+    copied_to: Container | None = None,
+    texts: Collection[int] = (),
+    meters: Mapping[int, DecodedMeter] | None = None,
+) -> dict[int, Read]:
+    """Every packet of an open file once, less what is left out of a copy; seconds count from ``start``.
+
+    Words are kept of the tracks ``texts`` alone: pictures of subtitles in a long film are many. Tracks with
+    ``meters`` are decoded on the way, and measured.
+    """
+    from av.error import FFmpegError
+
+    read = {
+        s.index: Read(Payload(codec_of(s), s.codec_context.extradata if s.codec_context else None))
+        for s in container.streams
+    }
+    hidden = {s.index: copied_to is None or hides(s, copied_to) for s in container.streams}
+    packets = packets_of(container)
+    while True:
+        try:
+            packet = next(packets, None)
+        except (FFmpegError, OSError):
+            break
+        if packet is None:
+            break
+        if meters and packet.stream.index in meters:
+            meters[packet.stream.index].add(packet)
+        if packet.size and not unheard(packet.stream, packet, start, hidden[packet.stream.index]):
+            _note(read[packet.stream.index], packet, float(start), packet.stream.index in texts)
+    return read
+
+
+def _note(read: Read, packet: Any, start: float, is_text: bool) -> None:
+    read.payload.add(memoryview(packet))
+    if packet.pts is None:
+        return
+    base = packet.time_base
+    begin = packet.pts * base.numerator / base.denominator - start
+    end = begin + (packet.duration or 0) * base.numerator / base.denominator
+    read.first = begin if read.first is None else min(read.first, begin)
+    read.end = max(read.end, end)
+    read.longest = max(read.longest, end - begin)
+    if is_text and len(bytes(packet).strip(b"\0")):
+        read.texts.append((begin, end, bytes(packet)))
+
+
+def track_of(stream: Any) -> Track:
+    """A track of an open file."""
+    from av.stream import Disposition
+
+    tags = {key.lower(): value for key, value in legible(stream.metadata).items()}
+    marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
+    language = tags.get("language", "")
+    return Track(
+        number=stream.index,
+        kind=stream.type,
+        codec=codec_of(stream),
+        language="" if language == "und" else language,
+        # In MP4 and MOV the title is the track's name.
+        title=tags.get("title") or tags.get("name") or "",
+        handler=tags.get("handler_name", ""),
+        marks=marks,
+    )

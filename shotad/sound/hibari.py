@@ -1,0 +1,129 @@
+"""The embedded voice: hibari-tts, a small English voice that runs on the CPU (Apache-2.0).
+
+Only its voice ``heart`` is in its package. It would fetch others from the network by itself, so no other is
+ever asked for, and the model's file is handed to it by path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import threading
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound.kinds import Take
+from shotad.sound.takes import cleaned, need_words
+from shotad.sound.voice_engines import EVERYTHING, Reading, VoiceInfo, speaks_one, unknown, who_speaks
+
+PACKAGE = "hibari-tts"
+VERSION = "0.2.1"
+MODEL = "5f70741d4e900f4e85d0037498736cc1b3e1b9a63a13546a5da1e63abf4fccd8"
+"""SHA-256 of the voice's model in that version."""
+
+_WHICH = "heart"
+_LANGUAGES = ("en-US",)
+_READS = EVERYTHING - {Reading.UNITS}
+"""Of units it knows only those of several letters."""
+_SEED = 0
+"""Of the noise in the voice; with it the same text is the same sound."""
+_PACE = 0.81
+"""Its own setting at which it speaks 167 words a minute (60 lines of human AD, benchmarks/voices.py; 192 at
+1), understood as well as at 1 and as the same slowed by stretching. At 0.8 short sounds grow by a whole step
+of its clock: 152."""
+_RANGE = (0.5, 2.0)
+"""Settings that its makers name."""
+_GET = 'pip install "shotad[voice]".'
+
+
+class HibariVoice:
+    """The voice ``hibari:heart``. May be used by several threads; they take turns."""
+
+    def __init__(self) -> None:
+        """Raises VoiceError where the package is missing or is not the one that is known."""
+        model = _model()
+        self.name = f"hibari:{_WHICH}"
+        self.identity = f"{self.name} {VERSION} {MODEL[:12]} {_PACE}"
+        self.reads: frozenset[Reading] = _READS
+        self.at_once = 1
+        self.sends_to = ""
+        self._lock = threading.Lock()
+        self._made = _loaded(model)
+
+    @classmethod
+    def known(cls) -> tuple[VoiceInfo, ...]:
+        version = installed_version()
+        here = version == VERSION
+        other = "" if version is None else f"Version {version} is installed, {VERSION} is needed: "
+        note = "The embedded voice." if here else f"{other or 'The embedded voice: '}{_GET}"
+        return (VoiceInfo(f"hibari:{_WHICH}", "hibari", _LANGUAGES, "Apache-2.0", here, note),)
+
+    @classmethod
+    def named(cls, which: str, language: str, settings: VoiceSettings) -> HibariVoice:
+        """The voice, under its name or none. Raises VoiceError for another."""
+        if which not in ("", _WHICH):
+            error = unknown("hibari voice", which, [_WHICH])
+            raise VoiceError(error.what, "Only hibari:heart is in the package; others would be fetched.")
+        if not speaks_one(_LANGUAGES, language):
+            what = f"The voice hibari:{_WHICH} speaks English, not {language!r}."
+            raise VoiceError(what, who_speaks(language))
+        return cls()
+
+    def speaks(self, language: str) -> bool:
+        return speaks_one(_LANGUAGES, language)
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
+        need_words(text, self.name)
+        setting = min(max(speed * _PACE, _RANGE[0]), _RANGE[1])
+        pace = setting / _PACE
+        # It reads [word](/sounds/) as an order how to say a word; a line means what stands there.
+        plain = text.translate({ord("["): " ", ord("]"): " "})
+        with self._lock:
+            try:
+                samples = self._made(plain, speed=setting, seed=_SEED)
+            except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
+                raise VoiceError(f"The voice {self.name} cannot say {text!r}: {error}.") from None
+        return Take(cleaned(samples, int(self._made.sample_rate), self.name), 24000, self.name, text, pace)
+
+
+def installed_version() -> str | None:
+    """The version of the package that is installed; None where there is none."""
+    try:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _model() -> Path:
+    """The model's file in the package, which is checked."""
+    version = installed_version()
+    spec = importlib.util.find_spec("hibari") if version is not None else None
+    if version is None or spec is None or spec.origin is None:
+        raise VoiceError(f"The voice hibari:{_WHICH} is not installed.", f"Install it: {_GET}")
+    if version != VERSION:
+        what = f"{PACKAGE} {version} is installed; {VERSION} is known to work."
+        raise VoiceError(what, f"Install it: {_GET}")
+    path = Path(spec.origin).parent / "assets" / "hibari.onnx"
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise VoiceError(f"{path} cannot be read: {error.strerror}.", f"Install it again: {_GET}") from None
+    if found != MODEL:
+        raise VoiceError(f"{path} is not the model that is known (SHA-256 {found[:12]}).", f"Install: {_GET}")
+    return path
+
+
+@cache
+def _loaded(model: Path) -> Any:
+    """The package's own object; with ``model`` given it looks for no file and fetches none."""
+    try:
+        made = importlib.import_module("hibari").Hibari(voice=_WHICH, model=str(model), threads=1)
+    except (ImportError, AttributeError, OSError, RuntimeError, ValueError, TypeError) as error:
+        what = f"The voice hibari:{_WHICH} cannot be loaded: {error}."
+        raise VoiceError(what, f"Install it again: {_GET}") from None
+    return made

@@ -1,0 +1,407 @@
+"""How loud the mix and each line are, and how the programme is lowered under the lines.
+
+The target is a delivery profile's. The ducking is a curve of decibels over film time, made from times alone
+by these rules, the stronger first:
+
+1. Never under speech: outside the gaps between utterances the curve stands at 0 dB.
+2. Nothing clicks: no ramp is shorter than `LEAST`.
+3. Under a line the curve is at the line's depth from its first sound to its last. Where a gap leaves no room
+   for the full ramp beside the line, the ramp gets steeper, down to `LEAST`; then it reaches into the line;
+   where the gap is too short even for two such ramps, the depth gets smaller.
+4. Between lines nearer than the hold it stays at the lesser of their depths.
+
+Every line, and every such bridge between two, is a trapezoid; the curve is the lowest of them everywhere. So
+it is continuous, and nowhere steeper than the steepest trapezoid.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import GainPoint, Interval, LoudnessProfile, MixSettings, Seconds
+from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``target`` is LUFS (LKFS is another word for it), None: as loud as the film. ``true_peak`` is dBTP.
+
+    ``dialogue``: what counts is the loudness while somebody speaks, film or describer, without the relative
+    gate; where that is less than ``least_dialogue`` of the film, ``otherwise`` is the target of the whole.
+    ``tolerance`` is how many LU a delivery may be off.
+    """
+
+    name: LoudnessProfile
+    target: float | None
+    true_peak: float
+    tolerance: float
+    source: str
+    dialogue: bool = False
+    least_dialogue: float = 0.0
+    otherwise: float | None = None
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "source",
+            None,
+            -1.0,
+            0.0,
+            "our own: the film's loudness is kept, so that nothing jumps where a listener changes the track; "
+            "peaks may be as high as the film's own",
+        ),
+        Profile("ebu-r128", -23.0, -1.0, 0.5, "EBU R 128 (2020): -23 LUFS ±0.5 LU, at most -1 dBTP"),
+        Profile("atsc-a85", -24.0, -2.0, 2.0, "ATSC A/85 (2013): -24 LKFS ±2 dB, at most -2 dBTP"),
+        Profile(
+            "netflix",
+            -27.0,
+            -2.0,
+            2.0,
+            "Netflix Sound Mix Specifications & Best Practices: -27 LKFS ±2 LU dialogue-gated (BS.1770-1), "
+            "at most -2 dBTP; with less than 15 % dialogue -24 LKFS ±2 LU of the whole (BS.1770-3)",
+            dialogue=True,
+            least_dialogue=0.15,
+            otherwise=-24.0,
+        ),
+        Profile(
+            "web",
+            -16.0,
+            -1.0,
+            1.0,
+            "AES TD1004 and TD1008: streams at -16 to -20 LUFS, at most -1 dBTP; -16 is also Apple's, "
+            "and 2 LU under the -14 to which YouTube and Spotify turn down what is louder",
+        ),
+    )
+}
+"""Profiles by their name in the settings."""
+
+PEAK_SLACK = 0.1
+"""dB by which meters of true peak differ."""
+
+ASSUMED = -23.0
+"""LUFS of a described film whose own sound is silence, where no target is given: EBU R 128's."""
+
+QUIET = -50.0
+"""LUFS: a programme quieter than this is taken for silence (hiss, hum) and no measure for the voice."""
+
+
+AMBIENCE = 15.0
+"""LU that a line stands over a quiet scene: the proposal for commentary over ambience, as `MixSettings.over`
+is that for commentary over music (AES 2019)."""
+
+SOFTEST, LOUDEST = -10.0, 3.0
+"""LU by which a line may be softer and louder than usual. Softer by 10 LU, in silence too: with a film at
+60 dB in a room of 35 dB the voice keeps the 15 dB over the room that speech needs to be understood whole
+(ANSI S12.60). Louder by about what listeners bear without reaching for the volume (2.4 dB, ATSC A/85)."""
+
+FOLLOW = 10.0
+"""Seconds before and after a line's middle by which the voice goes, what is nearest counting most: a new
+scene is followed slowly, so that no line jumps out after another; lowering the film does the rest at once."""
+
+
+def voice_level(
+    programme: Loudness, course: Course, line: Interval, profile: Profile, settings: MixSettings
+) -> float:
+    """LUFS at which a line is spoken: that of the ``programme`` as a whole, and ``settings.level`` over it;
+    softer in a quiet scene, louder in a loud one.
+
+    The voice does half of what is missing until it stands `MixSettings.over` to `AMBIENCE` LU over the scene
+    that is lowered as usual, and the lowering the other half (`depth_for`). ``line`` is on the time of
+    ``course``. Where the programme is silence, what the whole is to be.
+    """
+    own = programme.integrated
+    if own is None or own < QUIET or not len(course.momentary):
+        return profile.target if profile.target is not None else ASSUMED
+    usual = own + settings.level
+    # The first windows of a course are not full, and say nothing.
+    near = course.within(max(line.middle - FOLLOW, WINDOW / 2), line.middle + FOLLOW)
+    nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - line.middle) / FOLLOW)
+    over = usual - course.momentary[near].astype(np.float64) + settings.duck
+    missing = np.clip(over, settings.over, _most(settings)) - over
+    return usual + float(np.average(np.clip(missing / 2, SOFTEST, LOUDEST), weights=nearness))
+
+
+def _most(settings: MixSettings) -> float:
+    """LU that a line stands over the lowered programme at most, but for a scene that is quieter still."""
+    return max(AMBIENCE, settings.over)
+
+
+def level_during(course: Course, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
+    """The mean loudness of the programme in an interval, lowered by ``gains``; None: silence."""
+    part = course.within(interval.start, interval.end)
+    lowered = gain_at(gains, course.middles[part]).astype(np.float64) ** 2
+    heard = power(course.momentary[part]) * lowered
+    mean = level(float(heard.mean())) if len(heard) else -np.inf
+    return mean if mean > SILENT else None
+
+
+def depth_for(voice: float, programme: float | None, settings: MixSettings) -> float:
+    """dB by which the programme is lowered under a line: as set; more where it is loud, up to the deepest.
+
+    Less where it is quiet, and not at all where it is silence or the voice stands clear of it by itself.
+    """
+    if programme is None:
+        return 0.0
+    clear = voice - programme
+    if clear + settings.duck > _most(settings):
+        return max(0.0, _most(settings) - clear)
+    return max(settings.duck, min(settings.over - clear, settings.deepest))
+
+
+def peak_limit(programme: Loudness, profile: Profile, settings: MixSettings) -> float:
+    """dBTP: as set, else the profile's; where that keeps the film's level the film's own peaks stay, up to
+    0."""
+    if settings.true_peak is not None:
+        return settings.true_peak
+    if profile.target is None and programme.true_peak is not None:
+        # The limiter keeps a little below its limit, and must leave the film alone.
+        return min(0.0, max(profile.true_peak, programme.true_peak + 0.2))
+    return profile.true_peak
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dialogue:
+    """When somebody speaks, in the film or over it, and how long the film is."""
+
+    intervals: Sequence[Interval]
+    duration: float
+
+    @property
+    def share(self) -> float:
+        """Of the film's length."""
+        total, end = 0.0, 0.0
+        for interval in sorted(self.intervals):
+            total += max(0.0, interval.end - max(end, interval.start))
+            end = max(end, interval.end)
+        return total / self.duration if self.duration else 0.0
+
+    def level(self, course: Course) -> float | None:
+        """The mean loudness meanwhile, LUFS; None: silence."""
+        spoken = np.zeros(len(course.momentary), bool)
+        for interval in self.intervals:
+            spoken[course.within(interval.start, interval.end)] = True
+        heard = power(course.momentary[spoken])
+        mean = level(float(heard.mean())) if len(heard) else -np.inf
+        return mean if mean > SILENT else None
+
+
+def target_of(profile: Profile, dialogue: Dialogue) -> tuple[float | None, bool]:
+    """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone."""
+    if profile.dialogue and dialogue.share < profile.least_dialogue:
+        return profile.otherwise, False
+    return profile.target, profile.dialogue
+
+
+def reached(course: Course, dialogue: Dialogue, of_dialogue: bool) -> float | None:
+    """What is compared with the target: LUFS of dialogue or of the whole; None: silence."""
+    return dialogue.level(course) if of_dialogue else gated(course.momentary)
+
+
+def summed(programme: Course, gains: Sequence[GainPoint], voice: Course) -> Course:
+    """The course of both together, the programme lowered, as two sounds add that have nothing in common."""
+    count = min(len(programme.momentary), len(voice.momentary))
+    lowered = gain_at(gains, programme.middles[:count]).astype(np.float64) ** 2
+    both = power(programme.momentary[:count]) * lowered + power(voice.momentary[:count])
+    return Course(_levels(both), np.zeros(0, np.float32))
+
+
+def _levels(powers: Iterable[float]) -> npt.NDArray[np.float32]:
+    with np.errstate(divide="ignore"):
+        return np.asarray(10 * np.log10(np.asarray(powers)), np.float32)
+
+
+LEAST = 0.05
+"""Seconds of the shortest ramp. Ten times the 5 ms from which on a fade is not heard as a click, so that even
+20 dB in it have none; half a short syllable, so that it passes unnoticed beside speech."""
+
+WORTH = 1.0
+"""dB: where a gap has no room for more than this the programme is left alone; such a dip helps nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """How the programme goes down and comes back, in seconds: as a mixer's hand does, before the line begins
+    and after it ends, and not up and down again between two lines."""
+
+    fade_out: float = 0.3
+    """In which it is lowered, before the line begins."""
+    fade_in: float = 0.4
+    """In which it comes back, after the line's end."""
+    hold: float = 1.5
+    """Between lines nearer than this it stays low, where nobody speaks in between."""
+
+
+SLOPES = Slopes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Trapezoid:
+    """Falls from ``begin`` to ``low``, stays at ``-depth`` dB to ``rise``, is back at ``end``."""
+
+    begin: float
+    low: float
+    rise: float
+    end: float
+    depth: float
+
+    def at(self, seconds: Seconds) -> Seconds:
+        bends = (self.begin, self.low, self.rise, self.end)
+        return np.interp(seconds, bends, (0.0, -self.depth, -self.depth, 0.0))
+
+
+def envelope(
+    spoken: Sequence[Interval], speech: Sequence[Interval], depths: Sequence[float], slopes: Slopes = SLOPES
+) -> tuple[GainPoint, ...]:
+    """The programme's level under the lines ``spoken``, ascending by second; empty where it is never lowered.
+
+    ``depths`` are dB, 0 or more, one for each line. ``speech`` is whatever must not be lowered, in any
+    order. The first point is at second 0 or later; first and last point are at 0 dB, save where a line
+    begins with the film. Raises ValueError where depths and lines differ in number.
+    """
+    gaps = _Gaps(speech)
+    shapes = sorted(_shapes(spoken, gaps, depths, slopes), key=lambda shape: shape.begin)
+    return _from_zero([point for group in _touching(shapes) for point in _lowest(group)])
+
+
+def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.float32]:
+    """``float32[n]``: the factor of the programme's amplitude at each of ``float64[n]`` film seconds; 1 at 0
+    dB."""
+    if not points:
+        return np.ones(len(seconds), np.float32)
+    decibels = np.interp(seconds, [p.seconds for p in points], [p.decibels for p in points])
+    return np.asarray(10 ** (decibels / 20), np.float32)
+
+
+def _shapes(
+    spoken: Sequence[Interval], gaps: _Gaps, depths: Sequence[float], slopes: Slopes
+) -> Iterator[_Trapezoid]:
+    lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
+    for line, depth in lines:
+        yield from _within(gaps, line, depth, slopes.fade_out, slopes.fade_in)
+    for (before, deep), (after, deeper) in itertools.pairwise(lines):
+        if 0 < after.start - before.end < slopes.hold and gaps.hold(before.end, after.start):
+            between = Interval(before.end, after.start)
+            yield from _within(gaps, between, min(deep, deeper), LEAST, LEAST)
+
+
+def _within(
+    gaps: _Gaps, line: Interval, depth: float, fade_out: float, fade_in: float
+) -> Iterator[_Trapezoid]:
+    """The trapezoids of one line: one for each gap between utterances that it lies in."""
+    for gap_start, gap_end in gaps.around(line):
+        begin = max(gap_start, line.start - max(fade_out, LEAST))
+        end = min(gap_end, line.end + max(fade_in, LEAST))
+        room = end - begin
+        if room <= 2 * LEAST:
+            middle, share = (begin + end) / 2, room / (2 * LEAST)
+            shape = _Trapezoid(begin, middle, middle, end, depth * share)
+        else:
+            low = max(line.start, begin + LEAST)
+            rise = min(max(line.end, low), end - LEAST)
+            shape = _Trapezoid(begin, min(low, rise), rise, end, depth)
+        if shape.depth >= min(WORTH, depth) and shape.depth > 0:
+            yield shape
+
+
+class _Gaps:
+    """Where nobody speaks: the time between utterances that share no time."""
+
+    def __init__(self, speech: Sequence[Interval]) -> None:
+        ends: list[float] = []
+        starts: list[float] = []
+        for utterance in sorted(speech):
+            if ends and utterance.start <= ends[-1]:
+                ends[-1] = max(ends[-1], utterance.end)
+            else:
+                starts.append(utterance.start)
+                ends.append(utterance.end)
+        self._begins, self._ends = [-math.inf, *ends], [*starts, math.inf]
+
+    def around(self, line: Interval) -> Iterator[tuple[float, float]]:
+        """Begin and end of the gaps that share time with a line."""
+        at = max(0, bisect.bisect_right(self._begins, line.start) - 1)
+        while at < len(self._begins) and self._begins[at] < line.end:
+            if self._ends[at] > line.start and self._ends[at] > self._begins[at]:
+                yield self._begins[at], self._ends[at]
+            at += 1
+
+    def hold(self, start: float, end: float) -> bool:
+        """True where one gap holds all of ``[start, end]``."""
+        at = bisect.bisect_right(self._begins, start) - 1
+        return end <= self._ends[at]
+
+
+def _touching(shapes: Sequence[_Trapezoid]) -> Iterator[list[_Trapezoid]]:
+    """Shapes, ascending by their begin, in groups between which the curve is at 0 dB."""
+    group: list[_Trapezoid] = []
+    end = -math.inf
+    for shape in shapes:
+        if group and shape.begin >= end:
+            yield group
+            group = []
+        group.append(shape)
+        end = max(end, shape.end) if len(group) > 1 else shape.end
+    if group:
+        yield group
+
+
+def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
+    """The bends of the lowest of all shapes: at their own bends and where two of them cross."""
+    bends = np.unique([second for s in group for second in (s.begin, s.low, s.rise, s.end)])
+    crossings = [crossing for one, other in _overlapping(group) for crossing in _crossings(one, other, bends)]
+    seconds = np.unique([*bends, *crossings])
+    decibels = np.min([shape.at(seconds) for shape in group], axis=0)
+    points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
+    return _without_straight(points)
+
+
+def _overlapping(group: Sequence[_Trapezoid]) -> Iterator[tuple[_Trapezoid, _Trapezoid]]:
+    """Pairs that share time, of shapes that ascend by their begin."""
+    for number, one in enumerate(group):
+        for other in itertools.islice(group, number + 1, None):
+            if other.begin >= one.end:
+                break
+            yield one, other
+
+
+def _crossings(one: _Trapezoid, other: _Trapezoid, bends: Seconds) -> Iterator[float]:
+    near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, one.end, "right")]
+    apart = one.at(near) - other.at(near)
+    for k in np.flatnonzero(apart[:-1] * apart[1:] < 0):
+        share = apart[k] / (apart[k] - apart[k + 1])
+        yield float(near[k] + share * (near[k + 1] - near[k]))
+
+
+def _without_straight(points: list[GainPoint]) -> list[GainPoint]:
+    """The same curve without the points at which it does not bend."""
+    kept: list[GainPoint] = []
+    for number, point in enumerate(points):
+        after = points[number + 1] if number + 1 < len(points) else None
+        if kept and after is not None:
+            share = (point.seconds - kept[-1].seconds) / (after.seconds - kept[-1].seconds)
+            straight = kept[-1].decibels + share * (after.decibels - kept[-1].decibels)
+            if abs(straight - point.decibels) < 1e-9:
+                continue
+        kept.append(point)
+    return kept
+
+
+def _from_zero(points: list[GainPoint]) -> tuple[GainPoint, ...]:
+    """The curve from second 0 on: a ramp that would begin before is entered where it then stands."""
+    later = [point for point in points if point.seconds >= 0]
+    if later and len(later) < len(points):
+        before, after = points[len(points) - len(later) - 1], later[0]
+        share = -before.seconds / (after.seconds - before.seconds)
+        level = before.decibels + share * (after.decibels - before.decibels)
+        if after.seconds > 0:
+            later.insert(0, GainPoint(0.0, level))
+    return tuple(later)

@@ -1,0 +1,478 @@
+"""From placed lines to files: each wanted file is made, or left where all it is made of is as it was.
+
+`FileMaker` makes them; `RenderRecord` is ``render.json``, which says which files were made of what.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from shotad import __version__
+from shotad.core import Interval, Progress, Task, key_of, printable, reported
+from shotad.film import Film, SoundBlock, open_film
+from shotad.script import Finding, Track, finding_of, finding_row, to_json
+from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
+from shotad.sound.check_film import Expected, check_film
+from shotad.sound.containers import container_for
+from shotad.sound.files import kind_of, write_sound
+from shotad.sound.film_copy import write_copy
+from shotad.sound.kinds import Spoken
+from shotad.sound.levels import PEAK_SLACK
+from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
+from shotad.sound.mix import Mix, prepare_mix
+from shotad.sound.mix_report import (
+    FileSound,
+    MixReport,
+    loudness_findings,
+    loudness_told,
+    off_target,
+    over_peak,
+)
+from shotad.sound.mux_film import write_film
+from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, Rendered, Sound, Wanted
+from shotad.sound.time_map import TimeMap
+from shotad.sound.voicing import Materials, Voicing
+
+MONO = "mono"
+
+TEXT_TITLE = "{} (text)"
+"""Title of the text track, by that of the track of sound."""
+
+
+ROUNDS = 4
+"""Times that a file is written at most until its peaks and its loudness are what was asked for."""
+
+MARGIN = 0.1
+"""dB by which peaks are lowered further than they were too high: coded again, they fall elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A file that was made, what is wrong with it, and what the user should know of it.
+
+    ``sound`` is how it is heard, decoded (None: there is no voice in it, or it cannot be read back), ``told``
+    the same in plain lines.
+    """
+
+    wanted: Wanted
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    sound: FileSound | None = None
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """A film to lay lines over (or its copy that pauses), and the lines and the speech on its time."""
+
+    film: Film
+    spoken: tuple[Spoken, ...]
+    speech: tuple[Interval, ...]
+    texts: tuple[tuple[Interval, str], ...]
+
+
+@dataclass(slots=True)
+class FileMaker:
+    """Where files are made. A context manager, for a copy of the film that pauses lives only in it.
+
+    ``voicing`` is None where nothing is spoken and films get a text track alone. ``sounds_as`` is the
+    container of the copy that sounds are taken from where the film pauses: best one that is made anyway.
+    """
+
+    materials: Materials
+    voicing: Voicing | None
+    progress: Progress
+    sounds_as: str = OTHERWISE
+    _open: ExitStack = field(default_factory=ExitStack)
+    _scenes: dict[str, Scene] = field(default_factory=dict)
+    _mixes: dict[str, Mix] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def make(self, wanted: Wanted) -> Product:
+        """Make one file. Raises SoundError, FilmError, WorkFolderError.
+
+        What is heard in it is measured, and where it passes the limit of peaks or misses its loudness it is
+        written again, lower or louder by as much.
+        """
+        if not wanted.kind.is_heard:
+            return self._film(wanted, None)
+        mix = self.mix(wanted.ending if wanted.kind.is_film else self.sounds_as)
+        given: Mix | None = mix.lower(ROOM.get(self._encoder(wanted, mix), 0.0))
+        product = Product(wanted)
+        for number in range(ROUNDS):
+            if given is None:
+                break
+            if number:
+                self.progress.note(f"{wanted.path.name}, decoded, is not within its limits: written again.")
+            product = self._film(wanted, given) if wanted.kind.is_film else self._sound_file(wanted, given)
+            given = _better(given, product.sound)
+        if product.sound is None:
+            return product
+        name = wanted.path.name
+        findings = (*product.findings, *loudness_findings(mix.report, product.sound, name))
+        return replace(product, findings=findings, told=(loudness_told(mix.report, product.sound, name),))
+
+    def _encoder(self, wanted: Wanted, mix: Mix) -> str:
+        """ffmpeg's name of what will code the sound of a file."""
+        if not wanted.kind.is_film:
+            return kind_of(wanted.path).codec
+        settings, film = self.materials.config.container, self.scene(wanted.ending).film
+        sound = self._sound(mix)
+        container = container_for(wanted.path)
+        return choose_coding(sound, container, film.info, settings.codec, settings.bit_rate).encoder
+
+    def _sound_file(self, wanted: Wanted, mix: Mix) -> Product:
+        alone = wanted.kind is Kind.AD
+        blocks, layout = (mix.alone(), MONO) if alone else (mix.mixed(), mix.layout)
+        with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
+            write_sound(
+                wanted.path,
+                _counted(blocks, mix.rate, task),
+                layout=layout,
+                rate=mix.rate,
+                tags=self._tags(wanted.kind),
+                true_peak=mix.true_peak,
+            )
+        loudness, course = measure_file(wanted.path)
+        return Product(wanted, sound=mix.heard(loudness, None if alone else course))
+
+    def mix(self, ending: str) -> Mix:
+        config = self.materials.config
+        name = ending if self.voicing is not None and self.voicing.pauses else ""
+        if name not in self._mixes:
+            scene = self.scene(ending)
+            self._mixes[name] = prepare_mix(
+                scene.film,
+                scene.spoken,
+                scene.speech,
+                config.mix,
+                audio_track=config.film.audio_track,
+                progress=self.progress,
+            )
+        return self._mixes[name]
+
+    def report(self) -> MixReport:
+        """How the mix came out, over whichever scene was mixed already."""
+        mixed = next(iter(self._mixes.values()), None)
+        return (mixed or self.mix(self.sounds_as)).report
+
+    def scene(self, ending: str) -> Scene:
+        """What lines are laid over for a film of this ending: where it pauses, a copy of that kind."""
+        materials, voicing = self.materials, self.voicing
+        if voicing is None:
+            return Scene(materials.film, (), materials.speech, written_lines(materials.track))
+        if not voicing.pauses:
+            return _scene(materials.film, voicing.fitting.spoken, materials.speech)
+        if ending not in self._scenes:
+            place = Path(
+                self._open.enter_context(
+                    tempfile.TemporaryDirectory(prefix=".tmp-", dir=self.materials.folder.path)
+                )
+            )
+            config, times = self.materials.config, TimeMap(voicing.pauses)
+            copy = write_copy(
+                self.materials.film, voicing.pauses, place / f"copy.{ending}", config.extended, self.progress
+            )
+            film = self._open.enter_context(open_film(copy))
+            speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
+            self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
+        return self._scenes[ending]
+
+    def _film(self, wanted: Wanted, mix: Mix | None) -> Product:
+        config = self.materials.config
+        scene = self.scene(wanted.ending)
+        sound = None if mix is None else self._sound(mix)
+        text = None if wanted.kind is Kind.FILM else self._text(scene)
+        written = write_film(
+            scene.film,
+            wanted.path,
+            sound=sound,
+            text=text,
+            settings=config.container,
+            metadata=self._tags(wanted.kind),
+            progress=self.progress,
+        )
+        track = self.materials.track
+        expected = Expected(
+            track.language,
+            sound.title if sound else "",
+            default=config.container.default_track,
+            sound=sound is not None,
+            cues=text.cues if text else None,
+            text_title=text.title if text else "",
+            written=written,
+        )
+        meter = DecodedMeter()
+        findings = check_film(wanted.path, scene.film, expected, meter)
+        found = meter.result()
+        if mix is None or found is None:
+            return Product(wanted, findings, written.warnings)
+        loudness, course = found
+        heard = mix.heard(loudness, None if config.container.sound == "alone" else course)
+        return Product(wanted, findings, written.warnings, heard)
+
+    def _sound(self, mix: Mix) -> AdSound:
+        settings, track = self.materials.config.container, self.materials.track
+        alone = settings.sound == "alone"
+        return AdSound(
+            mix.alone() if alone else mix.mixed(),
+            MONO if alone else mix.layout,
+            mix.rate,
+            track.language,
+            settings.title or track_title(track.language),
+        )
+
+    def _text(self, scene: Scene) -> AdText:
+        language = self.materials.track.language
+        return AdText(scene.texts, language, TEXT_TITLE.format(track_title(language)))
+
+    def _tags(self, kind: Kind) -> Mapping[str, str]:
+        return tags_of(self.materials.track, self._voice, kind)
+
+    @property
+    def _voice(self) -> str:
+        return "" if self.voicing is None else self.voicing.voice
+
+
+def _better(mix: Mix, sound: FileSound | None) -> Mix | None:
+    """What to write in place of a file of this mix that sounds like that; None: it is as was asked for."""
+    if sound is None:
+        return None
+    over, off = over_peak(mix.report, sound), off_target(mix.report, sound)
+    if over <= PEAK_SLACK and off == 0:
+        return None
+    return mix.lower(max(0.0, over + MARGIN)).louder(-off)
+
+
+def _counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
+    for block in blocks:
+        yield block
+        task.advance(len(block.samples) / rate)
+
+
+def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
+    """When each line is to be read and what: as it was last spoken where that is known, else as it stands."""
+    found = []
+    for cue in track.heard:
+        spoken = cue.spoken
+        if spoken is None:
+            found.append((cue.interval, cue.text))
+        elif spoken.interval is not None and not spoken.pause:
+            found.append((spoken.interval, spoken.text))
+    return apart(found)
+
+
+def apart(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Interval, str], ...]:
+    """The lines in order, each ended where the next begins."""
+    ordered = sorted(lines, key=lambda line: line[0])
+    kept: list[tuple[Interval, str]] = []
+    for (interval, text), after in zip_longest(ordered, ordered[1:]):
+        end = interval.end if after is None else min(interval.end, after[0].start)
+        if end > interval.start:
+            kept.append((Interval(interval.start, end), text))
+    return tuple(kept)
+
+
+_TITLES = {
+    "cs": "Audiopopis", "da": "Synstolkning", "de": "Audiodeskription", "es": "Audiodescripción",
+    "fi": "Kuvailutulkkaus", "fr": "Audiodescription", "it": "Audiodescrizione", "ja": "音声解説",
+    "nl": "Audiodescriptie", "no": "Synstolking", "pl": "Audiodeskrypcja", "pt": "Audiodescrição",
+    "sv": "Syntolkning",
+}  # fmt: skip
+"""What the trade calls it where it has a word of its own."""
+
+
+def track_title(language: str) -> str:
+    """What players show of the AD track; many find it by ``Audio Description`` or ``AD``: ``de →
+    Audiodeskription (AD)``."""
+    title = _TITLES.get(language.lower().split("-")[0])
+    return f"{title} (AD)" if title else "Audio Description"
+
+
+def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
+    """Metadata of a file: that the description was made by machine, who reviewed it, who speaks."""
+    spoken = f" Spoken by {voice}." if voice else ""
+    tags = {"audio_description": f"{track.statement}{spoken}", "encoder": f"shotad {__version__}"}
+    if not kind.is_film:
+        tags["title"] = f"{printable(Path(track.film.name).stem)}: audio description"
+        tags["language"] = track.language
+    return tags
+
+
+def _scene(film: Film, spoken: Sequence[Spoken], speech: Sequence[Interval]) -> Scene:
+    return Scene(film, tuple(spoken), tuple(speech), apart([(line.interval, line.text) for line in spoken]))
+
+
+RECORD = "render.json"
+FORMAT = 2
+"""Raised when files are made in another way; those of before are then made anew."""
+
+
+class RenderRecord:
+    """What a run has made, and what of that still stands. Every file is noted as soon as it is made."""
+
+    def __init__(self, materials: Materials, voicing: Voicing | None, *, force: bool = False) -> None:
+        self._materials, self._voicing = materials, voicing
+        self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
+        before = {} if force else materials.folder.read_json(self._name) or {}
+        self._rows: dict[str, Json] = {self._place(row): row for row in _rows_of(before)}
+        beside = before.get("beside")
+        self._beside: dict[str, Any] = dict(beside) if isinstance(beside, dict) else {}
+        self._fresh: set[str] = set()
+        self._heard = _heard_key(materials, voicing)
+        self._voice_before = before.get("voice")
+        kept = before.get("sound")
+        same = isinstance(kept, dict) and kept.get("key") == self._heard and voicing is not None
+        self.sound: Sound | None = Sound.of(kept) if same and kept else None
+        """How the mix came out: this run's, or an earlier one's of the very same lines; None: not known."""
+
+    def has(self, wanted: Wanted) -> bool:
+        """Whether the file is there, untouched, and made of just what it would be made of now."""
+        row = self._rows.get(str(wanted.path.absolute()))
+        return row is not None and row["key"] == self._key(wanted) and row["state"] == _state(wanted.path)
+
+    def add(self, product: Product) -> None:
+        wanted = product.wanted
+        path = str(wanted.path.absolute())
+        self._fresh.add(path)
+        self._rows[path] = {
+            "path": path,
+            "within": self._within(wanted.path),
+            "kind": wanted.kind.value,
+            "key": self._key(wanted),
+            "state": _state(wanted.path),
+            "findings": [finding_row(finding) for finding in product.findings],
+            "warnings": list(product.warnings),
+            "sound": None if product.sound is None else asdict(product.sound),
+            "told": list(product.told),
+        }
+        self._write({})
+
+    def has_beside(self, path: Path, sound: Path) -> bool:
+        """Whether a side file is there, untouched, and made of the track and the ``sound`` of now."""
+        state = _state(path)
+        return state is not None and self._beside.get(path.name) == [self._script_key(sound), state]
+
+    def add_beside(self, path: Path, sound: Path) -> None:
+        self._beside[path.name] = [self._script_key(sound), _state(path)]
+
+    def rendered(
+        self,
+        wanted: Sequence[Wanted],
+        files: Sequence[Path],
+        failures: Sequence[Failure] = (),
+        notes: Sequence[str] = (),
+    ) -> Rendered:
+        """What the run came to; it is kept as ``render.json``."""
+        voicing, track = self._voicing, self._materials.track
+        rows = [self._rows[str(one.path.absolute())] for one in wanted]
+        findings = [finding_of(row) for made in rows for row in made["findings"]]
+        done = Rendered(
+            track=track,
+            voice=None if voicing is None else voicing.voice,
+            made=tuple(
+                Made(one, str(one.path.absolute()) in self._fresh, row["sound"], tuple(row["told"]))
+                for one, row in zip(wanted, rows, strict=True)
+            ),
+            anew=0 if voicing is None else voicing.anew,
+            kept=0 if voicing is None else voicing.kept,
+            sound=self._sound_of(rows),
+            pauses=() if voicing is None else voicing.pauses,
+            findings=(*(self.sound.findings if self.sound else ()), *findings),
+            warnings=tuple(
+                dict.fromkeys((*notes, *self._other_voice(), *(t for made in rows for t in made["warnings"])))
+            ),
+            files=tuple(files),
+            brought=dict(self._materials.brought),
+            failures=tuple(failures),
+        )
+        self._write(done.as_json())
+        return done
+
+    def _sound_of(self, rows: Sequence[Json]) -> Sound | None:
+        """How the mix came out, with the figures of the first file that has it."""
+        if self.sound is None:
+            return None
+        sounds = (row["sound"] for row in rows if row["sound"] and row["sound"]["mix"])
+        first = next(sounds, {"loudness": None, "reached": None})
+        measures = {**self.sound.measures, "mix": first["loudness"], "reached": first["reached"]}
+        return replace(self.sound, measures=measures)
+
+    def _other_voice(self) -> Iterator[str]:
+        before, voicing = self._voice_before, self._voicing
+        if voicing is not None and isinstance(before, str) and before != voicing.voice:
+            yield f"The render before was spoken by {before}, this one by {voicing.voice}."
+
+    def _write(self, more: Json) -> None:
+        present = [{**row, "path": path} for path, row in self._rows.items() if Path(path).exists()]
+        sound = None if self.sound is None else {"key": self._heard, **self.sound.as_json()}
+        record = {**more, "sound": sound, "made": present, "beside": self._beside}
+        self._materials.folder.write_json(self._name, record)
+
+    def _within(self, path: Path) -> str | None:
+        """Where a file lies in the work folder, which may be moved; None: elsewhere."""
+        folder = self._materials.folder.path.absolute()
+        return str(path.absolute().relative_to(folder)) if path.absolute().is_relative_to(folder) else None
+
+    def _place(self, row: Json) -> str:
+        within = row.get("within")
+        return row["path"] if within is None else str(self._materials.folder.path.absolute() / within)
+
+    def _script_key(self, sound: Path) -> str:
+        return key_of(FORMAT, __version__, sound.name, self._heard, to_json(self._materials.track))
+
+    def _key(self, wanted: Wanted) -> str:
+        config, track = self._materials.config, self._materials.track
+        voice = "" if self._voicing is None else self._voicing.voice
+        parts: list[Any] = [FORMAT, __version__, wanted.kind.value, tags_of(track, voice, wanted.kind)]
+        if wanted.kind.is_film:
+            parts += [config.container, config.extended, track.language]
+        if wanted.kind is Kind.TEXT:
+            lines = [[at.start, at.end, text] for at, text in written_lines(track)]
+            return key_of(*parts, self._materials.prepared.info.fingerprint, lines)
+        return key_of(*parts, self._heard)
+
+
+def _heard_key(materials: Materials, voicing: Voicing | None) -> str:
+    """All that changes what is heard: the film, every take and its place, the settings of the mix."""
+    lines = () if voicing is None else voicing.fitting.spoken
+    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in lines]
+    pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.pauses]
+    config = materials.config
+    speech = [[one.start, one.end] for one in materials.speech]
+    film = [materials.prepared.info.fingerprint, config.film.audio_track]
+    return key_of(FORMAT, film, takes, pauses, speech, config.mix)
+
+
+def _rows_of(record: Mapping[str, Any]) -> Iterable[Json]:
+    """Rows of an earlier run that can be read; a damaged one is as if there were none."""
+    rows = record.get("made")
+    wanted = {"path", "key", "state", "findings", "warnings", "sound", "told"}
+    return (
+        [row for row in rows if isinstance(row, dict) and wanted <= row.keys()]
+        if isinstance(rows, list)
+        else []
+    )
+
+
+def _state(path: Path) -> list[int] | None:
+    """By which a file is known to be untouched: its size and when it was last written, in ns."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]

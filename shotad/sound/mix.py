@@ -1,0 +1,407 @@
+"""From a film and its spoken lines to a settled mix.
+
+The programme is heard once; then the mix once, where it has a target. A settled mix holds no sound:
+programme and voice (takes at the mix's rate, at their level, in their places) are made block by block
+whenever asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, reported
+from shotad.film import Film, Samples, SoundBlock
+from shotad.sound.kinds import Spoken, Take
+from shotad.sound.levels import (
+    PROFILES,
+    Dialogue,
+    depth_for,
+    envelope,
+    gain_at,
+    level_during,
+    peak_limit,
+    reached,
+    summed,
+    target_of,
+    voice_level,
+)
+from shotad.sound.loudness import Course, Loudness, Meter, measure
+from shotad.sound.mix_report import FileSound, LineLevel, MixReport
+from shotad.sound.programme import Gains, Programme, channel_names, programme_of, voice_gains
+from shotad.sound.true_peak import Limiter, limited
+
+
+def prepare_mix(
+    film: Film,
+    spoken: Sequence[Spoken],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    *,
+    audio_track: int | None = None,
+    progress: Progress | None = None,
+) -> Mix:
+    """The mix of a film's sound with its lines; ``speech`` are the seconds in which the film is not lowered.
+
+    ``audio_track`` None is the film's default track. Lines are about as loud as the programme as a whole, and
+    follow the scene (`voice_level`). Raises FilmError for a track that is not there.
+    """
+    programme = programme_of(film, audio_track, settings.rate)
+    ear = _Listener(progress or NoProgress(), film.info.duration)
+    own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, settings.rate)
+    laid = lay(programme, own, spoken, speech, settings)
+    settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], film.info.duration), settings, ear)
+    return replace(settled, report=replace(settled.report, lines=laid.levels(own.course)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heard:
+    """A sound that was listened to: how loud it is as a whole, and its course from second ``start`` on."""
+
+    loudness: Loudness
+    course: Course
+    start: float = 0.0
+
+    def level_during(self, interval: Interval) -> float | None:
+        """Its mean loudness in an interval of film time, LUFS; None: silence."""
+        return level_during(self.course, self._within(interval))
+
+    def voice_level(self, line: Interval, settings: MixSettings) -> float:
+        """LUFS at which a line is spoken over it, at that film time."""
+        profile = PROFILES[settings.profile]
+        return voice_level(self.loudness, self.course, self._within(line), profile, settings)
+
+    def _within(self, interval: Interval) -> Interval:
+        """On the course's time."""
+        end = max(interval.end - self.start, 0.001)
+        return Interval(min(interval.start - self.start, end - 0.001), end)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """Lines over a programme: the mix without make-up gain, and for each line the loudness of the programme
+    meanwhile, by how many dB that is lowered, and the loudness of the voice."""
+
+    recipe: Recipe
+    takes: tuple[PlacedTake, ...]
+    around: tuple[float | None, ...]
+    depths: tuple[float, ...]
+    voices: tuple[float, ...]
+
+    @property
+    def lines(self) -> tuple[Interval, ...]:
+        """When each is heard."""
+        return tuple(take.line.interval for take in self.takes)
+
+    def levels(self, course: Course) -> tuple[LineLevel, ...]:
+        """How each line stands over the programme of this course."""
+        gains = self.recipe.gains
+        return tuple(
+            LineLevel(take.line.id, line, voice, around, level_during(course, line, gains), depth)
+            for take, line, voice, around, depth in zip(
+                self.takes, self.lines, self.voices, self.around, self.depths, strict=True
+            )
+        )
+
+
+def loudness_of(take: Take) -> float | None:
+    """Integrated loudness of a take in LUFS, pauses in it left out; None: silence."""
+    samples = take.samples
+    if take.seconds < LEAST:
+        samples = np.tile(samples, int(np.ceil(LEAST / take.seconds)))
+    return measure([SoundBlock(0.0, samples)], "mono", take.rate).integrated
+
+
+def lay(
+    programme: Programme,
+    own: Heard,
+    spoken: Sequence[Spoken],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    loudness: Callable[[Take], float | None] = loudness_of,
+) -> Laid:
+    """Lines at their level and in their place over a programme that was listened to, lowered under them.
+
+    ``loudness`` tells how loud a take is by itself, in LUFS.
+    """
+    takes, voices = _placed(spoken, own, settings, programme.total, loudness)
+    lines = [take.line.interval for take in takes]
+    around = [own.level_during(line) for line in lines]
+    depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
+    gains = envelope(lines, speech, depths)
+    spread = voice_gains(channel_names(programme.layout), settings.channels)
+    recipe = Recipe(programme, gains, Lane(takes, settings.rate), spread)
+    return Laid(recipe, tuple(takes), tuple(around), tuple(depths), tuple(voices))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Listener:
+    """Listens to whole sounds, and says how far it is."""
+
+    progress: Progress
+    duration: float
+
+    def heard(self, task: str, blocks: Iterable[SoundBlock], layout: str, rate: int) -> Heard:
+        meter = Meter(layout, rate)
+        with reported(self.progress, task, self.duration, "s") as counted:
+            for block in blocks:
+                meter.add(block.samples)
+                counted.advance(len(block.samples) / rate)
+        return Heard(*meter.result())
+
+
+def _placed(
+    spoken: Sequence[Spoken],
+    own: Heard,
+    settings: MixSettings,
+    total: int,
+    loudness: Callable[[Take], float | None],
+) -> tuple[list[PlacedTake], list[float]]:
+    placed, levels = [], []
+    for line in sorted(spoken, key=lambda line: line.start):
+        level, loud = own.voice_level(line.interval, settings), loudness(line.take)
+        take = place(line, settings.rate, total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
+        if take is not None:
+            placed.append(take)
+            levels.append(level)
+    return placed, levels
+
+
+def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, ear: _Listener) -> Mix:
+    """The mix with the make-up gain that brings it to its target.
+
+    The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
+    limited mix is heard to be.
+    """
+    profile, rate = PROFILES[settings.profile], settings.rate
+    limit = peak_limit(own.loudness, profile, settings)
+    target, of_dialogue = target_of(profile, dialogue)
+    meter = Meter("mono", rate)
+    for block in recipe.alone():
+        meter.add(block.samples)
+    voice = Heard(*meter.result())
+    if target is not None:
+        expected = reached(summed(own.course, recipe.gains, voice.course), dialogue, of_dialogue)
+        recipe = replace(recipe, make_up=_gain(target, expected))
+        trial = limited(recipe.mixed(), Limiter(limit, rate))
+        heard = ear.heard("Measuring the mix", trial, recipe.programme.layout, rate)
+        rest = _gain(target, reached(heard.course, dialogue, of_dialogue))
+        recipe = replace(recipe, make_up=recipe.make_up + rest)
+    report = MixReport(
+        settings.profile,
+        target,
+        of_dialogue,
+        own.loudness,
+        voice.loudness.louder(recipe.make_up),
+        recipe.make_up,
+        limit,
+        (),
+    )
+    return Mix(recipe, limit, report, dialogue)
+
+
+def _gain(target: float, level: float | None) -> float:
+    return 0.0 if level is None else target - level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """All that a mix is made of: the programme and its level, the voice and its place among the channels, and
+    the gain in dB on both."""
+
+    programme: Programme
+    gains: tuple[GainPoint, ...]
+    lane: Lane
+    spread: Gains
+    make_up: float = 0.0
+
+    def mixed(self) -> Iterator[SoundBlock]:
+        """Programme and voice, not yet limited: ``float32[n, channels]``."""
+        rate, playing, lowering = self.programme.rate, self.lane.play(), Lowering(self.gains)
+        factor = np.float32(10 ** (self.make_up / 20))
+        for block in self.programme.blocks():
+            first = round(block.seconds * rate)
+            samples = lowering.applied(block.samples, first, rate)
+            voice = playing.between(first, first + len(samples))
+            if voice is not None:
+                samples = samples + voice[:, None] * self.spread
+            yield SoundBlock(block.seconds, samples if self.make_up == 0 else samples * factor)
+
+    def alone(self) -> Iterator[SoundBlock]:
+        """The voice, not yet limited: ``float32[n, 1]``."""
+        rate, total, playing = self.programme.rate, self.programme.total, self.lane.play()
+        factor = np.float32(10 ** (self.make_up / 20))
+        for first in range(self.programme.begin, total, rate):
+            end = min(first + rate, total)
+            voice = playing.between(first, end)
+            samples = np.zeros(end - first, np.float32) if voice is None else voice * factor
+            yield SoundBlock(first / rate, samples[:, None])
+
+
+class Lowering:
+    """The programme's level laid on samples; where it stands at 0 dB they are passed on as they are."""
+
+    def __init__(self, points: Sequence[GainPoint]) -> None:
+        self._points = points
+        self._seconds = np.array([point.seconds for point in points])
+        self._moved = np.array([point.decibels != 0 for point in points], bool)
+
+    def applied(self, samples: Samples, first: int, rate: int) -> Samples:
+        """``float32[n, channels]`` of which the first is number ``first``, lowered; never the caller's own,
+        changed."""
+        if not self._touches(first / rate, (first + len(samples)) / rate):
+            return samples
+        seconds = (first + np.arange(len(samples))) / rate
+        return samples * gain_at(self._points, seconds)[:, None]
+
+    def _touches(self, start: float, end: float) -> bool:
+        begin = max(0, int(np.searchsorted(self._seconds, start, "right")) - 1)
+        stop = int(np.searchsorted(self._seconds, end)) + 1
+        return bool(self._moved[begin:stop].any())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mix:
+    """Programme and audio description together, and the description alone, as long as the film to the sample.
+
+    ``gains`` is the programme's level along film time, ``true_peak`` in dBTP what neither sound passes as it
+    is made here (`MixReport.true_peak` is what no finished file may pass). Both can be run any number of
+    times; each run reads the film once. ``dialogue`` is when somebody speaks, in the film or over it.
+    """
+
+    recipe: Recipe
+    true_peak: float
+    report: MixReport
+    dialogue: Dialogue
+
+    def lower(self, decibels: float) -> Mix:
+        """The same with peaks that stay lower, by so many dB."""
+        return replace(self, true_peak=self.true_peak - decibels)
+
+    def louder(self, decibels: float) -> Mix:
+        return replace(self, recipe=replace(self.recipe, make_up=self.recipe.make_up + decibels))
+
+    def heard(self, loudness: Loudness, course: Course | None) -> FileSound:
+        """A finished file that was measured; ``course`` None: the description alone, which has no target."""
+        if course is None:
+            return FileSound(loudness, False, None)
+        return FileSound(loudness, True, reached(course, self.dialogue, self.report.of_dialogue))
+
+    @property
+    def layout(self) -> str:
+        """ffmpeg's name of the channels, that of the programme; ``stereo`` where the film has no sound."""
+        return self.recipe.programme.layout
+
+    @property
+    def channels(self) -> int:
+        return self.recipe.programme.channels
+
+    @property
+    def rate(self) -> int:
+        return self.recipe.programme.rate
+
+    @property
+    def duration(self) -> float:
+        return self.recipe.programme.total / self.rate
+
+    @property
+    def gains(self) -> tuple[GainPoint, ...]:
+        """The programme's level along film time, without the make-up gain."""
+        return self.recipe.gains
+
+    def mixed(self) -> Iterator[SoundBlock]:
+        """``float32[n, channels]``, sample i of all at ``i / rate`` film seconds."""
+        return limited(self.recipe.mixed(), Limiter(self.true_peak, self.rate))
+
+    def alone(self) -> Iterator[SoundBlock]:
+        """``float32[n]``: the description alone, mono, as loud as in the mix; silence elsewhere."""
+        for block in limited(self.recipe.alone(), Limiter(self.true_peak, self.rate)):
+            yield SoundBlock(block.seconds, block.samples[:, 0])
+
+
+FADE_IN, FADE_OUT = 0.003, 0.010
+"""Seconds over which a take comes up and goes, so that a cut in it does not click. Short enough that the
+first sound of a word stays sharp and is found at its place."""
+
+LEAST = 1.0
+"""Seconds of sound that a loudness is taken from; a shorter take is repeated."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedTake:
+    """A take, the number of its first sample in the mix, the number after its last, and its factor."""
+
+    line: Spoken
+    first: int
+    end: int
+    gain: float
+
+
+def resampled(take: Take, rate: int) -> Samples:
+    """A take at another rate: ``float32[round(n * rate / take.rate)]``, sample 0 at the same moment."""
+    if take.rate == rate:
+        return take.samples
+    count = max(1, round(take.size * rate / take.rate))
+    from av import AudioFrame, AudioResampler
+
+    frame = AudioFrame.from_ndarray(np.ascontiguousarray(take.samples)[None], format="flt", layout="mono")
+    frame.sample_rate = take.rate
+    resampler = AudioResampler(format="flt", layout="mono", rate=rate)
+    parts = [out.to_ndarray()[0] for given in (frame, None) for out in resampler.resample(given)]
+    samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+    whole = np.zeros(count, np.float32)
+    whole[: min(count, len(samples))] = samples[:count]
+    return whole
+
+
+class Lane:
+    """All takes of a mix in order, as one long mono sound that is never whole in memory."""
+
+    def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
+        self._takes, self._rate = sorted(takes, key=lambda take: take.first), rate
+
+    def play(self) -> Playing:
+        return Playing(self._takes, self._rate)
+
+
+class Playing:
+    """A lane being played: asked for one stretch after the other."""
+
+    def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
+        self._coming, self._rate = list(reversed(takes)), rate
+        self._sounding: list[tuple[PlacedTake, Samples]] = []
+
+    def between(self, first: int, end: int) -> Samples | None:
+        """Samples ``[first, end)``; None: nothing is said. No stretch begins before the last one ended."""
+        while self._coming and self._coming[-1].first < end:
+            take = self._coming.pop()
+            self._sounding.append((take, self._ready(take)))
+        self._sounding = [pair for pair in self._sounding if pair[0].end > first]
+        return _sum(self._sounding, first, end) if self._sounding else None
+
+    def _ready(self, take: PlacedTake) -> Samples:
+        """A take's samples as they are heard in one channel."""
+        samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
+        samples = samples[: take.end - take.first]
+        for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
+            count = min(round(seconds * self._rate), len(samples) // 2)
+            edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
+        return samples
+
+
+def _sum(sounding: Sequence[tuple[PlacedTake, Samples]], first: int, end: int) -> Samples:
+    mixed = np.zeros(end - first, np.float32)
+    for take, samples in sounding:
+        begin, stop = max(first, take.first), min(end, take.end)
+        if begin < stop:
+            mixed[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
+    return mixed
+
+
+def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None:
+    """A line where it is heard; cut where the film begins or ends, None where it lies outside."""
+    first = round(line.start * rate)
+    end = first + max(1, round(line.take.size * rate / line.take.rate))
+    return PlacedTake(line, first, min(end, total), gain) if max(first, 0) < min(end, total) else None

@@ -1,0 +1,489 @@
+"""Writing a described film: everything of the film copied, the AD coded and woven in on the way.
+
+`write_film` reads like the story: what becomes of AD that the film has already, which tracks are written,
+their packets in the order of time, and the marks for players once the file is closed.
+"""
+
+from __future__ import annotations
+import errno
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from shotad.core import ContainerSettings, FilmInfo, NoProgress, Progress, SoundError, printable, reported
+from shotad.film import Film, Media, exact, is_cover, legible, packets_of
+from shotad.sound.ad_tracks import (
+    AdSound,
+    AdText,
+    Coding,
+    Converter,
+    Copied,
+    VoiceTrack,
+    Written,
+    add_text,
+    add_voice,
+    choose_coding,
+    text_packets,
+)
+from shotad.sound.containers import (
+    CONTAINERS,
+    MKV,
+    MOV,
+    Container,
+    container_for,
+    first_endings,
+    same_language,
+    track_language,
+)
+from shotad.sound.packets import MICROSECOND, Clock, Payload, Way, Woven, hides, second_of, unheard
+from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
+from shotad.sound.tracks import (
+    MADE_HERE,
+    How,
+    Kept,
+    Plan,
+    add_track,
+    attach_cover,
+    default_tracks,
+    film_tags,
+    own_tags,
+    plan_tracks,
+    shifted_chapters,
+    track_name,
+    track_tags,
+)
+
+if TYPE_CHECKING:
+    from av import Packet
+
+
+def write_film(
+    film: Film,
+    target: Path,
+    *,
+    sound: AdSound | None,
+    text: AdText | None,
+    settings: ContainerSettings,
+    metadata: Mapping[str, str],
+    progress: Progress | None = None,
+) -> Written:
+    """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both.
+
+    The container is that of the target's ending. The film's tracks are copied, never coded anew; times count
+    from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
+    what the film has. The target appears when it is whole; one that is there already is replaced then.
+
+    Raises SoundError for what the container cannot hold (before anything is written), for a target that is
+    the film itself or cannot be written, and for a full disk; FilmError for a film that cannot be read.
+    """
+    media = _media(film, target)
+    source = media.open()
+    try:
+        recipe = _recipe(film, target, source, sound, text, settings, metadata)
+        with _draft(target) as draft:
+            assembly = _assemble(media, source, draft, target, recipe, progress or NoProgress())
+    finally:
+        source.close()
+    return Written(
+        target,
+        recipe.container.name,
+        (*recipe.plan.warnings, *assembly.warnings),
+        assembly.copied(),
+        recipe.coding.codec if recipe.coding is not None else "",
+        assembly.has_text,
+        recipe.replaced,
+    )
+
+
+def check_container(
+    film: Film, target: Path, *, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
+) -> tuple[str, ...]:
+    """Raise what `write_film` would raise before it writes, without reading any of the film's packets.
+
+    Costs a moment, so that nobody waits for voice and mix to be told that the film cannot be put into
+    ``target``. Blocks of ``sound`` and cues of ``text`` are not looked at: empty ones serve, with the layout
+    and the rate that the mix will have. A film that is to be described with pauses is another one in the end
+    (its copy), so there is nothing to be checked here. Gives back the sentences for the user on what of the
+    film is left out.
+    """
+    source = _media(film, target).open()
+    try:
+        return _recipe(film, target, source, sound, text, settings, {}).plan.warnings
+    finally:
+        source.close()
+
+
+def _recipe(
+    film: Film,
+    target: Path,
+    source: Any,
+    sound: AdSound | None,
+    text: AdText | None,
+    settings: ContainerSettings,
+    metadata: Mapping[str, str],
+) -> Recipe:
+    """What is to be written, if it can be. ``source`` is the film, open."""
+    container = container_for(target)
+    replaced, notes = existing_description(source, film.info, sound, text, settings)
+    plan = plan_tracks(source, film.info, container, replaced)
+    plan = replace(plan, warnings=(*notes, *plan.warnings))
+    coding = None
+    if sound is not None:
+        coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
+    if sound is None and text is not None and container.text is None:
+        raise SoundError(
+            f"{container.name} holds no text track of descriptions.",
+            f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
+        )
+    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata, replaced)
+    assert film.media is not None
+    _check_room(target, film.media, recipe)
+    return recipe
+
+
+def existing_description(
+    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """What becomes of the AD in an open film, by `ContainerSettings.existing`: the numbers of the tracks that
+    the new AD takes the place of, and sentences for the user.
+
+    Sound is replaced by sound and text by text, in the same language only; never the one sound that the film
+    itself is listened to by. ``auto`` replaces what was made here, which is known by its remark
+    (`MADE_HERE`), so that a described film which is rendered again has one AD and not two; a broadcaster's
+    own stays, for people spoke it.
+    """
+    replaced, warnings = [], []
+    for stream, language in _candidates(source, info, sound, text):
+        own = _made_here(stream)
+        name = f"{track_name(stream)} of the film is audio description already"
+        where = " (made with shotad)" if own else ""
+        matches = not _language(stream) or same_language(_language(stream), language)
+        if matches and (settings.existing == "replace" or (settings.existing == "auto" and own)):
+            replaced.append(stream.index)
+            warnings.append(f"{name}{where}: the new one takes its place.")
+        else:
+            hint = " (container.existing: replace leaves it out)" if matches else ""
+            warnings.append(f"{name}{where}: it stays beside the new one{hint}.")
+    return tuple(replaced), tuple(warnings)
+
+
+def _candidates(
+    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None
+) -> Iterator[tuple[Any, str]]:
+    """The film's tracks of AD of the kinds that are made anew, each with the new one's language."""
+    from av.stream import Disposition
+
+    if sound is not None:
+        for track in info.audio:
+            stream = source.streams.audio[track.number]
+            if (track.descriptive or _made_here(stream)) and track != info.default_audio:
+                yield stream, sound.language
+    if text is not None:
+        for stream in source.streams.subtitles:
+            if stream.disposition & Disposition.descriptions or _made_here(stream):
+                yield stream, text.language
+
+
+def _language(stream: Any) -> str:
+    language = legible(stream.metadata).get("language", "")
+    return "" if language == "und" else language
+
+
+def _made_here(stream: Any) -> bool:
+    tags = {key.lower(): value for key, value in stream.metadata.items()}
+    return bool(tags.get("comment") == MADE_HERE)
+
+
+def _assemble(
+    media: Media, source: Any, draft: Path, target: Path, recipe: Recipe, progress: Progress
+) -> Assembly:
+    """Write everything to ``draft`` and put it in the place of ``target``."""
+    import av
+
+    container = recipe.container
+    options = {**dict(container.options), "fflags": "+bitexact"}
+    try:
+        output = av.open(f"file:{draft.absolute()}", "w", format=container.muxer, container_options=options)
+        assembly = Assembly(media, source, output, recipe)
+        try:
+            assembly.add_tracks()
+            assembly.run(progress)
+        except BaseException:
+            # What is written so far is thrown away; that its end cannot be written either is no news.
+            with suppress(av.error.FFmpegError, OSError):
+                output.close()
+            raise
+        output.close()
+        assembly.finish(draft)
+        os.replace(draft, target)
+    except (av.error.FFmpegError, OSError) as error:
+        raise _failure(target, container, error) from error
+    return assembly
+
+
+def _media(film: Film, target: Path) -> Media:
+    """The film's file, which must not be the target."""
+    if film.media is None:
+        raise SoundError(
+            f"{film.info.name} is a series of pictures, not a file with tracks that can be copied.",
+            "Write the described sound alone, or make a film of the pictures first.",
+        )
+    path = film.media.path
+    if path is not None and target.exists() and os.path.samefile(path, target):
+        raise SoundError(f"{target} is the film itself.", "Give the described film another name.")
+    if not target.absolute().parent.is_dir():
+        raise SoundError(f"There is no folder {target.absolute().parent}.", "Make it first.")
+    if target.is_dir():
+        raise SoundError(f"{target} is a folder.", "Give the name of a file.")
+    return film.media
+
+
+def _check_room(target: Path, media: Media, recipe: Recipe) -> None:
+    """Raise SoundError where the disk has surely not enough room."""
+    coding, sound = recipe.coding, recipe.sound
+    bits = 0.0
+    if coding is not None and sound is not None:
+        # Coders without a bit rate are lossless: about half of 16 bit samples.
+        bits = coding.bit_rate or sound.rate * 16
+    needed = media.size + round(bits / 8 * recipe.info.duration)
+    free = shutil.disk_usage(target.absolute().parent).free
+    if free < needed:
+        raise SoundError(
+            f"{target} needs about {needed >> 20} MiB, and the disk has {free >> 20} MiB free.",
+            "Make room, or write it elsewhere.",
+        )
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[Path]:
+    """A name beside the target for the time of writing; nothing is left under it."""
+    draft = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    try:
+        yield draft
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _failure(target: Path, container: Container, error: Exception) -> SoundError:
+    number = getattr(error, "errno", None)
+    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return SoundError(f"{target} could not be written: the disk is full.", "Make room, and try again.")
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return SoundError(f"{target} may not be written: no permission.", "Write it elsewhere.")
+    reason = getattr(error, "strerror", None) or error
+    hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
+    return SoundError(f"{target} could not be written as {container.name}: {reason}.", hint)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """All that goes into a described film. ``coding`` is there where ``sound`` is.
+
+    ``replaced`` are the numbers of the film's tracks that the AD takes the place of.
+    """
+
+    info: FilmInfo
+    container: Container
+    plan: Plan
+    sound: AdSound | None
+    coding: Coding | None
+    text: AdText | None
+    settings: ContainerSettings
+    metadata: Mapping[str, str]
+    replaced: tuple[int, ...] = ()
+
+    @property
+    def mixed(self) -> bool:
+        return self.settings.sound == "mix"
+
+
+class Assembly:
+    """A described film in the making. ``source`` is the film's ``media``, open; ``output`` the new one.
+
+    ``warnings`` are sentences for the user; ``has_text``: there is a text track.
+    """
+
+    def __init__(self, media: Media, source: Any, output: Any, recipe: Recipe) -> None:
+        self._media, self._source, self._output, self._recipe = media, source, output, recipe
+        self.warnings: list[str] = []
+        self.has_text = False
+        self._ways: dict[int, Way] = {}
+        self._own: list[Iterator[Packet[Any]]] = []
+        self._boxes: dict[int, TrackBoxes] = {}
+
+    def copied(self) -> tuple[Copied, ...]:
+        """The film's tracks that were copied, with what was counted on the way."""
+        return tuple(way.copied() for way in self._ways.values() if way.converter is None)
+
+    def add_tracks(self) -> None:
+        """Everything that stands before the first packet: tracks, metadata, chapters."""
+        recipe = self._recipe
+        described = recipe.sound is not None and (recipe.settings.default_track or not recipe.info.audio)
+        defaults = default_tracks(self._source, recipe.info, described)
+        for kept in recipe.plan.kept:
+            self._add_copied(kept, defaults)
+        if recipe.sound is not None and recipe.coding is not None:
+            self._add_sound(recipe.sound, recipe.coding, described)
+        if recipe.text is not None:
+            self._add_text(recipe.text)
+        name = printable(recipe.info.name.rpartition(".")[0] or recipe.info.name)
+        tags = film_tags(self._source.metadata, recipe.metadata, recipe.container, name)
+        self._output.metadata.update(tags)
+        if recipe.container.chapters:
+            self._output.set_chapters(shifted_chapters(self._source.chapters(), recipe.info.start))
+
+    def run(self, progress: Progress) -> None:
+        """Copy all packets, with the AD's own between them where their time comes."""
+        self._output.start_encoding()
+        own = Woven(self._own)
+        info = self._recipe.info
+        with reported(progress, f"Writing {self._recipe.container.name}", info.duration, "s") as task:
+            done = 0.0
+            for packet in self._film_packets():
+                moment = second_of(packet)
+                for made in own.until(moment):
+                    self._output.mux(made)
+                self._output.mux(packet)
+                if done < moment <= info.duration:
+                    task.advance(moment - done)
+                    done = moment
+            for made in own.until(float("inf")):
+                self._output.mux(made)
+
+    def finish(self, path: Path) -> None:
+        """What is left to do once the file is closed."""
+        recipe = self._recipe
+        if self._boxes:
+            mark_tracks(path, self._boxes)
+        if recipe.container.muxer == "mpegts" and recipe.sound is not None:
+            mark_programme(path, track_language(recipe.sound.language, recipe.container), recipe.mixed)
+
+    def _film_packets(self) -> Iterator[Packet[Any]]:
+        """The film's packets as they are written: on film time, belonging to their new tracks."""
+        for packet in self._read():
+            way = self._ways[packet.stream.index]
+            if unheard(packet.stream, packet, self._recipe.info.start, way.hidden):
+                continue
+            for ready in way.clock.take(packet):
+                yield from way.send(ready)
+        for way in self._ways.values():
+            for ready in way.clock.rest():
+                yield from way.send(ready)
+
+    def _read(self) -> Iterator[Packet[Any]]:
+        from av.error import FFmpegError
+        from av.stream import Discard
+
+        for stream in self._source.streams:
+            if stream.index not in self._ways:
+                stream.discard = Discard.all
+        packets = packets_of(self._source, *[self._source.streams[index] for index in self._ways])
+        while True:
+            try:
+                packet = next(packets, None)
+            except (FFmpegError, OSError) as error:
+                self.warnings.append(f"The film cannot be read to its end: {error.strerror or error}.")
+                return
+            if packet is None:
+                return
+            if packet.pts is not None or packet.dts is not None or packet.size:
+                yield packet
+
+    def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
+        from av.stream import Disposition
+
+        source, recipe = kept.stream, self._recipe
+        if kept.how is How.ATTACHED:
+            if picture := self._cover(source.index):
+                attach_cover(self._output, source, picture)
+            return
+        converter = Converter(source, kept.codec) if kept.how is How.CONVERTED else None
+        if converter is None:
+            stream = add_track(self._output, kept, recipe.container, defaults.get(source.index))
+        else:
+            stream = converter.add(self._output)
+            stream.disposition = source.disposition
+            stream.metadata.update(track_tags(source, recipe.container))
+        if source.type == "attachment":
+            return
+        if not is_cover(source):
+            shown = bool(source.disposition & Disposition.default) if source.type == "subtitle" else None
+            self._reserve(stream, shown=shown)
+        start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
+        rate = exact(getattr(source, "average_rate", None))
+        clock = Clock(start, exact(source.time_base) or MICROSECOND, rate)
+        extra = source.codec_context.extradata if source.codec_context is not None else None
+        self._ways[source.index] = Way(
+            stream,
+            clock,
+            Payload(kept.codec, extra),
+            converter,
+            source.index,
+            source.type,
+            hides(source, recipe.container),
+        )
+
+    def _cover(self, number: int) -> bytes:
+        """The picture in a track that has one only."""
+        container = self._media.open()
+        try:
+            packet = next((p for p in packets_of(container, container.streams[number]) if p.size), None)
+            return bytes(packet) if packet is not None else b""
+        finally:
+            container.close()
+
+    def _reserve(
+        self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None
+    ) -> None:
+        """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
+        if self._recipe.container.boxes:
+            tags = {key.lower(): value for key, value in stream.metadata.items()}
+            title = tags.get("title", "")
+            boxes = TrackBoxes(
+                title, describes, role, shown, tags.get("language", ""), tags.get("comment", "")
+            )
+            if title:
+                stream.metadata["title"] = boxes.title_with_room
+            self._boxes[len(self._boxes)] = boxes
+
+    def _add_sound(self, sound: AdSound, coding: Coding, described: bool) -> None:
+        from av.stream import Disposition
+
+        container = self._recipe.container
+        stream = add_voice(self._output, sound, coding)
+        if taken := [other.id for other in self._output.streams if other.id]:
+            stream.id = max(taken) + 1
+        stream.disposition = Disposition.visual_impaired | Disposition.descriptions
+        if not self._recipe.mixed:
+            stream.disposition = stream.disposition | Disposition.dependent
+        if described:
+            stream.disposition = stream.disposition | Disposition.default
+        stream.metadata.update(own_tags(sound.language, sound.title or "Audio Description", container))
+        self._reserve(stream, describes=True, role=container is MOV)
+        voice = VoiceTrack(stream, sound, coding, self._recipe.info.duration, container.hides)
+        self._own.append(voice.packets())
+        if not container.flagged:
+            self.warnings.append(
+                f"{container.name} has no mark for audio description: players find the track by its title."
+            )
+
+    def _add_text(self, text: AdText) -> None:
+        from av.stream import Disposition
+
+        container = self._recipe.container
+        if container.text is None:
+            self.warnings.append(f"{container.name} holds no text track of descriptions: it is left out.")
+            return
+        stream = add_text(self._output, container.text)
+        stream.disposition = Disposition.descriptions
+        stream.metadata.update(own_tags(text.language, text.title or "Descriptions", container))
+        self._reserve(stream, role=container is MOV, shown=False)
+        self._own.append(text_packets(stream, text, container.text))
+        self.has_text = True
+        if not container.flagged_text:
+            self.warnings.append(f"{container.name} has no mark for text that describes: the title tells it.")

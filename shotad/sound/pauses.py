@@ -1,0 +1,387 @@
+"""Extended AD: where the film stands still, for which lines, and how much it matters that each is heard.
+
+Pure but for the voice.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
+from shotad.film import subtract
+from shotad.script import count_words, split_sentences, spoken_words
+from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
+from shotad.sound.placing import BETWEEN, earliest
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The film stands still for ``length`` seconds, at film second ``at``, for the line ``cue_id``.
+
+    What happens at ``at`` itself is seen and heard after the pause.
+    """
+
+    at: float
+    length: float
+    cue_id: str
+
+    def __post_init__(self) -> None:
+        if not (self.at >= 0 and 0 < self.length < float("inf")):
+            raise ValueError(f"a pause is at 0 s or later and lasts, got {self.length} s at {self.at} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What became of the lines that did not fit: ``pauses`` ascend, one for each of ``Spoken.pause``.
+
+    ``fitting`` holds all lines. Those with a pause run over what follows if the film does not pause, so
+    their intervals may overlap others on film time; on the copy's (`TimeMap.fitting`) none do. ``refused``
+    are the lines that might have had a pause and got none, with the reason; they are in
+    ``fitting.unspoken`` too.
+    """
+
+    fitting: Fitting
+    pauses: tuple[Pause, ...] = ()
+    refused: tuple[Unspoken, ...] = ()
+
+
+NEAR = 3.0
+"""Seconds from its cue within which a line may be said between two utterances."""
+
+ROOM = 0.01
+"""Seconds. A room that is shorter is none: the line's place lies in speech."""
+
+SHORTEST = 0.5
+"""Seconds. A shorter stop looks like a fault of the player."""
+
+AROUND_CUT = 0.4
+"""Seconds kept from a cut where the gap allows: many a cut is a dissolve, in the middle of which the picture
+is half of either shot. What a fade leaves dark is not seen here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wish:
+    """A line that might have a pause: how much it matters, and how it would be said.
+
+    ``squeezed``: its place lies in speech, so it is said between two utterances.
+    """
+
+    line: Line
+    before: Unspoken
+    worth: Worth
+    take: Take
+    steps: tuple[str, ...]
+    squeezed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """Where a line with a pause stands: its first second, the pause, and when it leaves the film to go on."""
+
+    wish: _Wish
+    start: float
+    pause: Pause
+    end: float
+
+
+def plan_pauses(
+    lines: Sequence[Line],
+    fitting: Fitting,
+    studio: Studio,
+    shots: Sequence[Shot],
+    settings: ExtendedSettings,
+    fit: FitSettings,
+    duration: float,
+    speech: Sequence[Interval] | None = None,
+) -> Extension:
+    """Give pauses to lines for which there was too little time, those first that matter most (`worth`).
+
+    Such a line is said whole again, as the script has it, at the voice's own pace. It begins as early as the
+    free time of its gap allows (at most `FitSettings.earlier` before its cue), and the film stands still at
+    that time's end, before anybody speaks, for as long as the line then lacks. The moment lies in no other
+    line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
+    that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
+    get none. A line that a person wrote, changed or accepted (`Line.by_person`) always gets its pause, whole:
+    these limits are for the machine's lines, which share what is left. Lines that are heard in fewer words
+    count too, by the share of their words that would be lost; without a pause they stay as they are. Lines
+    that were dropped for other reasons than time (``missing`` 0) are left alone.
+
+    ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
+    which somebody speaks: a line whose room is no more than a place in a conversation is said between two
+    utterances near it, whole in the pause. Without ``speech`` such lines get none.
+    """
+    if not settings.on or settings.most == 0:
+        return Extension(fitting)
+    planner = _Planner(lines, fitting, shots, settings, fit, duration, speech)
+    refused: list[Unspoken] = []
+    for line, lost, value in planner.candidates():
+        try:
+            reason = planner.admit(line, lost, value, studio)
+        except VoiceError as error:
+            reason = error.what
+        if reason and lost.id not in planner.shortened:
+            refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
+    return planner.extension(refused)
+
+
+class _Planner:
+    """The pauses accepted so far, and what the next would mean for them."""
+
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        fitting: Fitting,
+        shots: Sequence[Shot],
+        settings: ExtendedSettings,
+        fit: FitSettings,
+        duration: float,
+        speech: Sequence[Interval] | None,
+    ) -> None:
+        self._lines = sorted(lines, key=lambda line: (line.start, line.id))
+        self._fitting, self._shots, self._settings, self._fit = fitting, shots, settings, fit
+        self._duration = duration
+        self._gaps = () if speech is None else subtract(Interval(0.0, duration), speech)
+        self._cuts = [shot.interval.start for shot in shots[1:]]
+        self._spoken = {line.id: line for line in fitting.spoken}
+        whole = {line.id: line for line in lines}
+        self.shortened = {
+            said.id: Unspoken(said.id, line.text, "")
+            for said in fitting.spoken
+            if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
+        }
+        """Lines that are heard, but not with all of their words."""
+        self._places: tuple[_Place, ...] = ()
+
+    def candidates(self) -> list[tuple[Line, Unspoken, Worth]]:
+        """Lines for which time was missing: people's first, then those that matter most, then in the film's
+        order."""
+        lost = {line.id: line for line in self._fitting.unspoken if line.missing > 0}
+        names = (
+            names_of([line.text for line in self._lines], self._lines[0].language) if lost else frozenset()
+        )
+        found = []
+        last, told = 0.0, list[str]()
+        for line in self._lines:
+            if line.id in lost:
+                value = worth(line.text, line.start, last, names, told, self._shots)
+                found.append((line, lost[line.id], value))
+            elif (spoken := self._spoken.get(line.id)) is not None:
+                if line.id in self.shortened:
+                    value = worth(line.text, line.start, last, names, told, self._shots)
+                    value = value.of_lost(_words(spoken.text, line), _words(line.text, line))
+                    found.append((line, self.shortened[line.id], value))
+                last, told = spoken.interval.end, [*told, spoken.text]
+        return sorted(found, key=lambda item: (not item[0].by_person, -item[2].points))
+
+    def admit(self, line: Line, lost: Unspoken, value: Worth, studio: Studio) -> str:
+        """Take a line in if the limits allow it; else the reason why not."""
+        most = self._settings.most
+        if not line.by_person and value.points < self._settings.least:
+            return f"it matters too little ({value})"
+        if not line.by_person and len(self._places) >= most:
+            return f"the film has {most} already, for lines that matter more ({value})"
+        squeezed = line.room.duration < ROOM
+        if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
+            return "somebody speaks there, and stops nowhere near"
+        heard = _words(self._spoken[line.id].text, line) if line.id in self.shortened else 0
+        for text in (text for text in _shorter_and_shorter(line) if _words(text, line) > heard):
+            steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
+            wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
+            places = self._arranged((*(place.wish for place in self._places), wish))
+            if line.by_person or self._longest(places) <= self._settings.longest:
+                break
+        else:
+            longest = self._settings.longest
+            return f"it would be longer than {longest:g} s"
+        total, allowed = sum(p.pause.length for p in places), self._settings.share * self._duration
+        if not line.by_person and total > allowed:
+            return (
+                f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
+            )
+        self._places = places
+        return ""
+
+    def _longest(self, places: Sequence[_Place]) -> float:
+        return max((one.pause.length for one in places if not one.wish.line.by_person), default=0.0)
+
+    def _between_utterances(self, line: Line) -> Line:
+        """With the nearest stretch without speech for its room, however short; else as it is."""
+
+        def distance(gap: Interval) -> float:
+            return max(gap.start - line.start, line.start - gap.end, 0.0)
+
+        gaps = (gap for gap in self._gaps if gap.end > line.earliest)
+        gap = min(gaps, key=lambda gap: (distance(gap), gap.start), default=None)
+        return line if gap is None or distance(gap) > NEAR else replace(line, room=gap)
+
+    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
+        """All wishes in their places, in the order of the script."""
+        by_id = {wish.line.id: wish for wish in wishes}
+        places: list[_Place] = []
+        taken_until = 0.0
+        for number, line in enumerate(self._lines):
+            if (wish := by_id.get(line.id)) is not None:
+                place = self._place(wish, taken_until, self._next_start(number, by_id))
+                places.append(place)
+                taken_until = max(taken_until, place.end)
+            elif (spoken := self._spoken.get(line.id)) is not None:
+                taken_until = max(taken_until, spoken.interval.end)
+        return tuple(places)
+
+    def _next_start(self, number: int, waited_for: Collection[str]) -> float:
+        """Where the next line begins that needs no pause."""
+        after = self._lines[number + 1 :]
+        later = (self._spoken.get(line.id) for line in after if line.id not in waited_for)
+        return next((line.start for line in later if line is not None), math.inf)
+
+    def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _Place:
+        """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
+        line, fit = wish.line, self._fit
+        end = max(line.room.start, min(line.room.end, next_start - BETWEEN, self._duration))
+        # At the same moment as the next line, not a rounding after it: that one is said after the pause.
+        end = min(max(end, min(taken_until, line.room.end)), next_start)
+        # A room has its margins; a mere stop between two utterances has none.
+        breath = BETWEEN if wish.squeezed else 0.0
+        free = line.room.start + breath
+        if taken_until > 0:
+            free = max(free, taken_until + BETWEEN)
+        first = max(free, min(earliest(line, fit), end))
+        missing = max(SHORTEST, math.ceil((first + wish.take.seconds + breath - end) * 1000 - 1e-6) / 1000)
+        at = self._still(max(min(first, end), min(taken_until, end)), end)
+        start = max(first, end + missing - breath - wish.take.seconds)
+        return _Place(wish, start, Pause(at, missing, line.id), end)
+
+    def _still(self, low: float, high: float) -> float:
+        """The latest moment from ``low`` to ``high`` that is not at a cut; else that furthest from one."""
+        options = {low, high}
+        for cut in self._cuts:
+            options |= {second for second in (cut - AROUND_CUT, cut + AROUND_CUT) if low <= second <= high}
+        rounded = sorted({min(high, max(low, round(option, 3))) for option in options})
+        return max(rounded, key=lambda second: (min(self._from_cut(second), AROUND_CUT), second))
+
+    def _from_cut(self, second: float) -> float:
+        """Seconds to the nearest cut, to the ms."""
+        return round(min((abs(second - cut) for cut in self._cuts), default=math.inf), 3)
+
+    def extension(self, refused: Sequence[Unspoken]) -> Extension:
+        reasons = {line.id: line for line in refused}
+        waited_for = {place.wish.line.id for place in self._places}
+        unspoken = tuple(
+            reasons.get(line.id, line) for line in self._fitting.unspoken if line.id not in waited_for
+        )
+        kept = (line for line in self._fitting.spoken if line.id not in waited_for)
+        spoken = [*kept, *(_spoken(place) for place in self._places)]
+        return Extension(
+            Fitting(tuple(sorted(spoken, key=lambda line: line.start)), unspoken),
+            tuple(place.pause for place in self._places),
+            tuple(line for line in unspoken if line.id in reasons),
+        )
+
+
+def _spoken(place: _Place) -> Spoken:
+    wish, pause = place.wish, place.pause
+    steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
+    return Spoken(wish.line.id, wish.take.text, place.start, wish.take, steps, pause.length, pause.at)
+
+
+def _shorter_and_shorter(line: Line) -> list[str]:
+    """The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
+    sentences = split_sentences(line.text, line.language)
+    return [line.text, *(" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))]
+
+
+def _words(text: str, line: Line) -> int:
+    return spoken_words(text, line.language)
+
+
+READ_OUT = 3.0
+"""Points of a line that reads out text: whoever cannot see has no other way to it."""
+
+NEWCOMER = 2.0
+"""Points of a line that names a person or place for the first time: later lines build on the name."""
+
+SILENCE, LONG_SILENCE = 30.0, 2.0
+"""Seconds without a line that are worth one point, and the most points for it."""
+
+CUTS, MANY_CUTS = 5.0, 1.0
+"""Cuts since the last line that are worth one point, and the most points for them."""
+
+WORDS, MANY_WORDS = 20.0, 1.0
+"""Words that are worth one point, and the most points for them."""
+
+_READS_OUT = re.compile(
+    r"[\"“”„«»「『]\s*\w|(?<!\w)['‘‚]\w[^'’]*['’](?!\w)|\b[Rr]eads?\b|\b[Tt]itles?\b|\b[A-Z]{2,}(?:\s+[A-Z]{2,})+\b"
+)
+"""What tells a line that reads out text: something quoted (AD quotes no speech), a word for it, capitals."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
+_OPENS = re.compile(r"(?:^|[.!?…:;]|[\"“”„«»])\s*$")
+_NOUNS_HAVE_CAPITALS = ("de", "lb", "gsw")
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Points, more for what matters more, and the words for them."""
+
+    points: float
+    reasons: tuple[str, ...]
+
+    def of_lost(self, heard: int, words: int) -> Worth:
+        """What is lost where ``heard`` of ``words`` words are heard: half the words, half the points."""
+        share = 1 - heard / max(1, words)
+        return Worth(self.points * share, (*self.reasons, f"{share:.0%} of it not heard"))
+
+    def __str__(self) -> str:
+        return f"{self.points:.1f} points" + (f": {', '.join(self.reasons)}" if self.reasons else "")
+
+
+def worth(
+    text: str, start: float, last: float, names: Iterable[str], told: Iterable[str], shots: Sequence[Shot]
+) -> Worth:
+    """How much the line ``text`` at second ``start`` matters.
+
+    ``last`` is the end of the last line heard before (0: none), ``names`` are those of the track
+    (`names_of`), ``told`` the texts of the lines before.
+    """
+    cuts = sum(last < after.interval.start <= start for _, after in pairwise(shots))
+    silence = max(0.0, start - last)
+    known = set(names) - {word for line in told for word in _plain_words(line)}
+    new = [word for word in dict.fromkeys(_plain_words(text)) if word in known]
+    found = [
+        (READ_OUT if _READS_OUT.search(text) else 0.0, "reads out text"),
+        (NEWCOMER if new else 0.0, f"introduces {', '.join(new)}"),
+        (min(LONG_SILENCE, silence / SILENCE), f"{silence:.0f} s since the last line"),
+        (min(MANY_CUTS, cuts / CUTS), f"{cuts} cuts since the last line"),
+        (min(MANY_WORDS, count_words(text) / WORDS), f"{count_words(text)} words"),
+    ]
+    return Worth(sum(points for points, _ in found), tuple(said for points, said in found if points > 0))
+
+
+def names_of(texts: Sequence[str], language: str) -> frozenset[str]:
+    """Words that a track writes with a capital within a sentence, and never without: ``{"Emo", "Proog"}``.
+
+    None where the language writes all nouns so; where it has no capitals there are none.
+    """
+    if language.lower().split("-")[0] in _NOUNS_HAVE_CAPITALS:
+        return frozenset()
+    small, names = set(), set()
+    for text in texts:
+        for match in _WORD.finditer(text):
+            word = _bare(match.group())
+            if word.islower():
+                small.add(word)
+            elif word.istitle() and not _OPENS.search(text[: match.start()]):
+                names.add(word)
+    return frozenset(name for name in names if len(name) > 1 and name.lower() not in small)
+
+
+def _plain_words(text: str) -> list[str]:
+    return [_bare(word) for word in _WORD.findall(text)]
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"[’']s$", "", word)

@@ -1,0 +1,269 @@
+"""What ffmpeg's libraries leave out of a described film's tracks, put there in place once the file is
+written.
+
+To MP4 and MOV they write a track's title as ``name``, which few players read, no roles of tracks to MOV,
+nothing of what Apple's players know audio description by, and they switch on the first text track of a file,
+so that players show it unasked. So a title is given to them with as many bytes behind it as the other boxes
+need (`TrackBoxes.title_with_room`), and those bytes become the boxes: no box changes its size or place.
+
+In MPEG-TS they mark the language as that of a commentary for people who do not see (ISO/IEC 13818-1,
+``ISO_639_language_descriptor``). By that alone a receiver may take the track for the describer's voice
+without the film and play it over the film's own sound. Whether the film is in it is said by DVB's
+``supplementary_audio_descriptor`` (ETSI EN 300 468), which they do not write. The table that holds it, the
+PMT, is followed by filler in its packet, so nothing changes its size or place.
+
+Sources: ISO/IEC 14496-12 (``udta``, ``kind``, ``tkhd``, ``mdhd``), Apple's QuickTime File Format (``tagc``,
+tagged media characteristics; ``©nam`` and ``©cmt``, user data text). 3GPP's ``titl`` is read neither by
+ffmpeg's libraries nor by MediaInfo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+_ROOM = "\x01"
+_ENABLED = 1
+_ROLE = b"urn:mpeg:dash:role:2011\0description\0"
+_DESCRIBES = b"public.accessibility.describes-video"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackBoxes:
+    """What one track is to say of itself.
+
+    ``describes``: it is the sound of audio description; ``role``: it is to have the role of a description,
+    which the libraries do not write themselves; ``shown``: whether players start with it (None: as it is).
+    ``language``: three letters, for which the libraries know no more than the Macintosh's numbers in MOV.
+    ``remark``: what else is to be known of it.
+    """
+
+    title: str
+    describes: bool = False
+    role: bool = False
+    shown: bool | None = None
+    language: str = ""
+    remark: str = ""
+
+    @property
+    def title_with_room(self) -> str:
+        return self.title + _ROOM * len(self._more()) if self.title else ""
+
+    def boxes(self) -> bytes:
+        """All boxes that stand where ``name`` stood with the title that has room."""
+        return _box(b"name", self.title.encode()) + self._more()
+
+    def _more(self) -> bytes:
+        more = _box(b"kind", b"\0\0\0\0" + _ROLE) if self.role else b""
+        if self.describes:
+            more += _box(b"tagc", _DESCRIBES)
+        # Last, for there are readers that stop at a name with such a sign in it.
+        more += _said(b"\xa9nam", self.title)
+        return more + _said(b"\xa9cmt", self.remark) if self.remark else more
+
+
+def mark_tracks(path: Path, tracks: Mapping[int, TrackBoxes]) -> None:
+    """Put the boxes into a finished file; tracks are counted from 0 in the order of their ``trak``.
+
+    Raises ValueError where the file is not laid out as it must be.
+    """
+    with path.open("r+b") as file:
+        start, end = _only(file, b"moov", 0, path.stat().st_size)
+        file.seek(start)
+        movie = bytearray(file.read(end - start))
+        traks = [place for kind, place in _within(movie, 0, len(movie)) if kind == b"trak"]
+        for number, boxes in tracks.items():
+            _mark(movie, traks[number], boxes)
+        file.seek(start)
+        file.write(movie)
+
+
+_Place = tuple[int, int]
+"""From and to which byte a box's content stands, half-open."""
+
+
+def _mark(movie: bytearray, trak: _Place, boxes: TrackBoxes) -> None:
+    if boxes.shown is not None:
+        flags = _child(movie, trak, b"tkhd")[0] + 3
+        movie[flags] = movie[flags] | _ENABLED if boxes.shown else movie[flags] & ~_ENABLED
+    if len(boxes.language) == 3 and boxes.language.isascii() and boxes.language.islower():
+        start, _ = _child(movie, _child(movie, trak, b"mdia"), b"mdhd")
+        # After version and flags: three times and a duration, of 32 bits or in version 1 of 64 but the third.
+        at = start + (32 if movie[start] == 1 else 20)
+        movie[at : at + 2] = sum(
+            (ord(c) - 0x60) << 5 * (2 - i) for i, c in enumerate(boxes.language)
+        ).to_bytes(2)
+    if boxes.title:
+        start, end = _child(movie, _child(movie, trak, b"udta"), b"name")
+        made = boxes.boxes()
+        if bytes(movie[start:end]) != boxes.title_with_room.encode() or len(made) != end - start + 8:
+            raise ValueError(f"a track's name is not what was written: {bytes(movie[start:end])!r}")
+        movie[start - 8 : end] = made
+
+
+def _child(data: bytearray, inside: _Place, kind: bytes) -> _Place:
+    for found, place in _within(data, *inside):
+        if found == kind:
+            return place
+    raise ValueError(f"a track has no {kind.decode()}")
+
+
+def _within(data: bytearray, start: int, end: int) -> Iterator[tuple[bytes, _Place]]:
+    while start + 8 <= end:
+        size = int.from_bytes(data[start : start + 4])
+        if size < 8:
+            return
+        yield bytes(data[start + 4 : start + 8]), (start + 8, start + size)
+        start += size
+
+
+def _only(file: BinaryIO, kind: bytes, start: int, end: int) -> _Place:
+    """The content of a file's own box of that kind; sizes may have 64 bits."""
+    while start + 8 <= end:
+        file.seek(start)
+        head = file.read(16)
+        size, header = int.from_bytes(head[:4]), 8
+        if size == 1:
+            size, header = int.from_bytes(head[8:16]), 16
+        if head[4:8] == kind:
+            return start + header, start + size
+        start += size if size >= header else end
+    raise ValueError(f"there is no {kind.decode()}")
+
+
+def _said(kind: bytes, words: str) -> bytes:
+    """A box of words; the language that they are in is "und", five bits a letter."""
+    return _box(kind, len(words.encode()).to_bytes(2) + b"\x55\xc4" + words.encode())
+
+
+def _box(kind: bytes, content: bytes) -> bytes:
+    return (len(content) + 8).to_bytes(4) + kind + content
+
+
+_PACKET = 188
+_AT_ONCE = 1 << 16
+"""Packets that are looked at together: 12 MiB."""
+
+_LANGUAGE, _EXTENSION, _SUPPLEMENTARY = 0x0A, 0x7F, 0x06
+_FOR_BLIND = 0x03
+"""Audio type of a commentary for the visually impaired."""
+
+
+def mark_programme(path: Path, language: str, mixed: bool) -> int:
+    """Say of the AD in a transport stream whether it has the film's sound in it; how many tables were marked.
+
+    ``language`` has three letters. The AD is the last track of the table. Tables without room for the mark,
+    those of films with very many tracks, are left as they are.
+    """
+    added = supplementary(language, mixed)
+    marked, table = 0, -1
+    with path.open("r+b") as file:
+        size = 192 if path.suffix.lower() in (".m2ts", ".mts") else _PACKET
+        at = 0
+        while data := file.read(size * _AT_ONCE):
+            packets = np.frombuffer(data[: len(data) // size * size], np.uint8).reshape(-1, size)
+            packets = packets[:, size - _PACKET :]
+            pids = (packets[:, 1].astype(np.uint16) & 0x1F) << 8 | packets[:, 2]
+            if table < 0:
+                table = _table(packets[pids == 0])
+            for row in np.flatnonzero(pids == table) if table > 0 else ():
+                changed = with_descriptor(packets[row].tobytes(), added)
+                if changed is not None:
+                    file.seek(at + int(row) * size + size - _PACKET)
+                    file.write(changed)
+                    marked += 1
+            at += len(data)
+            file.seek(at)
+    return marked
+
+
+def supplementary(language: str, mixed: bool) -> bytes:
+    """The descriptor: audio description, complete by itself or to be heard with the film's sound."""
+    kinds = (0x80 if mixed else 0) | 1 << 2 | 2 | 1
+    code = language.encode("ascii", "replace")[:3].ljust(3)
+    return bytes((_EXTENSION, 5, _SUPPLEMENTARY, kinds)) + code
+
+
+def with_descriptor(packet: bytes, added: bytes) -> bytes | None:
+    """A packet with a PMT whose last track has one more descriptor; None where that cannot be."""
+    start = _section(packet)
+    if start is None:
+        return None
+    length = 3 + _number(packet, start + 1)
+    section, rest = packet[start : start + length], packet[start + length :]
+    if len(section) < length or len(rest) < len(added) or rest[: len(added)].strip(b"\xff"):
+        return None
+    longer = _extended(section, added)
+    return None if longer is None else packet[:start] + longer + rest[len(added) :]
+
+
+@cache
+def _extended(section: bytes, added: bytes) -> bytes | None:
+    last = max(_tracks(section), default=None)
+    if last is None:
+        return None
+    about = section[last + 5 : -4]
+    if not _describes(about) or added in about:
+        return None
+    body = bytearray(section[:-4] + added)
+    for place in (1, last + 3):
+        number = _number(section, place) + len(added)
+        body[place : place + 2] = (section[place] & 0xF0 | number >> 8, number & 0xFF)
+    return bytes(body) + crc(bytes(body)).to_bytes(4)
+
+
+def _tracks(section: bytes) -> Iterator[int]:
+    """Where each track's entry begins in a PMT."""
+    at = 12 + _number(section, 10)
+    while at + 5 <= len(section) - 4:
+        yield at
+        at += 5 + _number(section, at + 3)
+
+
+def _describes(descriptors: bytes) -> bool:
+    at = 0
+    while at + 2 <= len(descriptors):
+        tag, length = descriptors[at], descriptors[at + 1]
+        if tag == _LANGUAGE and length >= 4 and descriptors[at + 5] == _FOR_BLIND:
+            return True
+        at += 2 + length
+    return False
+
+
+def _table(packets: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> int:
+    """The PID of the PMT of the first programme, by the PAT; -1 where there is none."""
+    for row in packets:
+        packet = row.tobytes()
+        start = _section(packet)
+        if start is not None and packet[start] == 0:
+            return (packet[start + 10] & 0x1F) << 8 | packet[start + 11]
+    return -1
+
+
+def _section(packet: bytes) -> int | None:
+    """Where a table begins in a packet; None where none does."""
+    begins, filled, there = packet[1] & 0x40, packet[3] & 0x20, packet[3] & 0x10
+    at = 4 + (1 + packet[4] if filled else 0)
+    if not (begins and there) or at >= _PACKET:
+        return None
+    start = at + 1 + packet[at]
+    return start if start + 12 <= _PACKET else None
+
+
+def _number(data: bytes, at: int) -> int:
+    return (data[at] & 0x0F) << 8 | data[at + 1]
+
+
+def crc(data: bytes) -> int:
+    """The checksum of a table: CRC-32 of ISO/IEC 13818-1, annex A."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte << 24
+        for _ in range(8):
+            value = (value << 1 ^ (0x04C11DB7 if value & 0x80000000 else 0)) & 0xFFFFFFFF
+    return value

@@ -1,0 +1,168 @@
+"""The film's own sound for a mix: exactly as long as the film, or a part of it, with channels that have
+names.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.film import Film, Layout, SoundBlock, SoundSeeker, choose_track, sound_blocks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Programme:
+    """One audio track of a film, to be read any number of times.
+
+    ``track`` is its number, None: the film has no sound; ``layout`` is ffmpeg's name; ``total`` the number of
+    samples of the whole film at ``rate``. A part (`part`) begins with sample number ``begin`` and ends before
+    ``total``. ``film`` is None where it is gone, and its sound with it.
+    """
+
+    film: Film | None
+    track: int | None
+    rate: int
+    layout: str
+    total: int
+    read_as: Layout = "native"
+    begin: int = 0
+    seeker: SoundSeeker | None = field(default=None, repr=False)
+
+    def part(self, first: int, end: int) -> Programme:
+        """Samples ``[first, end)`` of it, of which only those in the film are there."""
+        return replace(self, begin=max(0, first), total=min(self.total, end))
+
+    @property
+    def channels(self) -> int:
+        return len(channel_names(self.layout))
+
+    def blocks(self) -> Iterator[SoundBlock]:
+        """``float32[n, channels]`` from second 0 to the film's end (of a part: its own), of a second at most;
+        silence where the track has none."""
+        yield from self._sought() if self.begin else self._from_start()
+
+    def _sought(self) -> Iterator[SoundBlock]:
+        sound = (
+            self.seeker.between(self.begin, self.total) if self.seeker and self.begin < self.total else None
+        )
+        for first in range(self.begin, self.total, self.rate):
+            end = min(first + self.rate, self.total)
+            if sound is None:
+                samples = np.zeros((end - first, self.channels), np.float32)
+            else:
+                samples = sound[first - self.begin : end - self.begin]
+            yield SoundBlock(first / self.rate, samples)
+
+    def _from_start(self) -> Iterator[SoundBlock]:
+        done = 0
+        if self.track is not None and self.film is not None:
+            for block in sound_blocks(self.film, self.track, self.rate, self.read_as):
+                samples = block.samples[: self.total - done]
+                if len(samples) == 0:
+                    return
+                yield SoundBlock(done / self.rate, samples)
+                done += len(samples)
+        while done < self.total:
+            count = min(self.rate, self.total - done)
+            yield SoundBlock(done / self.rate, np.zeros((count, self.channels), np.float32))
+            done += count
+
+
+def programme_of(film: Film, audio_track: int | None, rate: int) -> Programme:
+    """The sound of a film; without any, or with channels that nobody knows, it is stereo.
+
+    Raises FilmError for a track that is not there.
+    """
+    track, total = choose_track(film.info, audio_track), round(film.info.duration * rate)
+    if track is None or film.media is None:
+        return Programme(film, None, rate, "stereo", total)
+    # What the container says of the channels need not be what comes out of the decoder.
+    first = next(itertools.islice(sound_blocks(film, track.number, rate, "native"), 1), None)
+    if first is None:
+        return Programme(film, None, rate, "stereo", total)
+    layout = layout_name(track.layout, first.samples.shape[1])
+    read_as: Layout = "stereo" if layout is None else "native"
+    seeker = SoundSeeker(film, track.number, rate, read_as)
+    return Programme(film, track.number, rate, layout or "stereo", total, read_as, seeker=seeker)
+
+
+def no_programme(duration: float, rate: int) -> Programme:
+    """Silence as long as a film that is gone: stereo."""
+    return Programme(None, None, rate, "stereo", round(duration * rate))
+
+
+Gains = npt.NDArray[np.float32]
+"""``float32[channels]``: factors of amplitude."""
+
+Where = Literal["auto", "centre", "front", "all"]
+
+_BY_NUMBER = {
+    1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1",
+}  # fmt: skip
+"""What ffmpeg takes so many channels for where the file names none."""
+
+_SURROUND = ("BL", "BR", "SL", "SR", "BC")
+
+
+def layout_name(said: str, channels: int) -> str | None:
+    """ffmpeg's name for the layout of a track that says to be ``said`` and has so many channels.
+
+    ``5.1(side)`` stays; ``6 channels`` is ``5.1``. None: nothing that loudspeakers or encoders know.
+    """
+    from av import AudioLayout
+
+    try:
+        names = channel_names(said)
+        known = len(names) == channels and "NONE" not in names and not _is_odd(names)
+    except ValueError:
+        known = False
+    return AudioLayout(said).name if known else _BY_NUMBER.get(channels)
+
+
+def channel_names(layout: str) -> tuple[str, ...]:
+    """ffmpeg's names of a layout's channels in order: ``stereo → (FL, FR)``. Raises ValueError."""
+    from av import AudioLayout
+
+    return tuple(channel.name for channel in AudioLayout(layout).channels)
+
+
+def _is_odd(names: Sequence[str]) -> bool:
+    """True for binaural, ambisonic, twice the same and the like: nothing that can be added to."""
+    usual = {"FL", "FR", "FC", "LFE", "FLC", "FRC", *_SURROUND}
+    return not set(names) <= usual or len(set(names)) < len(names)
+
+
+def voice_gains(names: Sequence[str], where: Where) -> Gains:
+    """How loud the voice is in each channel, so that it is as loud in all together as in one.
+
+    Power is shared by what the channels count in loudness: a surround channel 1.5 dB more than the others.
+    ``(FL, FR) → (0.71, 0.71)``; with a centre, ``auto`` is that alone. Bass effects get nothing.
+    """
+    chosen = np.array([name in _chosen(names, where) for name in names])
+    weights = np.where(np.isin(names, _SURROUND), 1.41, 1.0)
+    return np.asarray(chosen / np.sqrt((weights * chosen).sum()), np.float32)
+
+
+def _chosen(names: Sequence[str], where: Where) -> Sequence[str]:
+    if len(names) == 1:
+        return names
+    full = [name for name in names if not name.startswith("LFE")]
+    if where == "all":
+        return full
+    if where != "front" and "FC" in names:
+        return ["FC"]
+    return [name for name in full if name in ("FL", "FC", "FR")] or full
+
+
+def to_stereo(names: Sequence[str]) -> npt.NDArray[np.float32]:
+    """``float32[channels, 2]``: the downmix of ITU-R BS.775: centre and surrounds 3 dB lower, no bass
+    effects."""
+    half = float(np.sqrt(0.5))
+    left = {"FL": 1.0, "FLC": 1.0, "FC": half, "BL": half, "SL": half, "BC": 0.5}
+    right = {"FR": 1.0, "FRC": 1.0, "FC": half, "BR": half, "SR": half, "BC": 0.5}
+    return np.array([(left.get(name, 0.0), right.get(name, 0.0)) for name in names], np.float32)

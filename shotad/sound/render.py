@@ -1,0 +1,330 @@
+"""A render: lines → takes → their places → mix → files. No engine is asked but for shorter lines.
+
+What cannot be made is refused before anything is spoken or mixed. Only what has changed is spoken again, and
+a file whose every part is as it was is left as it is. `run_render` is what every command does: what leaves
+the machine is said before, and the film's log tells of it.
+"""
+
+from __future__ import annotations
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shotad.core import (
+    Config,
+    FilmError,
+    NoProgress,
+    Progress,
+    SoundError,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    in_room,
+    stem_of,
+    sweep_beside,
+    write_text,
+)
+from shotad.film import Film, choose_track, open_film
+from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, write_dapt
+from shotad.sound.ad_tracks import AdSound, AdText
+from shotad.sound.files import kind_of
+from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
+from shotad.sound.mix_report import heard
+from shotad.sound.mux_film import check_container
+from shotad.sound.outputs import OTHERWISE, Failure, Kind, Rendered, Wanted, checked_apart
+from shotad.sound.pauses import Extension
+from shotad.sound.programme import programme_of
+from shotad.sound.time_map import pauses_file, pauses_json, pauses_vtt
+from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
+from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
+
+
+def run_render(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    wanted: Sequence[Wanted],
+    progress: Progress,
+    *,
+    shorten: Callable[[WorkFolder, Config, Progress], Shorten | None],
+    file: Path | None = None,
+    force: bool = False,
+    told: bool = False,
+) -> Rendered:
+    """Render the ``wanted`` files of a described film; see `render` for the rest.
+
+    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``told``: what leaves this
+    machine is said already. Raises what `render` and ``shorten`` raise.
+    """
+    voice = _voice(folder, config, wanted, file)
+    if voice is not None and not told:
+        for line in notice(voice):
+            progress.note(line)
+    writer = shorten(folder, config, progress)
+    fit = config.fit.model_copy(update={"ask": writer is not None})
+    done = render(
+        film,
+        folder,
+        config.model_copy(update={"fit": fit}),
+        wanted,
+        file=file,
+        voice=voice,
+        shorten=writer,
+        force=force,
+        progress=progress,
+    )
+    names = ", ".join(one.wanted.path.name for one in done.made)
+    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
+    return done
+
+
+def _voice(folder: WorkFolder, config: Config, wanted: Sequence[Wanted], file: Path | None) -> Speaker | None:
+    """Who speaks; None where nothing that is made is heard."""
+    if not any(one.kind.is_heard for one in wanted):
+        return None
+    return make_voice(config.voice, load_track(file or folder.path / TRACK).language)
+
+
+ROUNDS = 5
+"""Times that a track is read which people change while its lines are spoken."""
+
+
+STILL_EDITED = (
+    "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
+    "when the editing is done; only what was changed is spoken anew."
+)
+
+
+@in_room("mix")
+def render(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    wanted: Sequence[Wanted],
+    *,
+    file: Path | None = None,
+    voice: Speaker | None = None,
+    shorten: Shorten | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Rendered:
+    """Make the ``wanted`` files of a described film; ``file`` is its track (None: the film's own).
+
+    ``voice`` None is the one that the settings name; none is needed where no file is heard. ``shorten`` is
+    asked for shorter lines where that was wished. How each line was spoken goes into the track. ``force``
+    speaks every line and makes every file again. What cannot be made is refused before anything is spoken;
+    where one of several files fails later, the others are made, and it is told (`Rendered.failures`).
+
+    Raises UsageError, VoiceError, SoundError, FilmError, WorkFolderError, ScriptError, EditConflict.
+    """
+    wanted, progress = checked_apart(wanted), progress or NoProgress()
+    materials = gather(film, folder, config, file)
+    check_wanted(film, wanted, config, materials.track.language)
+    _check_lines(materials)
+    voicing = None
+    if any(one.kind.is_heard for one in wanted):
+        voice = voice or make_voice(config.voice, materials.track.language)
+        materials, voicing = _spoken(materials, voice, progress, shorten, force=force)
+        if not voicing.pauses:
+            check_containers(film, wanted, config, materials.track.language)
+    record = RenderRecord(materials, voicing, force=force)
+    materials.keep(materials.track)
+    if voicing is not None and not voicing.fitting.spoken:
+        raise SoundError(
+            f"None of the {len(voicing.fitting.unspoken)} lines of {materials.file} found a place.",
+            "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
+        )
+    films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
+    with FileMaker(materials, voicing, progress, next(films, OTHERWISE)) as maker:
+        failures = _make(maker, record, wanted)
+        made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
+        if voicing is not None and record.sound is None:
+            record.sound = heard(maker.report(), config)
+        sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
+    return record.rendered(made, sides, failures, notes_on(materials, voicing))
+
+
+def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[Wanted]) -> list[Failure]:
+    """Make what is not there already; what went wrong. Raises the first error where nothing could be made."""
+    failures: list[Failure] = []
+    for one in wanted:
+        if record.has(one):
+            continue
+        try:
+            record.add(maker.make(one))
+        except (SoundError, FilmError, WorkFolderError) as error:
+            failures.append(Failure(one, str(error)))
+            if len(failures) == len(wanted):
+                raise
+    return failures
+
+
+def _spoken(
+    materials: Materials, voice: Speaker, progress: Progress, shorten: Shorten | None, *, force: bool
+) -> tuple[Materials, Voicing]:
+    """The lines as they stand when the last of them is spoken: whoever saves the track meanwhile is heard.
+
+    Where somebody goes on editing for `ROUNDS` it is the lines as they were read last; it is told.
+    """
+    anew = rounds = 0
+    while True:
+        _check_lines(materials)
+        voicing = speak(materials, voice, progress, shorten=shorten, force=force)
+        anew += voicing.anew
+        rounds += 1
+        is_current = materials.is_current
+        if is_current or rounds == ROUNDS:
+            late = "" if is_current else STILL_EDITED
+            kept = max(0, voicing.anew + voicing.kept - anew)
+            return replace(materials, track=voicing.track), replace(voicing, anew=anew, kept=kept, late=late)
+        progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
+        materials, force = gather(materials.film, materials.folder, materials.config, materials.file), False
+
+
+def _check_lines(materials: Materials) -> None:
+    if not materials.track.heard:
+        raise SoundError(
+            f"{materials.file} has no line that is to be heard.",
+            "Write some, or describe more of the film; nothing was made.",
+        )
+
+
+def _side_files(maker: FileMaker, record: RenderRecord, made: list[Wanted]) -> Iterator[Path]:
+    """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
+    which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
+    voicing, materials = maker.voicing, maker.materials
+    if voicing is None:
+        return
+    alone = next((one.path for one in made if one.kind is Kind.AD), None)
+    if alone is not None and not voicing.pauses:
+        place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
+        if not record.has_beside(place, alone):
+            recording = Recording(os.path.basename(alone), maker.mix(maker.sounds_as).gains)
+            write_text(place, write_dapt(materials.track, recording))
+            record.add_beside(place, alone)
+        yield place
+    if voicing.pauses:
+        extension = Extension(voicing.fitting, voicing.pauses)
+        told = pauses_file(materials.film.info, extension, materials.track.language, voicing.voice)
+        stem = stem_of(materials.track.film.name)
+        for name, text in (
+            (f"{stem}.pauses.json", pauses_json(told)),
+            (f"{stem}.pauses.vtt", pauses_vtt(told)),
+        ):
+            place = materials.folder.path / name
+            write_text(place, text)
+            yield place
+
+
+def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
+    """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
+    on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
+    if voicing is None:
+        return ()
+    notes = [*_programme(materials), *_languages(materials, voicing)]
+    if (stale := outdated_note(materials.track, materials.folder)) is not None:
+        notes.append(stale)
+    if cast_is_gone(materials.folder.path):
+        notes.append("The cast of this run is gone, and with it how its names are said.")
+    if voicing.late:
+        notes.append(voicing.late)
+    return tuple(notes)
+
+
+def _programme(materials: Materials) -> Iterator[str]:
+    track = choose_track(materials.film.info, materials.config.film.audio_track)
+    if track is not None and track.descriptive:
+        yield f"The film's sound under the lines is itself an audio description: track {track}."
+
+
+def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
+    own = materials.track.language
+    others = Counter(
+        cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
+    )
+    for language, count in sorted(others.items()):
+        lines = "1 line is" if count == 1 else f"{count} lines are"
+        yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
+
+
+def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:
+    """Refuse files that cannot be made of this film, and make the folders of those that can.
+
+    Raises UsageError for a place that is none, or that of the film itself; SoundError for what a container
+    cannot hold; FilmError for a track of sound that the film does not have; WorkFolderError for folders that
+    cannot be made.
+    """
+    for one in wanted:
+        _check_place(film, one.path)
+        if not one.kind.is_film:
+            kind_of(one.path)
+    # A copy with pauses is another film: what is in it is known when it is there.
+    check_containers(
+        film, [one for one in wanted if not (config.extended.on and one.kind.is_heard)], config, language
+    )
+    for one in wanted:
+        folder = one.path.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WorkFolderError(
+                f"The folder {folder} cannot be made: {error.strerror}.", "Name another folder with --out."
+            ) from None
+        sweep_beside(one.path)
+
+
+def check_containers(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:
+    """Raises SoundError for films that their containers cannot hold, FilmError for a track of sound that is
+    not there."""
+    sound = _sound_to_be(film, config, language) if any(one.kind.is_heard for one in wanted) else None
+    for one in wanted:
+        if one.kind.is_film:
+            _check_film(film, one, sound, config, language)
+
+
+def _sound_to_be(film: Film, config: Config, language: str) -> AdSound:
+    """What the track of sound will be, less its sound."""
+    rate = config.mix.rate
+    alone = config.container.sound == "alone"
+    layout = programme_of(film, config.film.audio_track, rate).layout
+    return AdSound((), MONO if alone else layout, rate, language, track_title(language))
+
+
+def _check_film(film: Film, one: Wanted, sound: AdSound | None, config: Config, language: str) -> None:
+    if film.media is None:
+        raise SoundError(
+            f"{film.info.name} is a series of pictures, and no film can be made of it.",
+            "The sound can: --make ad or --make mix.",
+        )
+    text = None if one.kind is Kind.FILM else AdText((), language, TEXT_TITLE.format(track_title(language)))
+    heard = sound if one.kind.is_heard else None
+    check_container(
+        film, _nearest(one.path) / one.path.name, sound=heard, text=text, settings=config.container
+    )
+
+
+def _nearest(path: Path) -> Path:
+    return next(folder for folder in path.absolute().parents if folder.exists())
+
+
+def _check_place(film: Film, path: Path) -> None:
+    """Raises UsageError for a folder, and for the film itself or another copy of it."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder.", "Give the name of a file, or another folder.")
+    if not _nearest(path).is_dir():
+        raise UsageError(
+            f"{path} cannot be: {_nearest(path)} is a file, not a folder.", "Name another folder with --out."
+        )
+    if film.info.path is None or not path.exists():
+        return
+    if path.samefile(film.info.path) or _is_copy(film, path):
+        raise UsageError(f"{path} is the film itself.", "Give the described film another name or folder.")
+
+
+def _is_copy(film: Film, path: Path) -> bool:
+    try:
+        with open_film(path) as other:
+            return other.info.fingerprint == film.info.fingerprint
+    except FilmError:
+        return False

@@ -1,1 +1,0 @@
-"""The fourth act: a track becomes sound and a described film."""

@@ -1,0 +1,230 @@
+"""Voices by name, ``KIND`` or ``KIND:WHICH``, and what every kind has in common.
+
+A module is imported only when its kind is asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, cast
+
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound.kinds import Take, Voice
+
+KINDS = {
+    "espeak-ng": "shotad.sound.voice_programs:Espeak",
+    "fake": "shotad.sound.fake_voice:FakeVoice",
+    "hibari": "shotad.sound.hibari:HibariVoice",
+    "openai": "shotad.sound.voice_server:EndpointVoice",
+    "piper": "shotad.sound.voice_programs:Piper",
+}
+"""Kind → ``module:Class``, see `shotad.sound.voice_engines.Kind`."""
+
+AUTO = "auto"
+BY_ITSELF = ("hibari", "piper", "espeak-ng")
+"""Kinds that ``auto`` takes from, the best first: none that sends lines away, none that is for tests."""
+
+_EASIEST = ("hibari", "espeak-ng", "piper", "openai")
+"""Kinds in the order of how little it takes to get them."""
+_WAYS = 2
+"""Ways to get a voice that an error names at most."""
+
+_LISTED = 8
+"""Voices that an error names at most."""
+
+
+def make_voice(settings: VoiceSettings, language: str) -> Speaker:
+    """The voice that the settings ask for, ready to speak ``language``.
+
+    ``auto`` is the embedded voice if it speaks the language, else a program that is installed. Raises
+    VoiceError for a name that is unknown, a voice that is not installed, and one that does not speak the
+    language; the error says which do.
+    """
+    name = settings.name.strip()
+    kind, _, which = name.partition(":")
+    if name in ("", AUTO):
+        kind, which = _chosen(language), ""
+    voice = kind_class(kind).named(which, language, settings)
+    if not voice.speaks(language):
+        raise VoiceError(f"The voice {voice.name} does not speak {language!r}.", who_speaks(language))
+    return voice
+
+
+def voices(language: str | None = None) -> list[VoiceInfo]:
+    """All voices that are known, in the order of ``auto``; with a ``language`` those that speak it.
+
+    Loads no model and contacts no other machine.
+    """
+    found = sorted((info for kind in KINDS for info in kind_class(kind).known()), key=_rank)
+    if language is None:
+        return found
+    speaking = [info for info in found if info.speaks(language)]
+    return sorted(
+        speaking, key=lambda info: (_rank(info), -max(nearness(known, language) for known in info.languages))
+    )
+
+
+def kind_class(kind: str) -> Kind:
+    """The class of a kind, or one written out as ``module.Class`` of a package that is not ours."""
+    if kind not in KINDS:
+        raise unknown("voice or kind of voices", kind, sorted([AUTO, *KINDS]))
+    module, _, attribute = KINDS[kind].partition(":")
+    return cast(Kind, getattr(importlib.import_module(module), attribute))
+
+
+def who_speaks(language: str) -> str:
+    """A hint: which voices that are installed speak a language; else what to install, the easiest first."""
+    able = [info for info in voices(language) if info.kind != "fake"]
+    here = [info.name for info in able if info.installed and info.kind in BY_ITSELF]
+    if here:
+        more = f", and {len(here) - _LISTED} more (shotad voices)" if len(here) > _LISTED else ""
+        return f"Installed voices for it: {', '.join(here[:_LISTED])}{more}."
+    able = [info for info in able if info.kind in _EASIEST and not info.installed]
+    ways = dict.fromkeys(info.note for info in sorted(able, key=lambda info: _EASIEST.index(info.kind)))
+    return " ".join([" Or: ".join(list(ways)[:_WAYS]), "shotad voices lists all."]).strip()
+
+
+def notice(voice: Speaker) -> list[str]:
+    """Plain lines for before the first word is spoken: what leaves this machine; none where all stays."""
+    if not voice.sends_to:
+        return []
+    lines = [f"The lines of the track leave this machine: they are sent to {voice.sends_to} to be spoken."]
+    if getattr(voice, "is_open", False):
+        lines.append(f"The connection to {voice.sends_to} is not encrypted (http).")
+    return lines
+
+
+def _rank(info: VoiceInfo) -> int:
+    return [*BY_ITSELF, "openai", "fake"].index(info.kind)
+
+
+def _chosen(language: str) -> str:
+    for kind in BY_ITSELF:
+        if any(info.installed and info.speaks(language) for info in kind_class(kind).known()):
+            return kind
+    raise VoiceError(f"No voice that speaks {plain_language(language)!r} is installed.", who_speaks(language))
+
+
+ALL = "all"
+"""In `VoiceInfo.languages`: whatever it is asked for."""
+
+_SAME = {
+    "cmn": "zh", "nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "tl": "fil", "mo": "ro",
+    "jp": "ja",
+}  # fmt: skip
+"""Languages that have two names; each is compared under the second."""
+
+
+_USUALLY = {"en": "en-us", "fr": "fr-fr"}
+"""Which region is taken for a language that is named without one, where a kind has only voices of regions."""
+
+
+class Reading(StrEnum):
+    """What a voice turns into words by itself; the rest is written out for it (`sound.pronunciation`)."""
+
+    NUMBERS = "numbers"
+    """Cardinals, ordinals, decimals and years."""
+    TIMES = "times"
+    MONEY = "money"
+    UNITS = "units"
+    LETTERS = "letters"
+    """Short words in capitals, letter by letter."""
+
+
+EVERYTHING = frozenset(Reading)
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceInfo:
+    """A voice as `shotad voices` lists it.
+
+    ``name`` is what it is asked for by; ``languages`` are BCP 47, or ``all``. ``note`` says how to get it
+    where it is not ``installed``, else what should be known of it.
+    """
+
+    name: str
+    kind: str
+    languages: tuple[str, ...]
+    licence: str
+    installed: bool
+    note: str = ""
+
+    def speaks(self, language: str) -> bool:
+        return speaks_one(self.languages, language)
+
+
+class Speaker(Voice, Protocol):
+    """A voice with what the rooms around it want to know."""
+
+    @property
+    def reads(self) -> frozenset[Reading]:
+        """What it turns into words by itself."""
+
+    @property
+    def at_once(self) -> int:
+        """How many lines may be spoken at the same time."""
+
+    @property
+    def sends_to(self) -> str:
+        """The host that lines are sent to; empty where they stay on this machine."""
+
+
+class Choir(Speaker, Protocol):
+    """A voice that speaks several lines in one go much faster than one by one."""
+
+    @property
+    def together(self) -> int:
+        """How many lines it is best given in one go."""
+
+    def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
+        """One take for each text. Raises VoiceError."""
+
+
+class Kind(Protocol):
+    """A class of voices, as the table of kinds holds it."""
+
+    @classmethod
+    def known(cls) -> tuple[VoiceInfo, ...]:
+        """The voices of this kind, found without loading a model or using the network."""
+
+    @classmethod
+    def named(cls, which: str, language: str, settings: VoiceSettings) -> Speaker:
+        """The voice ``which`` of this kind; empty: its best for the language. Raises VoiceError."""
+
+
+def plain_language(language: str) -> str:
+    """The language without region or script, under its usual name: ``en-GB → en``, ``cmn-Latn → zh``."""
+    first = language.replace("_", "-").partition("-")[0].lower()
+    return _SAME.get(first, first)
+
+
+def speaks_one(languages: Iterable[str], language: str) -> bool:
+    """Whether one of ``languages`` is ``language``, be it of another region."""
+    wanted = plain_language(language)
+    return any(known == ALL or plain_language(known) == wanted for known in languages)
+
+
+def nearness(known: str, language: str) -> int:
+    """How near two languages are: 0 for others, more the more of region and script they share."""
+    if known == ALL:
+        return 1
+    if plain_language(known) != plain_language(language):
+        return 0
+    asked = _USUALLY.get(language.lower(), language)
+    parts, wanted = (set(text.replace("_", "-").lower().split("-")[1:]) for text in (known, asked))
+    return 10 + 4 * len(parts & wanted) - len(parts - wanted)
+
+
+def unknown(what: str, name: str, known: Sequence[str], otherwise: str = "") -> VoiceError:
+    """The error for a name that is not known: the nearest, and all where they are few."""
+    near = difflib.get_close_matches(name.casefold(), [text.casefold() for text in known], n=1, cutoff=0.65)
+    meant = next((text for text in known if near and text.casefold() == near[0]), "")
+    hint = f"Did you mean {meant}? " if meant else ""
+    listed = f"Known: {', '.join(known)}." if 0 < len(known) <= 20 else otherwise
+    return VoiceError(
+        f"There is no {what} called {name!r}.", (hint + listed).strip(), again=False, usage=True
+    )

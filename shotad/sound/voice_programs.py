@@ -1,0 +1,387 @@
+"""Voices that are programs, espeak-ng and piper: run where they are installed, text in, sound out.
+
+Both are under the GPL and never part of this one. espeak-ng knows a hundred languages, robotic, quick; what
+it offers is asked from the program itself. piper's voices are files, ``NAME.onnx`` with ``NAME.onnx.json``
+beside it, found where people keep them or named by their path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from shotad.core import VoiceError, VoiceSettings
+from shotad.sound.kinds import Take
+from shotad.sound.takes import cleaned, decoded, need_words
+from shotad.sound.voice_engines import Reading, VoiceInfo, nearness, speaks_one, unknown
+
+TIMEOUT = 120.0
+"""Seconds that a program may take, and a tenth more for each character."""
+_PER_CHARACTER = 0.1
+_LONGEST = 300
+
+
+def found(program: str) -> Path | None:
+    """Where a program is; None where it is not installed."""
+    place = shutil.which(program)
+    return Path(place) if place else None
+
+
+def run(command: Sequence[str], text: str = "", *, voice: str, timeout: float = TIMEOUT) -> bytes:
+    """What a program writes when it is given ``text``. Raises VoiceError, with its own last words.
+
+    The text goes in by standard input: on the command line others could read it, and a leading ``-`` would be
+    an option.
+    """
+    program = Path(command[0]).name
+    limit = timeout + _PER_CHARACTER * len(text)
+    try:
+        done = subprocess.run(
+            list(command), input=text.encode(), capture_output=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise VoiceError(
+            f"{program} took more than {limit:.0f} s for a line, and was stopped (voice {voice}).",
+            "Is the machine busy? Run again: what is spoken is kept.",
+        ) from None
+    except FileNotFoundError:
+        raise VoiceError(f"There is no program {program} any more.", "Install it again.") from None
+    except (OSError, ValueError) as error:
+        raise VoiceError(f"{program} cannot be run: {error}.", "Try another voice: shotad voices.") from None
+    if done.returncode != 0:
+        raise VoiceError(f"{program} failed (voice {voice}): {_reason(done)}.", "Try another voice.")
+    return done.stdout
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    if done.returncode < 0:
+        try:
+            return f"it was ended by {signal.Signals(-done.returncode).name}"
+        except ValueError:
+            return f"it was ended by signal {-done.returncode}"
+    lines = done.stderr.decode("utf-8", "replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
+    return f"{last[:_LONGEST].rstrip('.')} (exit code {done.returncode})"
+
+
+ESPEAK = "espeak-ng"
+_ESPEAK_LICENCE = "GPL-3.0, a program of its own"
+_GET_ESPEAK = "Install espeak-ng (apt install espeak-ng, brew install espeak-ng)."
+_PACE = 149
+"""Its own setting at which it speaks 166 words of AD a minute, with pauses (60 lines of human AD,
+benchmarks/voices.py); left to itself, at 175, it speaks 195."""
+_PACES = (80, 450)
+"""Settings that it knows."""
+_ROW = re.compile(r"\s*\d+\s+(?P<language>\S+)\s+\S+\s+(?P<name>\S+)\s+(?P<file>\S+)\s*(?P<others>.*)")
+_OTHER = re.compile(r"\(([\w-]+) \d+\)")
+_VARIANT = re.compile(r"[\w.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of ``espeak-ng --voices``. ``language`` is also what it is asked for by."""
+
+    language: str
+    name: str
+    others: tuple[str, ...]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return (self.language, *self.others)
+
+
+class Espeak:
+    """``espeak-ng:de``, ``espeak-ng:en-gb``; variants as the program names them: ``espeak-ng:en-gb+f3``."""
+
+    def __init__(self, program: Path, entry: Entry, variant: str = "") -> None:
+        self._program, self._entry = program, entry
+        self._which = entry.language + (f"+{variant}" if variant else "")
+        self.name = f"{ESPEAK}:{self._which}"
+        self.identity = f"{self.name} {version(program)} {_PACE}"
+        self.reads: frozenset[Reading] = frozenset()
+        self.at_once = 2
+        self.sends_to = ""
+
+    @classmethod
+    def known(cls) -> tuple[VoiceInfo, ...]:
+        """All that the program lists; where it is missing, one entry that says how to get it."""
+        program = found(ESPEAK)
+        rows = entries(program) if program else ()
+        unlike = {row.language: row for row in reversed(rows)}
+        if not rows:
+            return (VoiceInfo(ESPEAK, ESPEAK, _ESPEAK_USUAL, _ESPEAK_LICENCE, False, _GET_ESPEAK),)
+        return tuple(
+            VoiceInfo(
+                f"{ESPEAK}:{row.language}",
+                ESPEAK,
+                row.languages,
+                _ESPEAK_LICENCE,
+                True,
+                row.name.replace("_", " ").strip() + ".",
+            )
+            for row in reversed(unlike.values())
+        )
+
+    @classmethod
+    def named(cls, which: str, language: str, settings: VoiceSettings) -> Espeak:
+        """By language or by the program's own name of a voice, else the nearest to ``language``."""
+        program = found(ESPEAK)
+        if program is None:
+            raise VoiceError(f"The voice {ESPEAK} is not installed.", _GET_ESPEAK)
+        rows = entries(program)
+        base, _, variant = which.partition("+")
+        if not _VARIANT.fullmatch(variant):
+            raise VoiceError(f"{variant!r} is no variant of a voice.", "Write, for example, espeak-ng:en+f3.")
+        if base:
+            return cls(program, _espeak_by_name(base, rows), variant)
+        best = max(
+            rows, key=lambda row: max(nearness(known, language) for known in row.languages), default=None
+        )
+        if best is None or not speaks_one(best.languages, language):
+            raise VoiceError(f"{ESPEAK} does not speak {language!r}.", "It lists: espeak-ng --voices.")
+        return cls(program, best)
+
+    def speaks(self, language: str) -> bool:
+        return speaks_one(self._entry.languages, language)
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
+        need_words(text, self.name)
+        pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
+        command = [str(self._program), "-v", self._which, "-s", str(pace)]
+        command += ["-b", "1", "-z", "--stdin", "--stdout"]
+        samples, rate = decoded(run(command, text, voice=self.name), self.name)
+        return Take(cleaned(samples, rate, self.name), rate, self.name, text, pace / _PACE)
+
+
+@cache
+def entries(program: Path) -> tuple[Entry, ...]:
+    """What the program lists; nothing where it fails. MBROLA's are left out: they need another program."""
+    try:
+        lines = run([str(program), "--voices"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
+    except VoiceError:
+        return ()
+    rows = (match for line in lines.splitlines() if (match := _ROW.fullmatch(line)))
+    return tuple(
+        Entry(row["language"], row["name"], tuple(_OTHER.findall(row["others"])))
+        for row in rows
+        if not row["file"].startswith("mb/")
+    )
+
+
+@cache
+def version(program: Path) -> str:
+    try:
+        said = run([str(program), "--version"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
+    except VoiceError:
+        return ""
+    match = re.search(r"(?<![\d.])\d+(?:\.\d+)+", said)
+    return match.group() if match else ""
+
+
+def _espeak_by_name(base: str, rows: tuple[Entry, ...]) -> Entry:
+    wanted = base.replace("_", "-").casefold()
+    for row in rows:
+        if wanted in (row.language.casefold(), row.name.replace("_", "-").casefold()):
+            return row
+    near = max(rows, key=lambda row: nearness(row.language, base), default=None)
+    if near is not None and nearness(near.language, base) > 0:
+        return near
+    names = [name for row in rows for name in (row.language, row.name)]
+    raise unknown("espeak-ng voice", base, names, "espeak-ng --voices lists them.")
+
+
+_ESPEAK_USUAL = (
+    "af", "ar", "bg", "bn", "ca", "cs", "cy", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa", "fi",
+    "fr", "ga", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kn", "ko", "lt", "lv",
+    "mk", "ml", "mr", "ms", "nb", "ne", "nl", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv",
+    "sw", "ta", "te", "th", "tr", "uk", "ur", "vi", "zh",
+)  # fmt: skip
+"""Languages that it is known to speak, for who has yet to install it."""
+
+
+PIPER = "piper"
+FOLDERS = "SHOTAD_PIPER_VOICES"
+"""Environment variable with further folders, as in PATH."""
+_PIPER_LICENCE = "GPL-3.0, a program of its own; each voice has its own licence"
+_GET_PIPER = "Install piper (pip install piper-tts, in an environment of its own) and put it on the PATH."
+_GET_VOICE = f"Fetch a voice (python -m piper.download_voices) into ~/.local/share/piper, or set {FOLDERS}."
+_SCALE = 1.3
+"""How much longer than by itself it is let speak: 165 words a minute with en_US-joe-medium (60 lines of human
+AD, benchmarks/voices.py; 195 by itself). Other models have paces of their own, most near that one."""
+_SCALES = (0.4, 2.5)
+"""How much longer or shorter it can be let speak; beyond, words melt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A voice's files. ``language`` is BCP 47, ``quality`` its makers' word."""
+
+    path: Path
+    language: str
+    speakers: int
+
+    @property
+    def stem(self) -> str:
+        """Its name: ``en_US-joe-medium``."""
+        return self.path.name.removesuffix(".onnx")
+
+
+class Piper:
+    """``piper:en_US-joe-medium`` or ``piper:/path/model.onnx``; of several speakers one: ``…#3``."""
+
+    together = 24
+
+    def __init__(self, program: Path, model: Model, speaker: int | None = None) -> None:
+        self._program, self._model, self._speaker = program, model, speaker
+        self.name = f"{PIPER}:{model.stem}" + ("" if speaker is None else f"#{speaker}")
+        self.identity = f"{self.name} {_fingerprint(model.path)} {_SCALE}"
+        self.reads: frozenset[Reading] = frozenset()
+        self.at_once = 2
+        self.sends_to = ""
+
+    @classmethod
+    def known(cls) -> tuple[VoiceInfo, ...]:
+        """The voices whose files are found; where there are none, one entry that says how to get one."""
+        program = found(PIPER)
+        note = "" if program else _GET_PIPER
+        seen = {model.stem: model for model in models()}
+        if not seen:
+            return (
+                VoiceInfo(PIPER, PIPER, _PIPER_USUAL, _PIPER_LICENCE, False, f"{note} {_GET_VOICE}".strip()),
+            )
+        return tuple(
+            VoiceInfo(
+                f"{PIPER}:{stem}",
+                PIPER,
+                (m.language,),
+                _PIPER_LICENCE,
+                program is not None,
+                note or str(m.path),
+            )
+            for stem, m in seen.items()
+        )
+
+    @classmethod
+    def named(cls, which: str, language: str, settings: VoiceSettings) -> Piper:
+        """By name or path, else the first for the language. Raises VoiceError."""
+        program = found(PIPER)
+        if program is None:
+            raise VoiceError("piper is not installed.", _GET_PIPER)
+        base, _, number = which.partition("#")
+        model = _piper_by_name(base) if base else _for_language(language)
+        return cls(program, model, _speaker(number, model))
+
+    def speaks(self, language: str) -> bool:
+        return speaks_one((self._model.language,), language)
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        """The text at ``speed``, at the model's own rate. Raises VoiceError."""
+        return self.speak_all([text], speed)[0]
+
+    def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
+        """One take for each text; the model is loaded but once. Raises VoiceError."""
+        scale = min(max(_SCALE / speed, _SCALES[0]), _SCALES[1])
+        for text in texts:
+            need_words(text, self.name)
+        lines = [" ".join(text.split()) for text in texts]
+        with tempfile.TemporaryDirectory(prefix="shotad-piper-") as folder:
+            command = [str(self._program), "--model", str(self._model.path), "--output_dir", folder]
+            command += ["--length_scale", f"{scale:.4f}"]
+            command += [] if self._speaker is None else ["--speaker", str(self._speaker)]
+            run(command, "\n".join(lines) + "\n", voice=self.name)
+            files = sorted(Path(folder).glob("*.wav"), key=lambda path: (len(path.name), path.name))
+            if len(files) != len(lines):
+                raise VoiceError(f"piper spoke {len(files)} of {len(lines)} lines (voice {self.name}).")
+            pairs = zip(texts, files, strict=True)
+            return [self._take(text, file, _SCALE / scale) for text, file in pairs]
+
+    def _take(self, text: str, file: Path, speed: float) -> Take:
+        samples, rate = decoded(file.read_bytes(), self.name)
+        return Take(cleaned(samples, rate, self.name), rate, self.name, text, speed)
+
+
+def folders() -> Iterator[Path]:
+    """Where people keep voices, those that are there."""
+    home = Path.home()
+    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    named = [Path(text) for text in os.environ.get(FOLDERS, "").split(os.pathsep) if text]
+    usual = [data / "piper", data / "piper-voices", data / "piper-tts"]
+    usual += [home / "piper", home / "piper-voices"]
+    shared = [Path(place) / "piper-voices" for place in ("/usr/local/share", "/usr/share", "/opt")]
+    yield from (folder for folder in (*named, *usual, *shared) if folder.is_dir())
+
+
+def models() -> tuple[Model, ...]:
+    """All voices in these folders, whole ones only."""
+    paths = (path for folder in folders() for path in sorted(folder.rglob("*.onnx")))
+    return tuple(model for path in paths if (model := _read(path)) is not None)
+
+
+def _read(path: Path) -> Model | None:
+    """A voice, if its description is beside it and says what it must."""
+    try:
+        told = json.loads(path.with_name(path.name + ".json").read_text(encoding="utf-8"))
+        language = told.get("language", {}).get("code") or told["espeak"]["voice"]
+        return Model(path, str(language).replace("_", "-"), int(told.get("num_speakers") or 1))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _piper_by_name(base: str) -> Model:
+    if base.endswith(".onnx") or "/" in base:
+        path = Path(base).expanduser()
+        model = _read(path) if path.is_file() else None
+        if model is None:
+            what = f"{path} is no piper voice that can be read."
+            raise VoiceError(what, f"A voice is NAME.onnx with NAME.onnx.json beside it. {_GET_VOICE}")
+        return model
+    seen = {model.stem: model for model in models()}
+    if base not in seen:
+        raise unknown("piper voice", base, sorted(seen), _GET_VOICE)
+    return seen[base]
+
+
+def _for_language(language: str) -> Model:
+    best = max(models(), key=lambda model: nearness(model.language, language), default=None)
+    if best is None or nearness(best.language, language) == 0:
+        raise VoiceError(f"There is no piper voice for {language!r}.", _GET_VOICE)
+    return best
+
+
+def _speaker(number: str, model: Model) -> int | None:
+    if not number:
+        return None
+    if not number.isdigit() or int(number) >= model.speakers:
+        raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
+    return int(number)
+
+
+@cache
+def _fingerprint(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            for block in iter(lambda: file.read(1 << 20), b""):
+                digest.update(block)
+    except OSError as error:
+        raise VoiceError(f"{path} cannot be read: {error.strerror}.") from None
+    return digest.hexdigest()[:12]
+
+
+_PIPER_USUAL = (
+    "ar", "ca", "cs", "cy", "da", "de", "el", "en", "es", "fa", "fi", "fr", "hu", "is", "it", "ka", "kk",
+    "lb", "lv", "ne", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "sw", "tr", "uk", "vi",
+    "zh",
+)  # fmt: skip
+"""Languages that voices are published for."""

@@ -1,0 +1,228 @@
+"""Voices behind a server that speaks OpenAI's speech protocol (``/v1/audio/speech``): OpenAI, Kokoro-FastAPI,
+LocalAI, vLLM and others. The lines are sent there.
+
+Servers differ in what they know besides text and voice: one that refuses a format, a speed or instructions is
+asked again without, and from then on. Whatever format comes back is read, for many send their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+import time
+from typing import Any
+
+from shotad.core import ShotadError, VoiceError, VoiceSettings
+from shotad.engines import (
+    Address,
+    Broken,
+    ChatClient,
+    Clock,
+    Raw,
+    ServerError,
+    Sleep,
+    address_of,
+    asked_pause,
+    key_from,
+    need_client,
+    pauses,
+    trouble_in,
+)
+from shotad.film import Samples
+from shotad.sound.kinds import Take
+from shotad.sound.takes import cleaned, decoded, decoded_pcm, need_words
+from shotad.sound.voice_engines import ALL, EVERYTHING, Reading, VoiceInfo
+
+KEY_NAME = "OPENAI_API_KEY"
+"""The environment variable that holds the key."""
+_LICENCE = "Licence of the server"
+_DEFAULT = "alloy"
+_FORMATS = ("wav", "flac", "mp3", "pcm")
+"""In the order in which they are asked for; the last has no head and is read as its protocol says."""
+_PCM_RATE = 24000
+_SPEEDS = (0.25, 4.0)
+_TIMEOUT = 120.0
+_RETRIES = 4
+_LONGEST_PAUSE = 60.0
+"""Seconds; a server that wants a longer one has no more to give today."""
+_LONGEST_TEXT = 4096
+"""Characters that the protocol takes at most."""
+_RATE = re.compile(r"rate=(\d+)")
+_FORMAT_WORDS = re.compile(r"response_format|\bformat\b|\bwav\b|\bflac\b|\bmp3\b|\bpcm\b")
+
+
+class _SpeechLine(ChatClient):
+    """The line to a server, for another of its calls."""
+
+    def say(self, body: dict[str, Any]) -> Raw:
+        """Sends a speech request. Raises Broken; any status is an answer."""
+        return self._call(lambda client: client.audio.speech.with_streaming_response.create, _TIMEOUT, body)
+
+
+class EndpointVoice:
+    """``openai:alloy``: a voice of ``voice.model`` at ``voice.base_url``. May be used by several threads."""
+
+    def __init__(
+        self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
+    ) -> None:
+        """Contacts no other machine. Raises VoiceError for an address that is none and a missing key."""
+        self._address = _address(settings.base_url)
+        self._line = _SpeechLine(self._address, KEY_NAME, _TIMEOUT)
+        self._settings, self._sleep, self._clock = settings, sleep, clock
+        self._which = which or _DEFAULT
+        self._refused: set[str] = set()
+        self._lock = threading.Lock()
+        self.name = f"openai:{self._which}"
+        self.identity = _identity(self.name, self._address, settings)
+        self.reads: frozenset[Reading] = EVERYTHING
+        self.at_once = 2
+        self.sends_to = "" if self._address.is_local else self._address.shown
+        self.is_open = self._address.is_open
+        try:
+            need_client()
+            key = key_from(KEY_NAME)
+        except ShotadError as error:
+            raise VoiceError(error.what, error.hint, again=error.again) from None
+        if self._address.is_own and not key and self._address.login is None:
+            what = f"{self._address.shown} wants a key, and the environment has no {KEY_NAME}."
+            raise VoiceError(what, "Set it, or name another server: voice.base_url.")
+
+    @classmethod
+    def known(cls) -> tuple[VoiceInfo, ...]:
+        """The kind itself: which voices a server has is not asked."""
+        try:
+            need_client()
+        except ShotadError as error:
+            return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, False, error.hint),)
+        note = "An OpenAI-compatible server (voice.base_url), to which the lines are sent: openai:VOICE."
+        return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, True, note),)
+
+    @classmethod
+    def named(cls, which: str, language: str, settings: VoiceSettings) -> EndpointVoice:
+        """The server's voice ``which``. Raises VoiceError."""
+        return cls(settings, which)
+
+    def speaks(self, language: str) -> bool:
+        """The server is not asked: these voices follow the language of the text."""
+        return True
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        """The text as the server speaks it. Raises VoiceError.
+
+        ``speed`` of the take is 1 where the server knows no speed. A server that says nothing and ignores it
+        is not found out.
+        """
+        need_words(text, self.name)
+        if len(text) > _LONGEST_TEXT:
+            raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
+        pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
+        raw, asked = self._answer(text, pace)
+        samples, rate = self._sound(raw, asked["response_format"])
+        return Take(cleaned(samples, rate, self.name), rate, self.name, text, float(asked.get("speed", 1.0)))
+
+    def _answer(self, text: str, pace: float) -> tuple[Raw, dict[str, Any]]:
+        """The server's sound, and what it was asked for."""
+        waits = pauses(int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big"), _LONGEST_PAUSE)
+        tries = 0
+        while True:
+            body = self._body(text, pace)
+            try:
+                raw = self._line.say(body)
+            except Broken as error:
+                self._wait(tries, f"does not answer: {error}", next(waits), None)
+                tries += 1
+                continue
+            except ShotadError as error:
+                raise VoiceError(error.what, error.hint, again=error.again) from None
+            trouble = _trouble(raw)
+            if trouble is None:
+                return raw, body
+            if self._asks_for_less(trouble, body):
+                continue
+            if trouble.meaning != "again":
+                raise self._final(trouble)
+            self._wait(tries, f"says: {_said(trouble)}", next(waits), asked_pause(raw.headers, self._clock()))
+            tries += 1
+
+    def _body(self, text: str, pace: float) -> dict[str, Any]:
+        with self._lock:
+            refused = frozenset(self._refused)
+        form = next((name for name in _FORMATS if name not in refused), _FORMATS[0])
+        body: dict[str, Any] = {"model": self._settings.model, "voice": self._which, "input": text}
+        body["response_format"] = form
+        if pace != 1.0 and "speed" not in refused:
+            body["speed"] = round(pace, 3)
+        if self._settings.instructions and "instructions" not in refused:
+            body["instructions"] = self._settings.instructions
+        return body
+
+    def _asks_for_less(self, trouble: ServerError, body: dict[str, Any]) -> bool:
+        """Whether the same may be asked again without something that this server does not know."""
+        if trouble.status not in (400, 415, 422, 500, 501):
+            return False
+        words = f"{trouble.param} {trouble.words}".lower()
+        without = [name for name in ("speed", "instructions") if name in body and name in words]
+        last_format = body["response_format"] == _FORMATS[-1]
+        if not without and _FORMAT_WORDS.search(words) and not last_format:
+            without = [body["response_format"]]
+        with self._lock:
+            fresh = [name for name in without if name not in self._refused]
+            self._refused.update(fresh)
+        return bool(fresh)
+
+    def _wait(self, tries: int, what: str, pause: float, asked: float | None) -> None:
+        if tries >= _RETRIES or (asked or 0.0) > _LONGEST_PAUSE:
+            hint = "Is the server up? Run again: what is spoken is kept."
+            raise VoiceError(f"The speech endpoint {self._address.shown} {what.rstrip('.')}.", hint)
+        self._sleep(max(pause, asked or 0.0))
+
+    def _final(self, trouble: ServerError) -> VoiceError:
+        hints = {
+            "key": f"Is the key in {KEY_NAME} right for this server?",
+            "quota": "The account has nothing left.",
+            "missing": f"It may not have the model {self._settings.model!r} (voice.model) or speech at all.",
+            "moved": "Write voice.base_url as it answers without a redirect.",
+            "too long": "The line is too long for it.",
+        }
+        hint = hints.get(trouble.meaning, f"It may not know the voice {self._which!r}: openai:VOICE.")
+        return VoiceError(f"The speech endpoint {self._address.shown} says: {_said(trouble)}.", hint)
+
+    def _sound(self, raw: Raw, form: str) -> tuple[Samples, int]:
+        kind = raw.headers.get("content-type", "").lower()
+        bare = form == "pcm" and not raw.body.startswith((b"RIFF", b"fLaC", b"ID3", b"OggS"))
+        if bare or "audio/pcm" in kind or "audio/l16" in kind:
+            told = _RATE.search(kind)
+            samples = decoded_pcm(raw.body)
+            return samples, int(told.group(1)) if told else _PCM_RATE
+        return decoded(raw.body, self.name)
+
+
+def _address(base_url: str | None) -> Address:
+    try:
+        address = address_of(base_url)
+    except ShotadError as error:
+        raise VoiceError(error.what, error.hint.replace("openai.base_url", "voice.base_url")) from None
+    return Address(
+        address.url.removesuffix("/audio/speech"), address.host, address.port, address.login, address.query
+    )
+
+
+def _identity(name: str, address: Address, settings: VoiceSettings) -> str:
+    manner = hashlib.sha256(settings.instructions.encode()).hexdigest()[:8] if settings.instructions else ""
+    return " ".join(part for part in (name, settings.model, address.shown, manner) if part)
+
+
+def _trouble(raw: Raw) -> ServerError | None:
+    """What is wrong with an answer; sound that begins like JSON is no error."""
+    if raw.status == 200 and raw.body.lstrip()[:1] != b"{":
+        return None
+    found = trouble_in(raw)
+    if found is None and isinstance(raw.document, dict):
+        return ServerError(400, f"it sends no sound but {json.dumps(raw.document)[:100]}")
+    return found
+
+
+def _said(trouble: ServerError) -> str:
+    return f"{trouble.message.rstrip('.') or 'nothing'} (status {trouble.status})"

@@ -1,0 +1,285 @@
+"""What a render works with, and lines → takes → their places: who speaks, what fits, and where the film
+waits.
+
+What became of the lines stands on the track then; what people own in it stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from shotad.core import (
+    SETTINGS,
+    Config,
+    Interval,
+    OtherFilm,
+    Progress,
+    SpeechKind,
+    WorkFolder,
+    in_room,
+    read_settings,
+    write_text,
+)
+from shotad.film import Film, Prepared, recorded
+from shotad.script import (
+    TRACK,
+    Brought,
+    Cue,
+    Shorten,
+    Track,
+    Voiced,
+    is_translation,
+    line_stamp,
+    load_track,
+    save_track,
+    save_translation,
+    script_places,
+    times_of,
+    to_json,
+    track_lock,
+    translation_places as script_places_of,
+    with_edited_scripts,
+    with_translation_scripts,
+)
+from shotad.sight import load_cast
+from shotad.sound.fitting import fit
+from shotad.sound.kinds import Fitting, Spoken, Unspoken
+from shotad.sound.pauses import Extension, Pause, plan_pauses
+from shotad.sound.placing import lines_of
+from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
+from shotad.sound.studio import Keeping
+from shotad.sound.voice_engines import Speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """All that is known before anything is spoken.
+
+    ``brought`` counts lines changed in scripts, by file; ``read`` names the content of the track's files as
+    they were read.
+    """
+
+    film: Film
+    folder: WorkFolder
+    config: Config
+    track: Track
+    file: Path
+    prepared: Prepared
+    brought: Mapping[str, int]
+    read: Mapping[Path, str] = field(default_factory=dict)
+
+    @property
+    def speech(self) -> tuple[Interval, ...]:
+        """When somebody speaks; sung words too, unless lines may be spoken over them."""
+        over = self.config.speech.over_lyrics
+        heard = (u for u in self.prepared.speech if not (over and u.kind is SpeechKind.LYRICS))
+        return tuple(utterance.interval for utterance in heard)
+
+    @property
+    def slots(self) -> dict[str, Interval]:
+        return {slot.id: slot.interval for slot in self.prepared.slots}
+
+    @property
+    def is_translation(self) -> bool:
+        """Whether this is not the film's own track, but one made of it."""
+        return self.file.name != TRACK
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the track and its scripts are still as they were read: nobody has saved another."""
+        return _contents(self.read) == self.read
+
+    def keep(self, track: Track) -> tuple[Path, ...]:
+        """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
+        files written. What others changed since the track was read stays as they left it."""
+        with track_lock(self.folder.path):
+            return self._written(track if self.is_current else self._over_newer(track))
+
+    def _over_newer(self, track: Track) -> Track:
+        """The track as it now is on the disk, with how each line was spoken that is still the same."""
+        newest = _read(self.film, self.folder, self.file)[0].track
+        spoken = {cue.id: cue for cue in track.cues}
+        return newest.with_cues(_as_spoken(cue, spoken.get(cue.id)) for cue in newest.cues)
+
+    def _written(self, track: Track) -> tuple[Path, ...]:
+        if not self.is_translation:
+            # A film that was renamed keeps its scripts' names: edits are looked for under those.
+            return save_track(track, self.folder.path, track.film.name)
+        if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
+            return save_translation(track, self.folder)
+        write_text(self.file, to_json(track))
+        return (self.file,)
+
+
+def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:
+    """The materials of the track in ``file`` (None: the film's own).
+
+    Raises WorkFolderError for a track of another film, ScriptError for one that cannot be read, EditConflict
+    where people changed the same line in two places.
+    """
+    file = file or folder.path / TRACK
+    done, read = _read(film, folder, file)
+    prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
+    return Materials(film, folder, config, done.track, file, prepared, done.changed, read)
+
+
+def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Path, str]]:
+    """The track in ``file`` with what people changed in its scripts, and names of what was read."""
+    read = _contents([file])
+    track = load_track(file)
+    _check_film(film, track, file)
+    if file.name == TRACK:
+        read |= _contents(script_places(folder.path, track.film.name))
+        return with_edited_scripts(track, folder), read
+    if is_translation(file, track):
+        read |= _contents(script_places_of(track, folder.path))
+        return with_translation_scripts(track, folder, *times_of(folder)), read
+    return Brought(track, {}), read
+
+
+def _check_film(film: Film, track: Track, file: Path) -> None:
+    """Raises OtherFilm for a film that is not the track's."""
+    info, own = film.info, track.film
+    if own.fingerprint == info.fingerprint:
+        return
+    if own.name == info.name:
+        raise OtherFilm(
+            f"{info.path or info.name} has the name of the film that {file} was made for, and is another: it "
+            "was replaced or changed since.",
+            "Name the right one with --film, or describe this one.",
+        )
+    raise OtherFilm(
+        f"{file} belongs to another film: {own.name}, not {info.name}.",
+        "Name its film with --film, or another work folder.",
+    )
+
+
+def _contents(files: Iterable[Path]) -> dict[Path, str]:
+    """Names of what files hold; empty for those that are not there."""
+    return {file: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files}
+
+
+def _as_spoken(cue: Cue, spoken: Cue | None) -> Cue:
+    """A line with how another state of it was spoken, where that is the same line."""
+    if spoken is None or spoken.spoken is None or not cue.heard:
+        return cue
+    known = replace(cue, voiced=spoken.voiced)
+    return cue if known.spoken is None else replace(known, spoken_length=spoken.spoken_length)
+
+
+WORDLESS = "there is no word in it"
+"""Why a line of marks alone is not spoken."""
+
+VOICES = "voice"
+"""The folder of takes in the work folder."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Voicing:
+    """All lines spoken and placed. ``track`` says of each line how it was spoken; ``late`` that some of them
+    were edited since, empty where none was."""
+
+    track: Track
+    fitting: Fitting
+    pauses: tuple[Pause, ...]
+    voice: str
+    anew: int
+    kept: int
+    late: str = ""
+
+
+@in_room("voice")
+def speak(
+    materials: Materials,
+    voice: Speaker,
+    progress: Progress,
+    *,
+    shorten: Shorten | None = None,
+    force: bool = False,
+) -> Voicing:
+    """Every line of the track, spoken and in its place, or without one and why. Raises VoiceError."""
+    config, track = materials.config, materials.track
+    studio = Keeping(
+        voice,
+        materials.folder.path / (f"{VOICES}.{track.language}" if materials.is_translation else VOICES),
+        config.voice,
+        track.language,
+        pronunciations(materials.folder.path),
+        force=force,
+    )
+    speech = materials.speech
+    given = lines_of(track, speech, materials.slots, config.fit, margin=config.speech.margin)
+    lines = [line for line in given if has_words(studio.sent(line.text))]
+    studio.say_all([line.text for line in lines], progress=progress)
+    fitting = fit(lines, studio, config.fit, shorten=shorten)
+    mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
+    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
+    extended = Extension(fitting)
+    if config.extended.on:
+        shots, end = materials.prepared.shots, materials.prepared.end
+        extended = plan_pauses(lines, fitting, studio, shots, config.extended, config.fit, end, speech)
+    if force:
+        # Otherwise takes of older lines and other voices stay: they may have cost money.
+        studio.keep(studio.used)
+    spoken = apply(track, extended.fitting, voice.name)
+    return Voicing(spoken, extended.fitting, extended.pauses, voice.name, studio.spoken, studio.taken)
+
+
+def has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def cast_is_gone(folder: Path) -> bool:
+    """Whether the run had a cast that is not where it was."""
+    if not (folder / SETTINGS).is_file():
+        return False
+    given = read_settings(folder).given.cast
+    return given is not None and not given.path.exists()
+
+
+def pronunciations(folder: Path) -> Lexicon:
+    """How the names of the run's cast are said; nothing where it has none, or where that is gone."""
+    if not (folder / SETTINGS).is_file():
+        return NOTHING
+    given = read_settings(folder).given.cast
+    if given is None or not given.path.exists():
+        return NOTHING
+    return lexicon_of(load_cast(given.path, key=given.key, photos=given.photos).members)
+
+
+UNTRIED = "not spoken: it was not among the lines that were fitted"
+
+
+def apply(track: Track, fitting: Fitting, voice: str) -> Track:
+    """The track with how each line that is heard was spoken, and with its measured length.
+
+    Text, time and status of the lines stay as they are.
+    """
+    spoken = {line.id: line for line in fitting.spoken}
+    left = {line.id: line for line in fitting.unspoken}
+
+    def with_voice(cue: Cue) -> Cue:
+        if not cue.heard:
+            return cue
+        stamp = line_stamp(cue.interval, cue.text)
+        if (line := spoken.get(cue.id)) is not None:
+            length = round(line.take.seconds, 3)
+            return replace(cue, voiced=_of_spoken(line, voice, stamp), spoken_length=length)
+        if (other := left.get(cue.id)) is not None:
+            return replace(cue, voiced=_of_unspoken(other, voice, stamp))
+        return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=(UNTRIED,)))
+
+    return track.with_cues(map(with_voice, track.cues))
+
+
+def _of_spoken(line: Spoken, voice: str, stamp: str) -> Voiced:
+    start, end = round(line.interval.start * 1000), round(line.interval.end * 1000)
+    interval = Interval(start / 1000, max(end, start + 1) / 1000)
+    return Voiced(voice, line.text, interval, stamp, line.take.speed, line.steps, line.pause)
+
+
+def _of_unspoken(line: Unspoken, voice: str, stamp: str) -> Voiced:
+    return Voiced(voice, "", None, stamp, steps=(*line.steps, f"not spoken: {line.reason}"))
