@@ -30,8 +30,7 @@ import numpy as np
 import pysubs2
 
 from shotad.core import Interval, Slot, slot_id
-from shotad.description.choice import Around, ByRules, Chooser, Line, Situation
-from shotad.description.sequence import BySequence, Embed, body_of
+from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, Line, Situation, body_of
 from shotad.film.cues import strip_tags
 from shotad.script import Finding, Fitted, check_line
 

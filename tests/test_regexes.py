@@ -50,8 +50,8 @@ SECONDS = 4.0
 
 BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
-    "shotad.description.circles:TAGGED": "marks that are taken out of every answer and put in by us",
-    "shotad.description.statements:_ANTECEDENT": "one sentence of a line",
+    "shotad.description.leakwords:TAGGED": "marks that are taken out of every answer and put in by us",
+    "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.names.members": "names of a cast",
     "shotad.script.nameruns:_READ": "a line",

@@ -32,7 +32,7 @@ from shotad.core import (
     shots_of,
     weights_file,
 )
-from shotad.description.casting.recognise import check_cast, recognise
+from shotad.description.cast_recognition import check_cast, recognise
 from shotad.description.preparing import Bench, shots_step
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.film import (
@@ -117,7 +117,7 @@ def understand(
     """What is to be shown and asked for each slot of the part that is to be described.
 
     ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
-    `shotad.description.casting.recognise.recognise`. ``readers`` None: they are made for this film, and let
+    `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
     go.
     """
     insight = ClipBuilder(bench, density, readers)

@@ -22,12 +22,13 @@ from shotad.core import (
 )
 from shotad.description import stage2
 from shotad.description.clip_builder import get_ready, understand
+from shotad.description.engine_pair import Engines
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.preparing import Bench, prepare
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_runner import is_done, stage1_questions
 from shotad.description.story import BUDGETS, renewal_messages
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
-from shotad.description.writing import Engines, is_done, stage1_questions
 from shotad.film import Film, embedded_track, vlm_size
 from shotad.grammar import MODELS, scale_weights
 from shotad.sight import PAIRS, TEXT_WEIGHTS

@@ -7,30 +7,60 @@ write        clips → Stage I → Stage II → cues → track → scripts, over
 An act begins with what the one before has made so far: film grammar is measured and clips are read while
 Stage I answers, Stage II writes a line as soon as its description is there, and what will not change any more
 is looked at while shots are still being found.
+
+The third act: clips → Stage I → Stage II → cues. Every answer is kept as soon as it is there.
+
+Both stages are at work at once where they may be: Stage II writes a slot's line as soon as Stage I has
+described it, while clips are still read and film grammar is still measured.
+
+Lines to the track: merged with what people edited, and written with its scripts.
+
+The names in a finished track against the cast: rules L7 and L8, for lines of people too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from shotad.core import Config, Given, NoProgress, Progress, WorkFolder, span
-from shotad.description.casting.name_check import names_amiss
+from shotad import __version__
+from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, in_room, span
+from shotad.description.cast_recognition import cast_of
+from shotad.description.checks import REPAIR_TEMPLATES
 from shotad.description.choice import CHOICE_TEMPLATES
 from shotad.description.clip_builder import ClipBuilder, get_ready
+from shotad.description.engine_pair import Engines
+from shotad.description.overview import write_sheet
 from shotad.description.preparing import Bench, prepare
 from shotad.description.prompts import check_prompts
-from shotad.description.repair import REPAIR_TEMPLATES
-from shotad.description.result import Outcome
-from shotad.description.sheet.writing import write_sheet
+from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_runner import (
+    EarlyLooks,
+    SlotStream,
+    Stage1Runner,
+    reads_alone,
+)
+from shotad.description.stage2_runner import Stage2Runner, Written
 from shotad.description.story import STORY_TEMPLATES
-from shotad.description.usage import used
+from shotad.description.usage import Outcome, long_silences, used
 from shotad.description.verify import VERIFY_TEMPLATES
-from shotad.description.writing import Engines, SlotStream, Stage1Runner, write_as_they_come
-from shotad.description.writing.early import EarlyLooks
-from shotad.description.writing.track import write_track
 from shotad.engines import Flow
-from shotad.film import Film
-from shotad.script import present_track
+from shotad.film import Film, Prepared, SlotChange, changes_since, why_few
+from shotad.script import (
+    Cue,
+    CueStatus,
+    Derivation,
+    FilmId,
+    Maker,
+    Track,
+    check_names,
+    derive,
+    present_track,
+    respeak,
+    save_track,
+    timecode,
+    track_lock,
+)
 
 
 def describe(
@@ -74,3 +104,107 @@ def describe(
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
     warnings = (*outcome.warnings, *understood.warnings, *names_amiss(outcome.track, bench))
     return replace(outcome, sheet=drawn, used=spent, warnings=warnings, recognised=understood.recognised)
+
+
+def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> Written:
+    """The cue of each plan: a line, silent or failed."""
+    with Flow() as flow:
+        seated = engines.seated(bench.config, flow)
+        looking = Stage1Runner(bench, seated.looks, flow)
+        return write_as_they_come(SlotStream.of(plans), looking, prepared, bench, seated, flow)
+
+
+def write_as_they_come(
+    course: SlotStream, looking: Stage1Runner, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
+) -> Written:
+    """The same of plans that are still being made; ``engines`` are those that several threads may ask."""
+    written = Written(seen=looking.made)
+    desk = Stage2Runner(bench, engines, prepared, written, flow)
+    beside = engines.beside(bench.config) and not reads_alone(bench)
+    pairs = looking.pairs(course, beside=beside)
+    desk.write(pairs if beside else list(pairs), len(course.sketches))
+    written.early, written.in_vain = looking.early, looking.in_vain
+    if looking.early:
+        bench.folder.note(
+            f"{looking.early} slots looked at while shots were found, {looking.in_vain} in vain"
+        )
+    return written
+
+
+@in_room("track")
+def write_track(
+    cues: Sequence[Cue],
+    prepared: Prepared,
+    bench: Bench,
+    makers: tuple[Maker, ...],
+    *,
+    discard_edits: bool,
+) -> Outcome:
+    """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
+
+    A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
+    removed while it ran are so in the track too.
+    """
+    folder, given = bench.folder, bench.given
+    film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
+    fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
+    described = Interval(given.start, min(prepared.end, given.end or prepared.end))
+    slots = {slot.id: slot.interval for slot in prepared.slots}
+    with track_lock(folder.path):
+        previous = present_track(folder, film, with_scripts=not discard_edits)
+        merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
+        late = changes_since(folder.path, prepared.hand, bench.config.slots)
+        track = respeak(with_slots(merged.track, late), slots, bench.config.slots.seconds_per_word)
+        files = save_track(track, folder.path, prepared.info.name)
+    speech = [utterance.interval for utterance in prepared.speech]
+    silences = long_silences(track, speech, described)
+    few = (
+        why_few(prepared.slots, prepared.gaps, described, bench.config.slots) if given.slots is None else None
+    )
+    warnings = (*prepared.warnings, *([few] if few else []), *_news(merged))
+    return Outcome(track, files, described, silences, prepared.failed, warnings)
+
+
+def _news(merged: Derivation) -> list[str]:
+    """What the user should know of edits that met new lines."""
+    news = []
+    if merged.yielded:
+        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
+    if merged.lapsed:
+        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
+    return news
+
+
+ADDED = "added by a person"
+"""The reason of a line that nobody has written yet, in a slot that a person added."""
+
+
+def empty_line(slot: Slot, language: str) -> Cue:
+    """The line of a slot that a person added and that nobody has described yet."""
+    return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
+
+
+def with_slots(track: Track, change: SlotChange) -> Track:
+    """The track with an empty line for each slot that came and has none, and without those of slots that
+    went."""
+    gone, known = {slot.id for slot in change.removed}, {cue.id for cue in track.cues}
+    new = [empty_line(slot, track.language) for slot in change.added if slot.id not in known]
+    return track.with_cues([*(cue for cue in track.cues if cue.slot_id not in gone), *new])
+
+
+def names_amiss(track: Track, bench: Bench) -> tuple[str, ...]:
+    """One sentence for each name that a line says too early or in another form; none without a cast.
+
+    Names that are nobody's of the cast are not told here: few casts hold everybody.
+    """
+    cast = cast_of(bench)
+    if cast is None:
+        return ()
+    film, heard = bench.film.info.name, track.heard
+    lines = [(cue.interval.start, cue.text) for cue in heard]
+    found = check_names(lines, lambda second: cast.characters(film, second))
+    return tuple(
+        f"{finding.rule} at {timecode(cue.interval.start)}: {finding.message}."
+        for cue, findings in zip(heard, found, strict=True)
+        for finding in findings
+    )

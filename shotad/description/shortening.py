@@ -28,15 +28,28 @@ from shotad.core import (
     key_of,
     weights_file,
 )
-from shotad.description.ask import identity_record, prompt_record, request_record, slot_seed, try_record
-from shotad.description.blocks import material, question
-from shotad.description.checks import REPEATED, Complaint, complaints_about, original, unreadable
-from shotad.description.conversation import Inquiry, Turn, converse
+from shotad.description.checks import (
+    REPEATED,
+    Complaint,
+    complaints_about,
+    original,
+    stage2_again,
+    unreadable,
+)
+from shotad.description.conversation import (
+    Inquiry,
+    Turn,
+    converse,
+    identity_record,
+    prompt_record,
+    request_record,
+    slot_seed,
+    try_record,
+)
+from shotad.description.engine_pair import Engines
 from shotad.description.parsing import parse_stage2
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
-from shotad.description.repair import stage2_again
-from shotad.description.templates import render
-from shotad.description.writing import Engines
+from shotad.description.templates import material, question, render
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (
     DETERMINERS,

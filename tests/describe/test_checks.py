@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Description, Message, PromptSettings, RefusalError, ScriptError
-from shotad.description.blocks import material, question
 from shotad.description.checks import (
     Complaint,
     complaints_about,
@@ -21,6 +20,7 @@ from shotad.description.checks import (
     unreadable,
 )
 from shotad.description.prompts import stage2_messages
+from shotad.description.templates import material, question
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from shotad.core import Message, RefusalError, ScriptError, data_root
-from shotad.description import check_templates, repair
+from shotad.description import check_templates, checks as repair
 from shotad.description.checks import Complaint, complaints_about, leaked, unreadable
 from shotad.description.parsing import parse_stage2
 

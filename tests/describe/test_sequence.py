@@ -15,9 +15,18 @@ import pytest
 
 from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
 from shotad.description import check_templates, sequence
-from shotad.description.choice import CHOICE_TEMPLATES, Around, ByRules, Line, Situation
-from shotad.description.choosing import choice_in
-from shotad.description.sequence import ByEngine, BySequence, body_of, make_chooser
+from shotad.description.choice import (
+    CHOICE_TEMPLATES,
+    Around,
+    ByEngine,
+    ByRules,
+    BySequence,
+    Line,
+    Situation,
+    body_of,
+    choice_in,
+    make_chooser,
+)
 from shotad.script import Finding, Fitted, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)

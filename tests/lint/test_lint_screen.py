@@ -11,7 +11,7 @@ import pytest
 import shotad.sight.text as text_module
 from shotad.cli.lint import command
 from shotad.core import Box, Config, UsageError, WorkFolderError
-from shotad.description.linting.screentexts import RECORD, kept_texts, read_screen
+from shotad.description.lint_material import RECORD, kept_texts, read_screen
 from shotad.film import open_film
 from shotad.sight.lettering import TextLine
 from tests.rendering.described import LINES, film_with, write_folder
