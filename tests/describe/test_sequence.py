@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
-from shotad.description import check_templates, sequence
+from shotad.description import check_templates, choice
 from shotad.description.choice import (
     CHOICE_TEMPLATES,
     Around,
@@ -286,8 +286,8 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(1)
         return Toy()
 
-    monkeypatch.setattr(sequence, "make_embedder", make)
-    monkeypatch.setattr(sequence, "check_installed", lambda: None)
+    monkeypatch.setattr(choice, "make_embedder", make)
+    monkeypatch.setattr(choice, "check_installed", lambda: None)
     desk = Desk()
 
     def chooser(select: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.engines.embedded import words
+from shotad.engines import narrator_words as words
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ What an image costs in tokens: as OpenAI publishes it in its guide to images and
 preprocessing of Qwen's models cuts it.
 
 One request from beginning to end: sent, sent again, said otherwise, and what the outcome means.
+
+What a user is told before anything leaves the machine.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from shotad.core import (
     Abilities,
     Config,
     EndpointSettings,
+    Engine,
     EngineError,
     Identity,
     NoProgress,
@@ -27,12 +30,27 @@ from shotad.core import (
     Stage,
 )
 from shotad.engines.background import in_order
-from shotad.engines.openai.address import Address, address_of, key_from, unhinted
-from shotad.engines.openai.client import Broken, ChatClient, need_client
-from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.rate_limiter import Clock, RateLimiter, Sleep, asked_pause, pauses
-from shotad.engines.openai.server_error import Raw, ServerError, shortened, trouble_in
-from shotad.engines.openai.wire import JPEG_QUALITY, Answer, Body, answer_in, body_of, seed_of
+from shotad.engines.openai_client import (
+    Address,
+    Broken,
+    ChatClient,
+    address_of,
+    key_from,
+    need_client,
+    unhinted,
+)
+from shotad.engines.openai_errors import (
+    Clock,
+    RateLimiter,
+    Raw,
+    ServerError,
+    Sleep,
+    asked_pause,
+    pauses,
+    shortened,
+    trouble_in,
+)
+from shotad.engines.openai_wire import JPEG_QUALITY, Answer, Body, Dialect, answer_in, body_of, seed_of
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""
@@ -362,3 +380,24 @@ def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) ->
     if settings.structured != "auto":
         parts.append(f"structured={settings.structured}")
     return " ".join(parts)
+
+
+def notice(stage1: Engine, stage2: Engine) -> list[str]:
+    """Plain lines for before the first call: what leaves this machine, and to whom; none where all stays.
+
+    Stage I is sent frames, Stage II words only.
+    """
+    looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
+    lines = []
+    if looks and looks == writes:
+        lines.append(
+            f"Frames of the film, and descriptions of it, leave this machine: they are sent to {looks}."
+        )
+    elif looks:
+        lines.append(f"Frames of the film leave this machine: they are sent to {looks}.")
+    if writes and writes != looks:
+        lines.append(
+            f"Descriptions of the film, but no frames, leave this machine: they are sent to {writes}."
+        )
+    unsafe = {e.address.shown for e in (stage1, stage2) if isinstance(e, OpenAI) and e.address.is_open}
+    return [*lines, *(f"The connection to {host} is not encrypted (http)." for host in sorted(unsafe))]

@@ -1,22 +1,35 @@
 """Loading a model through transformers: which class, where, how precisely, with which attention.
 
 Only safetensors and GGUF are read, and no code that comes with a model is run.
+
+The models that are loaded in this process. Engines with the same model share it.
+
+Where another model does not fit beside those that are there, the one that was used longest ago is put
+away; that is no setting. A model that is put away is gone for all who still hold its `Loaded`: who uses one
+borrows it for a call (`ModelCache.lent`), and does not keep it.
+
+How much memory is free for models, and how it is known that there was too little.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from shotad.core import (
     ComputeSettings,
     ConfigError,
+    EngineError,
     LocalSettings,
     ShotadError,
     WeightsError,
@@ -24,13 +37,14 @@ from shotad.core import (
     device_of,
     dtype_of,
     loading_quiet,
+    memory_free,
+    memory_total,
     need,
     need_torch,
     reason,
     weight_files,
 )
-from shotad.engines.local.memory import MachineMeter, is_out_of_memory
-from shotad.engines.local.names import ModelPlace
+from shotad.engines.local_model import ModelPlace
 
 PURPOSE = "A local model"
 
@@ -308,3 +322,161 @@ def _numbers_in(path: Path) -> int:
         return sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
     except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"The weights {path.name} are damaged: {reason(error)}.", _DAMAGED) from None
+
+
+_ROOM = 1 << 30
+"""Bytes that a model needs to work, besides a tenth of its weights. Too little is no harm: where memory
+runs out at work, the others are put away then (`ModelCache.keep_only`)."""
+
+
+class ModelCache:
+    """Loaded models by the way they are loaded, that used longest ago first. Threads may share it."""
+
+    def __init__(
+        self,
+        meter: Meter | None = None,
+        read: Callable[[Way], Loaded] = load_way,
+        size: Callable[[Way], int] = weight_bytes,
+    ) -> None:
+        self._meter = meter or MachineMeter()
+        self._read = read
+        self._size = size
+        self._loaded: dict[Way, Loaded] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What stands here, that used longest ago first."""
+        return tuple(loaded.label for loaded in self._loaded.values())
+
+    def take(self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
+        """The model, loaded at its first use.
+
+        Raises what `way_of` and `load_way` raise, and EngineError where it does not fit even alone.
+        """
+        way = way_of(place, kind, compute, local)
+        with self._lock:
+            found = self._loaded.pop(way, None) or self._brought(way)
+            self._loaded[way] = found
+            return found
+
+    @contextmanager
+    def lent(
+        self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings
+    ) -> Iterator[Loaded]:
+        """The model for the time of a block, in which no other thread uses or changes the cache."""
+        with self._lock:
+            yield self.take(place, kind, compute, local)
+
+    def keep_only(self, loaded: Loaded) -> None:
+        """Put away all others, and give back what torch keeps of freed tensors."""
+        with self._lock:
+            for way in [way for way, one in self._loaded.items() if one is not loaded]:
+                self._put_away(way)
+            empty_cache()
+
+    def clear(self) -> None:
+        """Put away all."""
+        with self._lock:
+            for way in list(self._loaded):
+                self._put_away(way)
+            empty_cache()
+
+    def _put_away(self, way: Way) -> None:
+        # Whoever has a reference left (a thread that is about to let go of it) must not keep the memory.
+        self._loaded.pop(way).model = None
+
+    def _brought(self, way: Way) -> Loaded:
+        self._make_room(way)
+        for last in (False, True):
+            try:
+                return self._read(way)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+            # Outside the except block: a caught error keeps its frames, and with them what was read.
+            if last or not self._loaded:
+                break
+            self.clear()
+        self.clear()
+        raise EngineError(
+            f"The model {way.place.label} does not fit into the memory of {way.device} "
+            f"(its weights alone take about {self._size(way) / 1e9:.1f} GB in {way.precision}).",
+            "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu.",
+        )
+
+    def _make_room(self, way: Way) -> None:
+        if not self._loaded:
+            return
+        wanted = int(self._size(way) * 1.1) + _ROOM
+        while self._loaded and (free := self._meter.free(way.device)) is not None and free < wanted:
+            oldest = next((one for one in self._loaded if one.device.type == way.device.type), None)
+            if oldest is None:
+                return
+            self._put_away(oldest)
+            empty_cache()
+
+
+CACHE = ModelCache()
+"""That of this process."""
+
+take = CACHE.take
+lent = CACHE.lent
+keep_only = CACHE.keep_only
+
+
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "Invalid buffer size",
+)
+"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say (accelerate and
+PyTorch's issue tracker list them)."""
+
+
+class Meter(Protocol):
+    """Tells how much memory there is."""
+
+    def free(self, device: torch.device) -> int | None:
+        """Bytes that can still be taken; None where that is not known."""
+        ...
+
+    def total(self, device: torch.device) -> int | None:
+        """Bytes there are, taken or not; None where that is not known."""
+        ...
+
+
+class MachineMeter:
+    """The memory of this machine: that of the GPU, or what there is for this process."""
+
+    def free(self, device: torch.device) -> int | None:
+        if device.type == "cuda":
+            unused: int = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+            return int(torch.cuda.mem_get_info(device)[0]) + unused
+        if device.type == "mps":
+            return int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())
+        return memory_free()
+
+    def total(self, device: torch.device) -> int | None:
+        if device.type == "cuda":
+            return int(torch.cuda.mem_get_info(device)[1])
+        if device.type == "mps":
+            return int(torch.mps.recommended_max_memory())
+        return memory_total()
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for what torch raises, on any device, where memory runs out."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _OUT_OF_MEMORY)
+
+
+def empty_cache() -> None:
+    """Give back what torch keeps of freed tensors."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if torch.backends.mps.is_available():
+        torch.mps.empty_cache()

@@ -18,13 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
-from shotad.engines.embedded.memory import Memory
-from shotad.engines.embedded.naming import without_names
-from shotad.engines.embedded.sentence import Line, lines, plans
-from shotad.engines.embedded.statement import Statement
-from shotad.engines.embedded.statements import Findings, find_statements
-from shotad.engines.embedded.timing import Timing
-from shotad.engines.embedded.words import capital, spoken_words
+from shotad.engines.narrator_phrases import Statement
+from shotad.engines.narrator_sentence import Line, Memory, Timing, lines, plans
+from shotad.engines.narrator_statements import Findings, find_statements
+from shotad.engines.narrator_words import capital, spoken_words, without_names
 from shotad.script import check_line
 
 _STEP = re.compile(r"^[^\S\n]*+(?:#++\s*+)?\**+(\d)[.)]\s*+\**([^:*\n]{2,60}?)\**\s*:\**[ \t]*", re.MULTILINE)

@@ -1,17 +1,21 @@
-"""Answers of a loaded model to many requests: batches, end tokens, lengths, memory that runs out."""
+"""Answers of a loaded model to many requests: batches, end tokens, lengths, memory that runs out.
+
+Which requests go through a model together, and what happens where they do not fit.
+
+Pure: what memory is and how it runs out is told by the caller.
+
+Drawing tokens so that an answer depends on its own seed, and not on what else is in the batch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
-from shotad.engines.local import model_cache as shelf
-from shotad.engines.local.batching import groups, in_groups
-from shotad.engines.local.loading import PURPOSE, Loaded
-from shotad.engines.local.memory import is_out_of_memory
-from shotad.engines.local.sampling import SeededChoice
+from shotad.engines.local_loading import PURPOSE, Loaded, is_out_of_memory, keep_only
 
 if TYPE_CHECKING:
     import torch
@@ -206,7 +210,7 @@ class _Run:
         if len(indices) > 1:
             half = max(1, longest * len(indices) // 2)
             self._loaded.limit = min(half, self._loaded.limit or half)
-        shelf.keep_only(self._loaded)
+        keep_only(self._loaded)
 
 
 def _check_alive(error: Exception) -> None:
@@ -216,3 +220,130 @@ def _check_alive(error: Exception) -> None:
             f"The GPU has stopped working: {str(error).partition(chr(10))[0]}.",
             "Start again: lines that are done are kept. If it comes back, try compute.device cpu.",
         ) from None
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
+    """Indices of ``lengths`` in groups of like length, the longest first (as lm-evaluation-harness has it:
+    memory that will run out does so at once).
+
+    All of a group are padded to its longest; that and ``answer`` more tokens each, times their number, is
+    at most ``tokens``, and their number at most ``most``. One that alone is above ``tokens`` is alone.
+
+    >>> groups([5, 90, 6, 80], answer=10, tokens=200, most=8)
+    [[1, 3], [2, 0]]
+    """
+    found: list[list[int]] = []
+    room = 0
+    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if not found or len(found[-1]) >= room:
+            found.append([])
+            room = min(most, max(1, tokens // max(1, lengths[index] + answer)))
+        found[-1].append(index)
+    return found
+
+
+def in_groups(
+    items: Sequence[_Item],
+    work: Callable[[list[_Item]], list[_Result]],
+    is_out_of_memory: Callable[[Exception], bool],
+    failed: Callable[[_Item, str], _Result],
+    relieve: Callable[[list[_Item]], None] = lambda _: None,
+) -> list[_Result]:
+    """``work(items)``, in halves where memory runs out; a result for each item, in order.
+
+    ``relieve(items)`` is called after each time that memory ran out, to free what can be freed. What does
+    not fit alone is tried once more after that, then becomes ``failed(item, why)``. Other exceptions pass.
+    """
+    for last in (False, True) if len(items) == 1 else (True,):
+        try:
+            return work(list(items))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            why = str(error).partition("\n")[0]
+        # Outside the except block: a caught error keeps its frames, and with them their tensors.
+        relieve(list(items))
+        if last and len(items) == 1:
+            return [failed(items[0], why)]
+    middle = (len(items) + 1) // 2
+    halves = (items[:middle], items[middle:])
+    return [result for half in halves for result in in_groups(half, work, is_out_of_memory, failed, relieve)]
+
+
+class SeededChoice:
+    """A logits processor of transformers that makes the greedy choice a draw, row by row.
+
+    Each row has its own generator, seeded by its request. Temperature and top-p come first, then noise
+    after Gumbel: the greatest of ``score + noise`` is a draw from the softmax of the scores (Gumbel-max;
+    see Maddison et al. 2014, arXiv 1411.0030), so that ``generate(do_sample=False)`` takes it. A row of
+    temperature 0 is left as it is. One object is for one call of ``generate``; the same seed draws other
+    tokens on another kind of device.
+    """
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        """A row for each of ``requests``."""
+        self._rows = [row for row, request in enumerate(requests) if request.sampling.temperature > 0]
+        drawing = [requests[row] for row in self._rows]
+        self._seeds = [request.seed for request in drawing]
+        self._temperatures = [request.sampling.temperature for request in drawing]
+        self._top_ps = [request.sampling.top_p for request in drawing]
+        self._on_device: _OnDevice | None = None
+
+    @property
+    def draws(self) -> bool:
+        """False where all rows are greedy."""
+        return bool(self._rows)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """``[rows, words]`` scores → scores whose greatest is the word drawn."""
+        if not self._rows:
+            return scores
+        if self._on_device is None:
+            self._on_device = self._put_on(scores.device)
+        here = self._on_device
+        heated = scores[here.rows] / here.temperatures
+        kept = heated if min(self._top_ps) >= 1 else _nucleus(heated, here.top_ps)
+        waits = torch.stack([_waits(generator, scores) for generator in here.generators])
+        return scores.index_copy(0, here.rows, kept - waits.log_())
+
+    def _put_on(self, device: torch.device) -> _OnDevice:
+        # Once, not at each word: a copy to a GPU makes the program wait for all that is under way there.
+        return _OnDevice(
+            torch.tensor(self._rows, device=device),
+            torch.tensor(self._temperatures, device=device)[:, None],
+            torch.tensor(self._top_ps, device=device)[:, None],
+            [torch.Generator(device).manual_seed(seed) for seed in self._seeds],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDevice:
+    """What is drawn with: rows ``[n]``, temperatures and top-p ``[n, 1]``, a generator for each row."""
+
+    rows: torch.Tensor
+    temperatures: torch.Tensor
+    top_ps: torch.Tensor
+    generators: list[torch.Generator]
+
+
+def _waits(generator: torch.Generator, scores: torch.Tensor) -> torch.Tensor:
+    """``[words]`` times drawn from the exponential distribution; minus their logarithm is Gumbel noise."""
+    waits = torch.empty(scores.shape[1], dtype=torch.float32, device=scores.device)
+    return waits.exponential_(generator=generator).clamp_min_(torch.finfo(torch.float32).tiny)
+
+
+def _nucleus(scores: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
+    """Scores with all words at minus infinity that are not among the likeliest that make up ``top_p``.
+
+    ``scores`` is ``[rows, words]``, ``top_p`` ``[rows, 1]``; the likeliest word always stays.
+    """
+    ordered, places = scores.sort(dim=-1, descending=True, stable=True)
+    shares = ordered.softmax(dim=-1)
+    above = shares.cumsum(dim=-1) - shares
+    out = (above >= top_p) & (top_p < 1)
+    out[:, 0] = False
+    return scores.masked_fill(torch.zeros_like(out).scatter(1, places, out), float("-inf"))
