@@ -349,5 +349,5 @@ def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
-    assert {"shotad.film.cues:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
+    assert {"shotad.film.cues:_UNCLOSED", "shotad.description.stage2_answer:_KEY"} <= names
     assert len(names) > 400

@@ -1,4 +1,3 @@
-from .answers import refuses as refuses
 from .cast_discovery import (
     PIXELS as PIXELS,
     Discovery as Discovery,
@@ -46,7 +45,6 @@ from .conversation import (
 )
 from .engine_pair import Engines as Engines, opening as opening, remarks as remarks
 from .estimate import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
-from .foreseeing import foresee as foresee
 from .lint_check import (
     DIALOGUE_WINDOW as DIALOGUE_WINDOW,
     Again as Again,
@@ -62,7 +60,6 @@ from .lint_check import (
 from .lint_material import rendered_findings as rendered_findings, track_material as track_material
 from .overview import write_sheet as write_sheet
 from .overview_data import in_words as in_words
-from .parsing import parse_stage1 as parse_stage1
 from .pipeline import (
     ADDED as ADDED,
     describe as describe,
@@ -77,6 +74,7 @@ from .preparing import (
     speech_step as speech_step,
 )
 from .prompts import check_prompts as check_prompts
+from .run_estimate import foresee as foresee
 from .shortening import LOG as LOG, shortener as shortener
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan
@@ -87,7 +85,9 @@ from .stage1 import (
     stage1_question as stage1_question,
     stage1_unread as stage1_unread,
 )
+from .stage1_answer import parse_stage1 as parse_stage1
 from .stage1_runner import is_done as is_done
+from .stage2_answer import refuses as refuses
 from .story import STORY_TEMPLATES as STORY_TEMPLATES
 from .templates import check_templates as check_templates, prompt_hash as prompt_hash, render as render
 from .translation import (

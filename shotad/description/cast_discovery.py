@@ -1,8 +1,7 @@
-"""From a film to a cast folder: its faces, who is who, and pictures by which they are known again.
+"""From a film to a cast folder: its faces, who is who, and pictures by which each is known again.
 
-Putting the people found in a film into a cast folder: who is known, who is new, which pictures stay.
-
-What a search for the people of a film found, and did.
+Faces of the film are grouped into people; who is in the folder already is recognised, who is new is added,
+and the best pictures of each stay.
 """
 
 from __future__ import annotations

@@ -1,17 +1,8 @@
 """Who of the cast is in which clip: faces of the film's shots against the photos of the cast.
 
-Part of the second act. What it decides stands in ``characters.json``, shot by shot and with its reasons.
-
-Where the faces of a film are put beside the photos of its cast.
-
-The faces of a film's shots, followed through each shot, and kept so that a later run need not look again.
-
-What is kept are biometric data: boxes and embeddings of faces, in ``NAME.jsonl`` of the work folder and
-nowhere else (``shotad cast forget`` removes them).
-
-What is kept of faces in a work folder: the names of the records, and how the face on a photo is written.
-
-All of it is biometric data or says whose it is, and all of it is removed by ``shotad cast forget``.
+Part of the second act. Faces are followed through each shot. What is decided stands in ``characters.json``,
+shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl`` of the work folder
+and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget`` removes it.
 """
 
 from __future__ import annotations

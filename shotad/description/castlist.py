@@ -1,9 +1,7 @@
-"""The people of a clip as the prompts tell of them: by which name, and with which mark on the frames.
+"""The people of a clip as prompts name them and an engine sees them: by name, and by mark on the frames.
 
 Whom Stage I is told of follows AutoAD-Zero, section 3.2, and the published code, which for TV-AD tells the
 people of the current shots apart from the others of the clip. The words are ours and stand in ``prompts/``.
-
-Who of the cast an engine of Stage I is shown, for the records and their keys.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What is wrong with a line or with an answer, in sentences that tell a model what to do about it.
+"""What is wrong with a line or an answer, and the question asked again with it, short and plain.
 
-Asking again: the conversation goes on with what was wrong. Short and plain, for small models too.
-
-Names in what the models write: said as the cast wants them, and only those that the film has told.
+Lines are held to the rules on words, to their budget, and to the names that the film has told; answers to the
+form that was asked for. The conversation goes on with what was wrong, or begins again after a refusal.
 """
 
 from __future__ import annotations

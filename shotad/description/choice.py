@@ -1,17 +1,9 @@
-"""Choosing along the film: each time the candidate that adds most to what has been said.
+"""Which candidate of a slot is spoken: by rules, along the film by embeddings, or by asking the engine.
 
-The idea is CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440): several candidates for each slot, of
-which one is taken after the other, each in view of those taken before. There a language model scores
-them; here either sentence embeddings do, by relevance less redundancy (maximal marginal relevance, Carbonell
-and Goldstein 1998) over a memory that fades, or the engine of Stage II is asked.
-
-Which of the numbered lines an engine's answer names; models bend the form they were asked for.
-
-Which candidate of a slot is spoken, by stated rules; choosing along a film is `sequence`'s.
-
-Candidates of one slot: which of them are lines of their own, and which are kept where there are too many.
-
-Pure functions.
+Along the film, each time the candidate is taken that adds most to what has been said. The idea is
+CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440); there a language model scores the candidates, here
+sentence embeddings do, by relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein
+1998) over a memory that fades.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Many conversations with few engines: questions of several slots go to an engine together.
+"""Questions to engines: many conversations with few engines, so that no answer takes the run along.
 
 What is asked of one slot is an `Inquiry`: it yields turns, gets the replies, and returns its record.
 It may ask several engines in turn and ask again; how its turns are put together with those of other
 slots is decided here, and changes no answer but for the last bits of a model's batch.
-
-Putting questions to an engine so that nothing it does takes the run along.
 """
 
 from __future__ import annotations

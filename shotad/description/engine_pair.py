@@ -1,7 +1,4 @@
-"""Who looks (Stage I) and who writes (Stage II), and which of that can go on at once.
-
-What is said before lines are written: where the work is kept, who does it, what leaves the machine.
-"""
+"""The engines of both stages: which they are, what they need, what may run at once, what users are told."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Calls and frames are exact for answers that can be used at once; ``most`` adds every repair that the settings
 allow. Tokens of words are estimated by their letters, those of frames are told by an engine that can count
 them. Calls that a server turned down and that are sent again are not counted: servers do not charge for them.
-
-An estimate in words, and as JSON.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """What of the prompt's devices leaked into a description: circles, their colours, shot numbers, the camera.
 
-Stage I marks people with coloured circles and shots with numbers, and asks never to mention them; models
-do so all the same. What can be taken out with the sentence still whole is taken out; the rest is named, so
-that it is asked again. Things of the story (a gunshot, a red car, a camera in a hand) stay: where it cannot
-be told which is meant, the text is left as it is. English only.
-
-From "The clip shows a man running" to "A man is running": what a picture shows, said as a sentence.
+Stage I marks people with coloured circles and shots with numbers, and asks never to mention them; models do
+so all the same. What can be taken out with the sentence still whole is taken out ("The clip shows a man
+running" becomes "A man is running"); the rest is named, so that it is asked again. Things of the story (a
+gunshot, a red car, a camera in a hand) stay: where it cannot be told which is meant, the text is left as it
+is. English only.
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
-"""Patterns of what leaks from Stage I's prompt into its answer, and of what only looks so.
+"""How models speak of the marks on frames: patterns, and how coloured circles are taken out of a text.
 
-Coloured circles in a description: how models speak of them, and how to take that out.
-
-For a text in which somebody was told apart by colour, the colour stays between private signs (`TAGGED`)
-until the whole step is cleaned, so that two men with two colours do not become one. ``dashed red`` is a
-colour of its own (`markwords`).
-
-The words by which a model may speak of the marks on one clip, ``dashed red`` held together as one.
-
-While a text is cleaned, a style and its colour are joined by a sign that no text holds (`leaks.plain` lets
-none through), so that the patterns for ``red`` serve for ``dashed red`` too and two people marked in red
-stay two. `MarkWords.parted` undoes it.
+For a text in which somebody was told apart by colour, the colour stays between private signs (`TAGGED`) until
+the whole step is cleaned, so that two men with two colours do not become one. While a text is cleaned, a
+style and its colour (``dashed red``) are joined by a sign that no text holds (`leaks.plain` lets none
+through), so that the patterns for ``red`` serve for them too and two people marked in red stay two;
+`MarkWords.parted` undoes it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""All rules on all lines of a track.
-
-What a user asks to be checked, by name: work folders, films, tracks and scripts.
-
-Rules of single lines on a track that is checked again and again: only what changed is looked at anew.
-"""
+"""All rules on all lines of the tracks that a user names: work folders, films, tracks and scripts."""
 
 from __future__ import annotations
 

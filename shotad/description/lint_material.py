@@ -1,7 +1,4 @@
-"""What is known of a film beside its lines: from a work folder's records, or from files named.
-
-Reading the film's screen for L11 and L12, where no engine has noted what stands there.
-"""
+"""What guidelines need to know of a film beside its lines: records, named files, text on the screen."""
 
 from __future__ import annotations
 

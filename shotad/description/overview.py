@@ -1,9 +1,8 @@
-"""The sheet: a page and pictures that show a film's shots, threads, scales, speech, slots and lines.
+"""The overview: ``overview.html`` and pictures of a film's shots, threads, scales, speech, slots and lines.
 
 The film is read once, in order of time; a picture is written as soon as its last frame has gone by, so
-that memory holds one page of the film strip and the clips under way, whatever the film's length.
-
-Pictures and pages on disk: whole or not at all, and none left over from before.
+that memory holds one page of the film strip and the clips under way, whatever the film's length. Files are
+written whole or not at all, and none is left over from before.
 """
 
 from __future__ import annotations

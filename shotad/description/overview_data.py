@@ -1,10 +1,6 @@
-"""What a sheet shows of a film: its shots, speech, slots and lines, and what the engines saw.
-
-From the records in a work folder to what a sheet shows.
+"""What an overview shows of a film, read from the records in its work folder.
 
 The shots must be there; whatever else is missing or broken is left out, and said.
-
-What was measured in a shot, in words, for those who do not see its pictures.
 """
 
 from __future__ import annotations

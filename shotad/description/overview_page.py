@@ -1,7 +1,4 @@
-"""The overview: one page with everything in it, to be read by eye, by ear and on paper, without scripts.
-
-The matching scores among the shots of one clip, as a table and as a picture.
-"""
+"""The overview's page: everything in one file, to be read by eye, by ear and on paper, without scripts."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""The film as a strip: one frame of every shot with its number, thread and scale, and what is heard below.
+"""The overview's pictures: the film as a strip, the time line, and a card for each line.
 
-Contact sheets put the time on every picture and a head above all (vcsi and its kin); this one adds what
+Contact sheets put the time on every picture and a head above all (vcsi and its kin); the strip adds what
 an editor asks: which shots come from one camera set-up, how close they are, where somebody speaks.
-
-Shots, speech, slots and lines on a line of time, in rows of a constant length.
-
-One line as a picture: its frames as the engine saw them, shot by shot, and the text below.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How the sheet says things: the same words in pictures and on the page.
+"""The overview's words and signs, the same in pictures and on the page.
 
-The signs of the sheet's pictures. Each has a form or a letter of its own besides its colour.
+Each sign has a form or a letter of its own besides its colour.
 """
 
 from __future__ import annotations

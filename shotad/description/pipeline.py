@@ -6,16 +6,8 @@ write        clips → Stage I → Stage II → cues → track → scripts, over
 
 An act begins with what the one before has made so far: film grammar is measured and clips are read while
 Stage I answers, Stage II writes a line as soon as its description is there, and what will not change any more
-is looked at while shots are still being found.
-
-The third act: clips → Stage I → Stage II → cues. Every answer is kept as soon as it is there.
-
-Both stages are at work at once where they may be: Stage II writes a slot's line as soon as Stage I has
-described it, while clips are still read and film grammar is still measured.
-
-Lines to the track: merged with what people edited, and written with its scripts.
-
-The names in a finished track against the cast: rules L7 and L8, for lines of people too.
+is looked at while shots are still being found. Every answer is kept as soon as it is there; what people
+edited stays in the track.
 """
 
 from __future__ import annotations

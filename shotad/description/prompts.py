@@ -1,22 +1,9 @@
 """What the two models are asked: Stage I turns frames into a description, Stage II that into a line.
 
-The two prompts are made in `shotad.description.prompts` and `shotad.description.prompts`; here
-they stand together, and are checked before a run. Nothing here calls a model.
-
-What Stage I is asked: from frames to a dense description in steps.
-
-The content follows Algorithm 1 of Shot-by-Shot; the words are ours and stand in ``prompts/stage1/``. Nothing
-here calls a model.
-
-What Stage II is asked: from a description to a line of AD, or to several.
-
-The content follows Algorithm 2 of Shot-by-Shot; the words are ours and stand in ``prompts/stage2/``. Nothing
-here calls a model.
-
-Example sentences for Stage II: where they come from, and which ten a prompt shows.
-
-Shot-by-Shot shows ten ADs of the training set, any ten by its text, character-free ones of about the
-expected length by its code. Ours are our own and stand in ``prompts/stage2/examples.txt``.
+The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``. Nothing
+here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text,
+character-free ones of about the expected length by its code; ours are our own
+(``prompts/stage2/examples.txt``).
 """
 
 from __future__ import annotations

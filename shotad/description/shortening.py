@@ -1,9 +1,7 @@
-"""A writer for shorter lines, where one was wished for and the run has an engine that reads words.
+"""Asking Stage II's engine for a shorter line, where a spoken one does not fit and no whole phrase can go.
 
-Asking Stage II's engine for a shorter line, where a spoken one does not fit and no whole phrase can go.
-
-Whoever fits the spoken lines asks, through what `make_shortener` returns. Every answer is kept in a log, so
-that the same line is not asked about twice.
+Whoever fits the spoken lines asks, where a shorter line was wished for and the run has an engine that reads
+words. Every answer is kept in a log, so that the same line is not asked about twice.
 """
 
 from __future__ import annotations
@@ -47,8 +45,8 @@ from shotad.description.conversation import (
     try_record,
 )
 from shotad.description.engine_pair import Engines
-from shotad.description.parsing import parse_stage2
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
+from shotad.description.stage1_answer import parse_stage2
 from shotad.description.templates import material, question, render
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (

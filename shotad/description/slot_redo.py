@@ -1,9 +1,8 @@
-"""Single slots described anew: asked again under the settings of their run, with a seed of their own.
+"""Single slots described again under the settings of their run, with a seed of their own.
 
-The new line is a person's choice (`shotad.script.edits`), so every later run keeps it. All that was asked
-and answered is added to ``redo.jsonl``; the records of the run itself stay as they are.
-
-Asking about single slots: both stages, with the lines around a slot at hand.
+Both stages are asked, with the lines around the slot at hand. The new line is a person's choice
+(`shotad.script.edits`), so every later run keeps it. All that was asked and answered is added to
+``redo.jsonl``; the records of the run itself stay as they are.
 """
 
 from __future__ import annotations

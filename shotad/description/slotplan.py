@@ -1,9 +1,7 @@
-"""What is to be shown and known for one slot, before any pixel is read.
-
-Names that the dialogue holds near a clip, as hints for whoever looks at it. Pure logic.
+"""What is shown and known for one slot before any pixel is read: shots, frames, people, names heard.
 
 Somebody who is called is mostly there and does not speak; who speaks is heard there, and may be out of
-sight. Neither says whose the faces are, so these are hints and no more.
+sight. Neither says whose the faces are, so names in the dialogue are hints and no more.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ from shotad.core import (
     key_of,
     seconds,
 )
-from shotad.description.answers import quoted
 from shotad.description.castlist import ShownPeople, names_of, shown_people, told_of
 from shotad.description.checks import (
     REFUSED,
@@ -49,9 +48,10 @@ from shotad.description.conversation import (
     usage_record,
 )
 from shotad.description.leaks import clean
-from shotad.description.parsing import parse_stage1
 from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_answer import parse_stage1
+from shotad.description.stage2_answer import quoted
 from shotad.film import fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 

@@ -1,13 +1,9 @@
-"""Stage I as a room of its own: plans go in, records come out, each kept as soon as it is there.
+"""Asks the engine of Stage I about every slot: plans go in, records come out, each kept at once.
 
-It may begin while the film's shots are still being found (`Stage1Runner.begin_early`). What is asked then is
-kept under its usual key: where the film turns out otherwise the question is another one, and is put as ever.
-
-Looking at slots while the film's shots are still being found.
-
-A gap that lies before the second up to which shots are final gets its slots as it will in the end, and a slot
-whose clip lies there too is shown to Stage I at once. Nothing depends on these being right: the slots are
-planned as ever when the film is known to its end, and what was asked for another clip is of no use, no more.
+It may begin while the film's shots are still being found: a gap before the second up to which shots are final
+gets its slots as it will in the end, and a slot whose clip lies there too is shown at once. Nothing depends
+on these being right. What is asked is kept under its usual key: where the film turns out otherwise the
+question is another one, and is put as ever.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Stage II: a description and a word budget to an engine, one AD sentence back, or several to choose from.
 
-Lines are asked for, read, checked, asked for again with what was wrong, and, where that is set, looked for
-in the frames (`shotad.description.stage2`). Whatever comes of it stands in one record.
-
-The work on one slot's lines: asked for, read, complained about, looked for in the frames.
-
-What is wrong with a line of one slot: the rules on words, its budget, and the names in it.
+Lines are asked for, read, checked by the rules on words, budget and names, asked for again with what was
+wrong, and, where that is set, looked for in the frames. Whatever comes of it stands in one record.
 """
 
 from __future__ import annotations
@@ -28,7 +24,6 @@ from shotad.core import (
     ScriptError,
     key_of,
 )
-from shotad.description.answers import quoted
 from shotad.description.castlist import as_called, as_spoken, character_row, without_untold
 from shotad.description.checks import (
     REPAIR_TEMPLATES,
@@ -53,9 +48,10 @@ from shotad.description.conversation import (
     try_record,
     usage_record,
 )
-from shotad.description.parsing import parse_stage2
 from shotad.description.prompts import Stage2Prompt, answer_schema, stage2_messages
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_answer import parse_stage2
+from shotad.description.stage2_answer import quoted
 from shotad.description.templates import prompt_hash
 from shotad.description.verify import (
     VERDICT_TOKENS,

@@ -1,7 +1,4 @@
-"""Stage II and the cues: every line is kept as soon as it is there, and made into a cue in its turn.
-
-From Stage II's answers to cues: the line that fits, when it is spoken, and why not if not.
-"""
+"""Asks the engine of Stage II for every line and makes it a cue: what is spoken, when, or why not."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
 """What Stage II is told of the film besides its clip: last lines, names, dialogue, the story so far.
 
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
-budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole
-lines only.
-Nothing here calls a model: the note on the story so far is renewed by asking `renewal_messages`.
-
-What Stage II is told of the story so far, kept up as the lines are written.
+budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only. The
+note on the story so far is renewed as the lines are written (`renewal_messages`).
 """
 
 from __future__ import annotations
@@ -31,9 +28,9 @@ from shotad.core import (
     Utterance,
     key_of,
 )
-from shotad.description.answers import is_nothing, is_refusal, plain
 from shotad.description.castlist import told_only, whose, without_untold
 from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
+from shotad.description.stage2_answer import is_nothing, is_refusal, plain
 from shotad.description.templates import material, question, render, tokens_in
 from shotad.script import Cue, capitals_are_names, names_in
 

@@ -1,11 +1,7 @@
-"""Prompt templates: text files with ``$names``, filled in completely or not at all.
+"""Prompt templates: text files with ``$names``, filled in completely or not at all; blocks both stages share.
 
 A variable that is missing, and one that the template does not know, are refused before any model
 is called (as in simonw/llm's templates).
-
-What the prompts of both stages have in common: blocks, numbers in words, the names of shots.
-
-How many tokens a text takes, where no tokenizer is at hand.
 """
 
 from __future__ import annotations

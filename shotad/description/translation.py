@@ -1,13 +1,9 @@
-"""A track in another language: its lines translated by an engine, each within its time.
+"""A track in another language: its lines translated by an engine, each within its time, into a work folder.
 
 Every line's translation is a record of its own, found again by a hash of all that changes it: the line, its
 budget, the names in it, the languages, the engine, the prompt. The lines around it are shown to the engine
-and are no part of the hash, so that a changed line makes no other stale.
-
-A translation into a work folder: its source, its engine, its answers, and what people made of it.
-
-What a person changed in the translation or its scripts stays through every later one, as it does in a track
-that was described.
+and are no part of the hash, so that a changed line makes no other stale. What a person changed in the
+translation or its scripts stays through every later one.
 """
 
 from __future__ import annotations

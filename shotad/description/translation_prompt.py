@@ -1,13 +1,7 @@
-"""Lines that are to be translated: what they say, and how much time there is for them.
-
-What the engine is asked: a few lines together, each with its budget.
+"""Lines to translate: what the engine is asked, what is wrong with its answer, and the cues that come of it.
 
 The words stand in ``prompts/translate/``. The lines are data: each stands in JSON, on a line of its own, so
 that nothing in it can pass for the question.
-
-From translations to the lines of a track: what is spoken, when, and why not if not.
-
-What is wrong with a translation, in sentences that tell a model what to do about it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Asking for a few lines together until each has a translation that can be used, or no attempt is left.
 
 What was good is kept; only what was wrong is asked for again, with what was wrong. After an answer that could
-not be read, or a refusal, lines are asked for one by one: one line must not take others along.
-
-Reading an answer: translations by id, out of JSON, broken JSON, or a bare line where one was asked for.
+not be read, or a refusal, lines are asked for one by one: one line must not take others along. Answers are
+read by id, out of JSON, broken JSON, or a bare line where one was asked for.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shotad.core import Engine, RefusalError, Reply, Request, ScriptError, TranslateSettings
-from shotad.description.answers import MOST_FAILURES, is_nothing, is_refusal, quoted, refuses
 from shotad.description.conversation import ask_all, slot_seed, try_record
+from shotad.description.stage2_answer import MOST_FAILURES, is_nothing, is_refusal, quoted, refuses
 from shotad.description.translation_prompt import (
     MISSING,
     REPEATED,

@@ -1,9 +1,7 @@
-"""What a run used, summed from the records that it made.
+"""What a run used and what it came to: calls, tokens and cost from its records, and its outcome.
 
 A record holds its calls under ``tries``, those of a second look by Stage I's engine under ``looks``; each
 call has its own ``usage``. What an earlier run paid for stands in records of its own and is not counted.
-
-What a describer wants to know when a run has ended.
 """
 
 from __future__ import annotations

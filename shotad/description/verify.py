@@ -3,13 +3,9 @@
 An addition to Shot-by-Shot against what models invent. The line is taken apart into statements, the engine
 of Stage I says of each whether the frames show it, and only a clear no counts against it.
 
-A line of AD taken apart into statements that can each be judged alone.
-
-Rules, no parser: clauses end where a verb that agrees with the subject follows a comma or an "and", where
-a subject with a verb of its own follows, or a participle after a comma. Where they are not sure they do
-not cut: a statement too long is still true or false, one cut wrongly is neither.
-
-Who acts in an English clause, and whether what follows is a verb of that one: by words, no parser.
+Lines are cut by rules on words, no parser: clauses end where a verb that agrees with the subject follows a
+comma or an "and", where a subject with a verb of its own follows, or a participle after a comma. Where they
+are not sure they do not cut: a statement too long is still true or false, one cut wrongly is neither.
 """
 
 from __future__ import annotations
@@ -21,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shotad.core import NOBODY, Message, OverlaySettings, Presence, PromptSettings, is_english
-from shotad.description.answers import plain_quotes
 from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
+from shotad.description.stage2_answer import plain_quotes
 from shotad.description.templates import material, question, render
 from shotad.script import (
     ADVERBS,

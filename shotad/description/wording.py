@@ -1,15 +1,13 @@
-"""What an English line is made of, without a parser: its verbs, its subject, its words by lemma.
+"""What an English line is made of (verbs, subject, words by lemma), and from when on it is to be seen.
 
 AD is plain prose in the present tense: the list of the verbs that describers use finds nearly all of them
 (a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is meant for comparing lines
 with each other and with a description. Other languages have no verbs here; their words are compared as
 they are.
 
-From when on what a line tells is to be seen, by the records of both stages.
-
-The embedded narrator says it of each of its statements. A language model does not; but its Stage I may say
-in which shot something happens, and whoever of the cast is named has a face on the frames. Of what is left
-nothing is known, and the line keeps the start of its slot.
+The embedded narrator says of each of its statements when it is seen. A language model does not; but its Stage
+I may say in which shot something happens, and whoever of the cast is named has a face on the frames. Of what
+is left nothing is known, and the line keeps the start of its slot.
 """
 
 from __future__ import annotations

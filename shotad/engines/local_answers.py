@@ -1,10 +1,6 @@
-"""Answers of a loaded model to many requests: batches, end tokens, lengths, memory that runs out.
+"""Answers of a loaded model to many requests: batches, end tokens, lengths, memory, drawn tokens.
 
-Which requests go through a model together, and what happens where they do not fit.
-
-Pure: what memory is and how it runs out is told by the caller.
-
-Drawing tokens so that an answer depends on its own seed, and not on what else is in the batch.
+Tokens are drawn so that an answer depends on its own seed, and not on what else is in the batch.
 """
 
 from __future__ import annotations

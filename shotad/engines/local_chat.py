@@ -1,8 +1,7 @@
 """Any chat model of transformers as an engine: by default Meta-Llama-3-8B-Instruct, as in Shot-by-Shot.
 
-It reads words only. Temperature, top-p and length come with each request, the seed is that of the slot.
-
-A conversation as the tokens that a text model reads, by the chat template that comes with it.
+It reads words only, by the chat template that comes with it. Temperature, top-p and length come with each
+request, the seed is that of the slot.
 """
 
 from __future__ import annotations

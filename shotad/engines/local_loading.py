@@ -1,14 +1,9 @@
-"""Loading a model through transformers: which class, where, how precisely, with which attention.
+"""Loads models through transformers and keeps those of this process: which class, where, how precisely.
 
-Only safetensors and GGUF are read, and no code that comes with a model is run.
-
-The models that are loaded in this process. Engines with the same model share it.
-
-Where another model does not fit beside those that are there, the one that was used longest ago is put
-away; that is no setting. A model that is put away is gone for all who still hold its `Loaded`: who uses one
-borrows it for a call (`ModelCache.lent`), and does not keep it.
-
-How much memory is free for models, and how it is known that there was too little.
+Only safetensors and GGUF are read, and no code that comes with a model is run. Engines with the same model
+share it. Where another model does not fit beside those that are there, the one that was used longest ago is
+put away; that is no setting. A model that is put away is gone for all who still hold its `Loaded`: who uses
+one borrows it for a call (`ModelCache.lent`), and does not keep it.
 """
 
 from __future__ import annotations
@@ -104,11 +99,6 @@ class Loaded:
     def context(self) -> int | None:
         """Most tokens of prompt and answer together; None where the model does not say."""
         return context_of(self.model.config)
-
-
-def load(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
-    """The model in ``place``. Raises what `way_of` and `load_way` raise."""
-    return load_way(way_of(place, kind, compute, local))
 
 
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
@@ -417,14 +407,6 @@ class ModelCache:
             empty_cache()
 
 
-CACHE = ModelCache()
-"""That of this process."""
-
-take = CACHE.take
-lent = CACHE.lent
-keep_only = CACHE.keep_only
-
-
 _OUT_OF_MEMORY = (
     "out of memory",
     "can't allocate memory",
@@ -480,3 +462,10 @@ def empty_cache() -> None:
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():
         torch.mps.empty_cache()
+
+
+CACHE = ModelCache()
+"""That of this process."""
+
+lent = CACHE.lent
+keep_only = CACHE.keep_only

@@ -1,11 +1,7 @@
-"""What all engines on this machine have in common: how their model is named, found, fetched and told.
-
-Which model is meant by a name, where it lies, and what tells it from all others.
+"""What all engines on this machine share: how their model is named, found, fetched, and whether it fits.
 
 A model is named by a short name (`MODELS`), by its repository on the hub, by a folder, by a GGUF file, or
 by its name in the manifest of weights. Nothing here imports torch.
-
-Whether this machine can run a model that is not here yet: told before it is fetched, without torch.
 """
 
 from __future__ import annotations

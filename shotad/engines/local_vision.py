@@ -3,8 +3,6 @@
 The published system shows Qwen2-VL the clip as one video before the prompt's text, gives it no frame rate,
 leaves the system prompt to the chat template and takes the likeliest word at each step
 (Shot-by-Shot, section 3.2 and its code).
-
-From a model's folder to what makes its input: template, frame rules or processor. Reads no weights.
 """
 
 from __future__ import annotations

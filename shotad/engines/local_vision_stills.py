@@ -1,11 +1,8 @@
 """Image-text models other than Qwen's: frames as a list of stills, made ready by the model's own processor.
 
-Transformers' ``AutoProcessor`` wants torchvision for every model that has a video processor. The processor
-is therefore put together from its parts: tokenizer, image processor of the PIL kind, and no video processor.
-
-A request as the words that a vision-language model reads, with marks where frames belong.
-
-Pure: the tokenizer's chat template is asked, nothing else.
+Transformers' ``AutoProcessor`` wants torchvision for every model that has a video processor. The processor is
+therefore put together from its parts: tokenizer, image processor of the PIL kind, and no video processor. The
+words of a request come from the tokenizer's chat template, with marks where frames belong.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """The embedded Stage II: one AD sentence from measured facts, by a small grammar, without a model.
 
-What it says was measured; what it does not know it does not say. Behind a Stage I that writes prose
-instead of measuring, it takes the most telling sentence of that prose.
-
-One sentence out of a description that a vision model wrote: chosen, and shortened at clause ends only.
-
-Used where nothing was measured, so that the narrator works behind any Stage I. It rewrites nothing: what
-it says is a beginning or an end of a sentence that the model wrote.
+What it says was measured; what it does not know it does not say. Behind a Stage I that writes prose instead
+of measuring, it takes the most telling sentence of that prose and rewrites nothing: what it says is a
+beginning or an end of a sentence that the model wrote, shortened at clause ends only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What could be said: a statement, what it is worth, and when it is true.
-
-Clauses, and the wordings for things, text, light and movement, several for each.
-
-The wordings for people, and for movers of unknown kind.
+"""Statements that could be said, and the wordings for people, things, text, light and movement.
 
 Only what the observer measures has words here. Walking, running or standing are not measured: so people
 "move", "come closer", "enter" and "leave". Who was recognised is called by name; all others are nobody's he

@@ -1,12 +1,9 @@
-"""From statements to one sentence: which to join, how, and in how many words.
+"""From statements to one sentence: which to join, how, in how many words, and in view of the last lines.
 
-Statements are joined in film order. "As" and "while" stand only between what was measured at one time;
-"then" between shots; "and" where the order within a shot is not known. Too long a sentence loses
-adverbials, then takes shorter wordings, then loses its least telling statement; no phrase is cut.
-
-What the last lines said already, and the choice between wordings that follows from it.
-
-Whether a sentence can be spoken while what it tells is on the screen.
+Statements are joined in film order. "As" and "while" stand only between what was measured at one time; "then"
+between shots; "and" where the order within a shot is not known. Too long a sentence loses adverbials, then
+takes shorter wordings, then loses its least telling statement; no phrase is cut. A sentence is spoken while
+what it tells is on the screen.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""What could be said: a statement, what it is worth, and when it is true.
+"""All that could be said of a clip, weighed against what was said already.
 
-All that could be said of a clip, weighed against what was said already.
-
-Text on the screen becomes statements that read it aloud; what is not read is kept with the reason.
-
-People, things, light and movement become statements, shot by shot.
-
-That nobody is there is no statement: detectors miss people, so their absence is not measured.
-The camera's movement is none either: it is not told to listeners.
+People, things, light and movement become statements, shot by shot; text on the screen becomes statements that
+read it aloud, and what is not read is kept with the reason. That nobody is there is no statement: detectors
+miss people, so their absence is not measured. The camera's movement is none either: it is not told to
+listeners.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""English words: numbers, articles, plurals, agreement, and how long a text is when spoken.
+"""English words: numbers, articles, plurals, agreement; quoted text; and how people with names are spoken of.
 
-Text on the screen, made fit to be read aloud: cleaned, quoted, and shortened only at punctuation.
-
-Capitals stay as they are written: a voice says COMING SOON and Coming soon alike, an abbreviation needs
-its capitals, and whoever checks the script finds what stands in the picture.
-
-How the people whose names are known are spoken of: by name, as possessors, and as he, she, they or it.
-
-A pronoun is said only of the person with whom the last line began, where nobody else in it could be meant.
+Text on the screen keeps its capitals: a voice says COMING SOON and Coming soon alike, an abbreviation needs
+its capitals, and whoever checks the script finds what stands in the picture. A pronoun is said only of the
+person with whom the last line began, where nobody else in it could be meant.
 """
 
 from __future__ import annotations
@@ -62,11 +57,6 @@ def counted(noun: str, count: int) -> str:
     if count == 1:
         return article(noun)
     return f"{number(count) if count <= 3 else 'several'} {plural(noun)}"
-
-
-def is_plural(noun: str, count: int) -> bool:
-    """True where `counted`'s phrase takes a plural verb; "a pair of skis" and "smoke" do not."""
-    return count > 1 and noun not in _MASSES
 
 
 def agree(verb: str, many: bool) -> str:

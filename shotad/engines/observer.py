@@ -1,9 +1,7 @@
 """The embedded Stage I: looks at a clip's raw frames with small open models and says what it measured.
 
-It answers as a VLM would, in numbered steps, but knows only people, faces, movement, text, light and a
-few things with names. What is not sure is left out. Its facts are in the reply's notes.
-
-The observer's facts as a dense description in numbered steps, as a VLM would give it. Pure logic.
+It answers as a VLM would, with a dense description in numbered steps, but knows only people, faces, movement,
+text, light and a few things with names. What is not sure is left out. Its facts are in the reply's notes.
 """
 
 from __future__ import annotations

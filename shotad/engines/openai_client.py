@@ -1,11 +1,9 @@
-"""The line to a server: one HTTP call through the official client, which brings proxies, certificates and
-the pool of connections. Its own retries are off: they neither stop together nor read an answer's body.
+"""One HTTP call to a server through the official client, and where the endpoint and its key are.
 
-Every answer has one limit of time and one of bytes, whatever its status. The library's own timeout is one of
-silence: a server that drips a header keeps within it for ever. Calls run in an event loop, where the whole of
-a call can be ended.
-
-Where an endpoint is, what must never be shown of it, and the key that opens it.
+The client brings proxies, certificates and the pool of connections. Its own retries are off: they neither
+stop together nor read an answer's body. Every answer has one limit of time and one of bytes, whatever its
+status. The library's own timeout is one of silence: a server that drips a header keeps within it for ever.
+Calls run in an event loop, where the whole of a call can be ended.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """The engine ``openai``: both stages through a server that speaks OpenAI's chat protocol.
 
-What an image costs in tokens: as OpenAI publishes it in its guide to images and vision, and as the
-preprocessing of Qwen's models cuts it.
-
-One request from beginning to end: sent, sent again, said otherwise, and what the outcome means.
-
-What a user is told before anything leaves the machine.
+One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. What an
+image costs in tokens is as OpenAI publishes it in its guide to images and vision, and as the preprocessing of
+Qwen's models cuts it.
 """
 
 from __future__ import annotations

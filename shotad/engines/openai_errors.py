@@ -1,6 +1,4 @@
-"""What went wrong with a call, in the words of the server, and what that means for the run.
-
-When to call again, how long to wait before, and when all calls stop together.
+"""What went wrong with a call, what that means for the run, and when to call again.
 
 Pauses grow twofold from about a second and are drawn from the request's own seed, so that requests that
 failed together do not come back together. The order of the server's wishes is that of the official

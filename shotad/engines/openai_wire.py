@@ -1,12 +1,10 @@
-"""Requests as the protocol writes them, and answers read back.
+"""Requests as the protocol writes them, answers read back, and what a server does not understand.
 
 Order within a request: turns as they come, the system's first; in the turn that the clip belongs to, the
 frames before the text. Servers keep what they have computed for the longest beginning that a request
 shares with an earlier one. Of the turn's own text hardly a sentence is the same from slot to slot, but the
 same frames, which cost most, are asked about again and again (repairs, the second look), with other words
 after them. Models are also trained with pictures first.
-
-What a server does not understand of a request, learned from how it refuses it.
 
 Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1; Ollama, LM Studio and older vLLM
 know no JSON schema, or only some; chat templates such as Gemma's have no system turn. The refusal is a

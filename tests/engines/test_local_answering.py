@@ -12,9 +12,9 @@ import torch
 
 from shotad.core import ComputeSettings, EngineError, LocalSettings, Reply, Request, SamplingSettings
 from shotad.engines.local_answers import answers, end_tokens, pad_token, padded
-from shotad.engines.local_loading import Loaded, load, tokenizer_of
+from shotad.engines.local_loading import Loaded, tokenizer_of
 from shotad.engines.local_model import resolve
-from tests.language_models import TEXT_END, TURN_END, make_llama
+from tests.language_models import TEXT_END, TURN_END, load, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 TEXTS = [

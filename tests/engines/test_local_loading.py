@@ -16,14 +16,13 @@ from shotad.engines import local_loading
 from shotad.engines.local_loading import (
     config_of,
     context_of,
-    load,
     load_way,
     tokenizer_of,
     way_of,
     weight_bytes,
 )
 from shotad.engines.local_model import ModelPlace, resolve
-from tests.language_models import TEXT_END, make_llama
+from tests.language_models import TEXT_END, load, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 LOCAL = LocalSettings()

@@ -47,12 +47,6 @@ def test_counted_nouns(noun: str, count: int, expected: str) -> None:
     assert words.counted(noun, count) == expected
 
 
-def test_masses_and_single_pairs_take_a_singular_verb() -> None:
-    assert not words.is_plural("broccoli", 3)
-    assert not words.is_plural("skis", 1)
-    assert words.is_plural("dog", 2)
-
-
 @pytest.mark.parametrize(
     ("verb", "one", "many"),
     [

@@ -1,9 +1,7 @@
-"""What Stage I answered, taken apart into its steps; and what both stages' parsers share.
+"""What Stage I answered, in plain text, JSON, tables or nested bullets, taken apart into its steps.
 
 Models bend the form they were asked for; whatever of an answer can be understood is used. An answer
-that holds nothing usable is a ScriptError that quotes it. Stage II's parser is in `lines_of`.
-
-Answers in JSON, in tables or in nested bullets, as plain lines of headings and sentences.
+that holds nothing usable is a ScriptError that quotes it.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from shotad.core import Description, RefusalError, ScriptError
-from shotad.description.answers import is_nothing, is_refusal, parse_stage2, plain, quoted, refuses
+from shotad.description.stage2_answer import is_nothing, is_refusal, parse_stage2, plain, quoted, refuses
 from shotad.script import split_sentences
 
 _FENCED = re.compile(r"\A\s*+(?:[^\n{]{0,200}\n)?\s*+(?:```\w*\s*+)?(?=\{)")
