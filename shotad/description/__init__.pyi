@@ -39,7 +39,9 @@ from .conversation import (
     Turn as Turn,
     converse as converse,
     identity_record as identity_record,
+    make_ready as make_ready,
     prompt_record as prompt_record,
+    ready_if_here as ready_if_here,
     request_record as request_record,
     slot_seed as slot_seed,
 )
@@ -95,9 +97,7 @@ from .translation import (
     between as between,
     check_translates as check_translates,
     foresee_translation as foresee_translation,
-    make_ready as make_ready,
     read_source as read_source,
-    ready_if_here as ready_if_here,
     translate_into as translate_into,
 )
 from .usage import (

@@ -77,11 +77,12 @@ def discover(bench: Bench, place: Path) -> Discovery:
     models = make_face_models(bench.config.cast, bench.progress)
     tracks = [track for shot in _faces(bench, models) for track in shot.tracks]
     info, join = bench.film.info, join_of(models, bench.config)
-    people = people_in(tracks, info.size_within(max_pixels=PIXELS)[1], join, models.margin)
+    height = info.size_within(max_pixels=PIXELS)[1]
+    people = people_in(tracks, height, join, models.margin)
     faces = sum(len(track.faces) for track in tracks)
     if not people and not cast_path(place).exists():
         return Discovery(place, info.name, faces=faces)
-    reel = Reel(info.fingerprint, info.name, info.size_within(max_pixels=PIXELS)[1], bench.film.pictures)
+    reel = FilmPictures(info.fingerprint, info.name, height, bench.film.pictures)
     with held(place):
         note_use(place, bench.folder.path)
         return replace(file_people(people, place, reel, models, bench.config, bench.progress), faces=faces)
@@ -126,7 +127,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reel:
+class FilmPictures:
     """The film: its fingerprint and name, how high the pictures were in which faces were found, and its
     frames in full."""
 
@@ -155,7 +156,7 @@ class _Case:
 def file_people(
     people: Sequence[FoundPerson],
     place: Path,
-    reel: Reel,
+    reel: FilmPictures,
     models: FaceModels,
     config: Config,
     progress: Progress,
@@ -242,7 +243,7 @@ def _none(person: FoundPerson) -> Embeddings:
 
 
 def _portraits(
-    cases: Sequence[_Case], reel: Reel, models: FaceModels, progress: Progress
+    cases: Sequence[_Case], reel: FilmPictures, models: FaceModels, progress: Progress
 ) -> dict[_Case, list[Portrait]]:
     """The pictures to keep of each, best first, cut from the film in one pass."""
     wanted: dict[float, list[tuple[_Case, Look]]] = {}
@@ -268,7 +269,7 @@ class _Filing:
 
     file: CastFile
     holdings: Holdings
-    reel: Reel
+    reel: FilmPictures
     rate: float
     pictures: list[Picture]
 

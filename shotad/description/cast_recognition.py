@@ -196,17 +196,17 @@ def recognise(
         return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
     if bench.given.cast is not None:
         note_use(bench.given.cast.path, (run or bench.folder).path)
-    desk = FaceMatcher(bench, cast, run)
-    seen = desk.named(plans, prepared.shots)
+    matcher = FaceMatcher(bench, cast, run)
+    seen = matcher.named(plans, prepared.shots)
     film = bench.film.info.name
-    known = tuple(member.id for member in cast if member.says and member.id in desk.known)
+    known = tuple(member.id for member in cast if member.says and member.id in matcher.known)
     done = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
         presence = presence_of(plan, characters, known, seen, bench.config.cast)
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
-    bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, desk.models, seen))
-    warnings = (*cast.warnings, *desk.warnings, *_unrevealed(cast, film))
+    bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, matcher.models, seen))
+    warnings = (*cast.warnings, *matcher.warnings, *_unrevealed(cast, film))
     return Recognised(tuple(done), _in_shots(cast, seen), warnings)
 
 

@@ -49,10 +49,8 @@ class Complaint:
     text: str
 
 
-def complaints_about(
-    line: str, budget: int, *, language: str = "en", previous: Sequence[str] = ()
-) -> tuple[Complaint, ...]:
-    """What to ask a model to do better in one line; ``previous`` are the lines before it, oldest first.
+def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[Complaint, ...]:
+    """What to ask a model to do better in one line.
 
     One complaint for each rule. ``budget`` is in English words. The rules on words are English, as in
     `check_line`; of other languages it is only told whether a line is in them at all.
@@ -60,7 +58,7 @@ def complaints_about(
     if budget < 1:
         raise ValueError(f"a line must be allowed at least one word, got budget = {budget}")
     found: dict[str, list[Finding]] = {}
-    for finding in check_line(line, previous=previous, language=language, limits=_ASKED):
+    for finding in check_line(line, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
     about_rules = [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
     about_task = _of_the_task(line) if is_english(language) else _of_the_language(line, language)
@@ -234,7 +232,6 @@ _ADVICE: Mapping[str, _Advice] = {
     "L3": lambda line, found: f"It says {_cited(line, found)}. Leave out camera, shots and frames.",
     "L4": lambda line, found: f"It says {_cited(line, found)}. Say only what is seen: no mood, no guess.",
     "L5": lambda line, found: f"It says {_cited(line, found)}. Give the sentence alone, as plain text.",
-    "L9": lambda line, found: "It says the same as a line before. Say something else that takes place.",
     "L13": lambda line, found: f"It says {_cited(line, found)}. Use the first name without a title.",
 }
 

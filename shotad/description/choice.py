@@ -36,6 +36,7 @@ from shotad.description.conversation import (
     slot_seed,
     usage_record,
 )
+from shotad.description.stage2_answer import THOUGHTS
 from shotad.description.templates import material, question, render
 from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 from shotad.script import (
@@ -182,9 +183,9 @@ def repeats(line: Line, said: Sequence[str]) -> bool:
     return any(is_near_copy(line.text, before) for before in said[-LAST:])
 
 
-def distance(line: str, said: Sequence[str], fading: float = FADING) -> float:
+def distance(line: str, said: Sequence[str]) -> float:
     """How far a line is from what was said, 0 to 1 (oldest first; older lines count less)."""
-    near = (similarity(line, before) * fading**age for age, before in enumerate(reversed(said)))
+    near = (similarity(line, before) * FADING**age for age, before in enumerate(reversed(said)))
     return 1.0 - max(near, default=0.0)
 
 
@@ -493,7 +494,7 @@ def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     >>> choice_in('Sure! {"choice": "2"}', ["He sits.", "He stands."])
     1
     """
-    text = _THOUGHTS.sub(" ", answer).strip()
+    text = THOUGHTS.sub(" ", answer).strip()
     for reading in (_in_json, _in_words):
         numbers = reading(text)
         if len(numbers) == 1:
@@ -504,7 +505,6 @@ def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     return _written_out(text, lines)
 
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -20,14 +20,19 @@ from shotad.core import (
     Clip,
     Engine,
     EngineError,
+    Foreseeable,
     Identity,
     Message,
+    Preparing,
+    Progress,
     Reply,
     Request,
     ShotadError,
     Usage,
+    key_of,
     span,
     waiting,
+    weights_file,
 )
 from shotad.engines import Belt, CalledOff, Flow, begun
 
@@ -60,7 +65,7 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class ProfileNames:
     """Whose time it is, in the profile: ``asks`` is at work while an engine answers, and waits for ``awaits``
     where there is nothing to ask. ``feeds`` makes what is asked, and waits where it is too far ahead."""
 
@@ -79,7 +84,7 @@ class Rooms:
 
 def converse(
     inquiries: Iterable[Named], engines: Mapping[Who, Engine], *, window: int | None = None,
-    clip_of: ClipOf | None = None, rooms: Rooms = Rooms(), flow: Flow | None = None,
+    clip_of: ClipOf | None = None, profile: ProfileNames = ProfileNames(), flow: Flow | None = None,
 ) -> Generator[Told, None, None]:  # fmt: skip
     """The record of each inquiry as soon as it is there, in any order.
 
@@ -89,11 +94,11 @@ def converse(
     """
     flights = max(engine.abilities.in_flight for engine in engines.values())
     if flights > 1:
-        yield from _in_threads(inquiries, engines, flights, clip_of, rooms, flow)
+        yield from _in_threads(inquiries, engines, flights, clip_of, profile, flow)
         return
     batch = max(engine.abilities.batch for engine in engines.values())
-    with ahead(inquiries, batch, rooms, flow) as source:
-        yield from _in_batches(source, engines, window or batch, clip_of, rooms)
+    with ahead(inquiries, batch, profile, flow) as source:
+        yield from _in_batches(source, engines, window or batch, clip_of, profile)
 
 
 def _in_batches(
@@ -101,7 +106,7 @@ def _in_batches(
     engines: Mapping[Who, Engine],
     window: int,
     clip_of: ClipOf | None,
-    rooms: Rooms,
+    profile: ProfileNames,
 ) -> Iterator[Told]:
     running: deque[_Running] = deque()
     speaker: Who | None = None
@@ -117,7 +122,7 @@ def _in_batches(
         asked = _gathered(running, speaker, engine.abilities.batch)
         turns = [turn for one in asked for turn in one.turns]
         requests = [_request(turn, clip_of) for turn in turns]
-        with rooms.at_work():
+        with profile.at_work():
             replies = iter(ask_all(engine, requests))
         for one in asked:
             running.remove(one)
@@ -170,12 +175,12 @@ def _in_threads(
     engines: Mapping[Who, Engine],
     flights: int,
     clip_of: ClipOf | None,
-    rooms: Rooms,
+    profile: ProfileNames,
     within: Flow | None,
 ) -> Iterator[Told]:
     """Each inquiry in a thread of its own. One thread reads the source, one inquiry ahead."""
     with Flow(within) as flow:
-        talks = _Talks(engines, flights, clip_of, rooms, flow)
+        talks = _Talks(engines, flights, clip_of, profile, flow)
         flow.begin(talks.read, inquiries, name="reading ahead")
         try:
             while talks.go_on:
@@ -208,10 +213,15 @@ class _Talks:
     """
 
     def __init__(
-        self, engines: Mapping[Who, Engine], flights: int, clip_of: ClipOf | None, rooms: Rooms, flow: Flow
+        self,
+        engines: Mapping[Who, Engine],
+        flights: int,
+        clip_of: ClipOf | None,
+        profile: ProfileNames,
+        flow: Flow,
     ) -> None:
         self.failure: BaseException | None = None
-        self._engines, self._flights, self._clip_of, self._rooms = engines, flights, clip_of, rooms
+        self._engines, self._flights, self._clip_of, self._profile = engines, flights, clip_of, profile
         self._under_way: set[Future[Told]] = set()
         self._waiting: deque[Named] = deque()
         self._more = True
@@ -248,7 +258,7 @@ class _Talks:
 
     def next_done(self) -> list[Future[Told]]:
         """What has been answered when the next thing happens; begins what can be begun."""
-        with nullcontext() if self._under_way else self._rooms.idle():
+        with nullcontext() if self._under_way else self._profile.idle():
             news = next(self._mail)
         if isinstance(news, Future):
             self._under_way.discard(news)
@@ -311,7 +321,7 @@ class _Talks:
         with self._seats[who]:
             if self._stopped:
                 raise CancelledError
-            with self._rooms.at_work():
+            with self._profile.at_work():
                 return tuple(ask_all(self._engines[who], requests))
 
     def _locked(self, slot_id: str) -> Clip:
@@ -332,11 +342,25 @@ def _request(turn: Turn, clip_of: ClipOf | None) -> Request:
 
 @contextmanager
 def ahead(
-    source: Iterable[_Item], number: int, rooms: Rooms = Rooms(), within: Flow | None = None
+    source: Iterable[_Item], number: int, profile: ProfileNames = ProfileNames(), within: Flow | None = None
 ) -> Iterator[Iterator[_Item]]:
     """Items of a source, read in a thread, ``number`` of them before they are wanted."""
     with Flow(within) as flow:
-        yield flow.ahead(source, number, maker=rooms.feeds, taker=rooms.asks, of=rooms.awaits)
+        yield flow.ahead(source, number, maker=profile.feeds, taker=profile.asks, of=profile.awaits)
+
+
+def make_ready(engine: Engine, progress: Progress) -> None:
+    """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
+    if isinstance(engine, Preparing):
+        engine.get_ready(progress)
+    for name in engine.abilities.weights:
+        weights_file(name, progress)
+
+
+def ready_if_here(engine: Engine) -> None:
+    """The same for an estimate, where nothing has to be fetched for it."""
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()
 
 
 def slot_seed(seed: int, slot_id: str) -> int:
@@ -433,3 +457,11 @@ def request_record(request: Request, identity: Identity) -> dict[str, Any]:
         "schema": request.schema,
         "notes": request.notes,
     }
+
+
+def of_other(record: Mapping[str, Any], maker: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Slot and maker of an answer by another engine, which may have been paid for; None for one of ``maker``
+    and for a failed one."""
+    if record.get("error") is not None or record.get("maker") == maker:
+        return None
+    return str(record.get("slot")), key_of(record.get("maker"))

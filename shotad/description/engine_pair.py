@@ -11,18 +11,15 @@ from shotad.core import (
     Config,
     Engine,
     EngineError,
-    Foreseeable,
-    Preparing,
     Progress,
     Reply,
     Request,
     Stage,
     language_of,
     obtainable,
-    weights_file,
     weights_folder,
 )
-from shotad.description.conversation import Who
+from shotad.description.conversation import Who, make_ready, ready_if_here
 from shotad.description.usage import Terms
 from shotad.engines import CalledOff, Flow, LocalModel, check_fits, make_engine, notice, stage_engines
 from shotad.script import DEFAULT as EMBEDDINGS, Maker, check_installed
@@ -63,10 +60,7 @@ class Engines:
         """
         self.check_machine(config)
         for engine in (self.looks, self.writes):
-            if isinstance(engine, Preparing):
-                engine.get_ready(progress)
-            for name in engine.abilities.weights:
-                weights_file(name, progress)
+            make_ready(engine, progress)
         if config.verify.on and not self.looks.abilities.converses:
             name = self.looks.identity.engine
             raise EngineError(
@@ -88,8 +82,7 @@ class Engines:
     def ready_if_here(self) -> None:
         """Make ``identity`` final where that needs nothing to be fetched."""
         for engine in (self.looks, self.writes):
-            if isinstance(engine, Foreseeable):
-                engine.ready_if_here()
+            ready_if_here(engine)
 
     def in_turn(self, config: Config) -> bool:
         """Whether a line's question depends on the lines before it."""
@@ -128,13 +121,13 @@ class Engines:
             return True
         return isinstance(self.looks, LocalModel) and _has_gpu(config)
 
-    def seated(self, config: Config, flow: Flow) -> Engines:
+    def limited(self, config: Config, flow: Flow) -> Engines:
         """The same for several threads: none gets more calls at once than it takes, and none is begun when
-        ``flow`` has stopped. Both stages share the seats of one server."""
+        ``flow`` has stopped. Both stages share the limit of one server."""
         looks, writes = (threading.BoundedSemaphore(e.abilities.in_flight) for e in (self.looks, self.writes))
         if _one_server(self.looks, self.writes, config):
             writes = looks
-        return Engines(_Seated(self.looks, looks, flow), _Seated(self.writes, writes, flow))
+        return Engines(_Limited(self.looks, looks, flow), _Limited(self.writes, writes, flow))
 
 
 def _is_model(engine: Engine) -> bool:
@@ -156,16 +149,16 @@ def _one_server(looks: Engine, writes: Engine, config: Config) -> bool:
     return (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
 
 
-class _Seated:
+class _Limited:
     """An engine that several threads ask."""
 
-    def __init__(self, engine: Engine, seats: threading.BoundedSemaphore, flow: Flow) -> None:
+    def __init__(self, engine: Engine, limit: threading.BoundedSemaphore, flow: Flow) -> None:
         self.identity, self.abilities = engine.identity, engine.abilities
-        self._engine, self._seats, self._flow = engine, seats, flow
+        self._engine, self._limit, self._flow = engine, limit, flow
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """As the engine's own. Raises CalledOff where nothing more is to be asked."""
-        with self._seats:
+        with self._limit:
             if self._flow.stopped:
                 raise CalledOff
             return self._engine.generate(requests)

@@ -92,7 +92,6 @@ def script_material(
     *,
     speech: Path | None = None,
     cast: Path | None = None,
-    end: float | None = None,
 ) -> Material:
     """A script of any format, with what is given beside it. Raises ScriptError, SubtitleError, CastError."""
     return Material(
@@ -310,7 +309,6 @@ def read_screen(
     config: Config,
     speech: Sequence[Interval] = (),
     *,
-    again: bool = False,
     progress: Progress | None = None,
 ) -> tuple[TextFact, ...]:
     """The texts that a film shows, by first sighting, from `RECORD` in ``folder`` where they stand already.
@@ -322,7 +320,7 @@ def read_screen(
 
     with open_film(path, reader=config.film.reader) as film:
         key = _key(film.info.fingerprint, speech)
-        known = None if again or folder is None else kept_texts(folder, film.info.fingerprint, key)
+        known = None if folder is None else kept_texts(folder, film.info.fingerprint, key)
         if known is not None:
             return known
         found = _read_texts(film, speech, progress or NoProgress())

@@ -80,14 +80,14 @@ def describe(
         engines.get_ready(config, bench.progress)
         get_ready(bench)
     with Flow() as flow:
-        asked = engines.seated(config, flow)
+        limited = engines.limited(config, flow)
         with span("load"):
-            insight = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
-        looking = Stage1Runner(bench, asked.looks, flow)
-        prepared = prepare(bench, EarlyLooks(bench, engines, looking, insight).watch)
-        understood = insight.outline(prepared)
+            builder = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
+        stage1 = Stage1Runner(bench, limited.looks, flow)
+        prepared = prepare(bench, EarlyLooks(bench, engines, stage1, builder).watch)
+        understood = builder.outline(prepared)
         written = write_as_they_come(
-            SlotStream.out_of(understood, insight), looking, prepared, bench, asked, flow
+            SlotStream.out_of(understood, builder), stage1, prepared, bench, limited, flow
         )
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
@@ -101,25 +101,23 @@ def describe(
 def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> Written:
     """The cue of each plan: a line, silent or failed."""
     with Flow() as flow:
-        seated = engines.seated(bench.config, flow)
-        looking = Stage1Runner(bench, seated.looks, flow)
-        return write_as_they_come(SlotStream.of(plans), looking, prepared, bench, seated, flow)
+        limited = engines.limited(bench.config, flow)
+        stage1 = Stage1Runner(bench, limited.looks, flow)
+        return write_as_they_come(SlotStream.of(plans), stage1, prepared, bench, limited, flow)
 
 
 def write_as_they_come(
-    course: SlotStream, looking: Stage1Runner, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
+    stream: SlotStream, stage1: Stage1Runner, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
 ) -> Written:
     """The same of plans that are still being made; ``engines`` are those that several threads may ask."""
-    written = Written(seen=looking.made)
-    desk = Stage2Runner(bench, engines, prepared, written, flow)
+    written = Written(seen=stage1.made)
+    stage2 = Stage2Runner(bench, engines, prepared, written, flow)
     beside = engines.beside(bench.config) and not reads_alone(bench)
-    pairs = looking.pairs(course, beside=beside)
-    desk.write(pairs if beside else list(pairs), len(course.sketches))
-    written.early, written.in_vain = looking.early, looking.in_vain
-    if looking.early:
-        bench.folder.note(
-            f"{looking.early} slots looked at while shots were found, {looking.in_vain} in vain"
-        )
+    pairs = stage1.pairs(stream, beside=beside)
+    stage2.write(pairs if beside else list(pairs), len(stream.sketches))
+    written.early, written.in_vain = stage1.early, stage1.in_vain
+    if stage1.early:
+        bench.folder.note(f"{stage1.early} slots looked at while shots were found, {stage1.in_vain} in vain")
     return written
 
 

@@ -16,7 +16,6 @@ from shotad.core import (
     Engine,
     EngineError,
     Message,
-    Preparing,
     Progress,
     Reply,
     Request,
@@ -24,7 +23,6 @@ from shotad.core import (
     WorkFolder,
     is_english,
     key_of,
-    weights_file,
 )
 from shotad.description.checks import (
     REPEATED,
@@ -39,6 +37,7 @@ from shotad.description.conversation import (
     Turn,
     converse,
     identity_record,
+    make_ready,
     prompt_record,
     request_record,
     slot_seed,
@@ -46,7 +45,7 @@ from shotad.description.conversation import (
 )
 from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
-from shotad.description.stage1_answer import parse_stage2
+from shotad.description.stage2_answer import parse_stage2
 from shotad.description.templates import material, question, render
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (
@@ -307,10 +306,7 @@ def shortener(
     engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
     check_prompts(TEMPLATES)
     if not engines:
-        if isinstance(engine, Preparing):
-            engine.get_ready(progress)
-        for name in engine.abilities.weights:
-            weights_file(name, progress)
+        make_ready(engine, progress)
     found = make_shortener(engine, config, folder.log_of_records(LOG))
     if found is None:
         raise EngineError(

@@ -63,8 +63,6 @@ from shotad.script import (
     track_lock,
 )
 
-__all__ = ["Redone", "Result", "redo"]
-
 
 @dataclass(frozen=True, slots=True)
 class Redone:
@@ -111,14 +109,14 @@ def redo(
     engines.get_ready(config, bench.progress)
     get_ready(bench)
     asks, warnings = _asks(chosen, prepared, bench, engines)
-    desk = SlotRewriter(track, prepared, bench, engines)
+    rewriter = SlotRewriter(track, prepared, bench, engines)
     done = Redone((), warnings=warnings)
-    for result in desk.work(asks):
+    for result in rewriter.work(asks):
         done = _with(done, result, folder, own)
     drawn: tuple[Path, ...] = ()
     if sheet and done.files:
         drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
-    spent = used(desk.seen, desk.lines, engines.terms(config), desk.other)
+    spent = used(rewriter.seen, rewriter.lines, engines.terms(config), rewriter.other)
     return replace(done, sheet=drawn, used=spent)
 
 

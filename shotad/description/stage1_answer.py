@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from shotad.core import Description, RefusalError, ScriptError
-from shotad.description.stage2_answer import is_nothing, is_refusal, parse_stage2, plain, quoted, refuses
+from shotad.description.stage2_answer import is_nothing, is_refusal, plain, quoted, refuses
 from shotad.script import split_sentences
 
 _FENCED = re.compile(r"\A\s*+(?:[^\n{]{0,200}\n)?\s*+(?:```\w*\s*+)?(?=\{)")
@@ -98,8 +98,6 @@ def _bullets_ended(text: str) -> str:
             lines[at] = f"{lines[at].rstrip()}."
     return "\n".join(lines)
 
-
-__all__ = ["WHOLE", "parse_stage1", "parse_stage2"]
 
 WHOLE = "Description"
 """Heading of an answer that kept to none of the steps."""

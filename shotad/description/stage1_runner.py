@@ -29,7 +29,7 @@ from shotad.core import (
     span,
 )
 from shotad.description.clip_builder import ClipBuilder, ClipDraft, ClipPlans
-from shotad.description.conversation import Named, Rooms, Who, converse, identity_record
+from shotad.description.conversation import Named, ProfileNames, Who, converse, identity_record, of_other
 from shotad.description.engine_pair import Engines
 from shotad.description.preparing import Bench, Heard
 from shotad.description.slotplan import SlotPlan
@@ -80,14 +80,7 @@ def tidied(log: RecordLog, keys: Sequence[str], bench: Bench, maker: Record) -> 
     The last answers of other engines are kept aside: they may have been paid for.
     """
     if bench.given.start <= 0 and bench.given.end is None:
-        log.keep(keys, lambda record: _of_other(record, maker))
-
-
-def _of_other(record: Record, maker: Record) -> tuple[str, str] | None:
-    """Slot and maker of an answer by another engine; None for one of ``maker`` and for a failed one."""
-    if record.get("error") is not None or record.get("maker") == maker:
-        return None
-    return str(record.get("slot")), key_of(record.get("maker"))
+        log.keep(keys, lambda record: of_other(record, maker))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +98,10 @@ class SlotStream:
         return SlotStream(tuple(plans), tuple(plans), plans)
 
     @staticmethod
-    def out_of(outline: ClipPlans, insight: ClipBuilder) -> SlotStream:
+    def out_of(outline: ClipPlans, builder: ClipBuilder) -> SlotStream:
         """Plans that are still being made."""
         sketches = tuple(sketch.plan for sketch in outline.sketches)
-        return SlotStream(sketches, tuple(map(insight.known, outline.sketches)), insight.plans(outline))
+        return SlotStream(sketches, tuple(map(builder.known, outline.sketches)), builder.plans(outline))
 
 
 class Stage1Runner:
@@ -124,10 +117,10 @@ class Stage1Runner:
         self._bench, self._engine, self._flow = bench, engine, flow
         self._pixels = key_of(bench.film_key, bench.frames.key)
         self._log = bench.folder.log_of_records("stage1")
-        self._course: Belt[SlotStream] = flow.belt(maker="shots", taker="frames")
+        self._stream: Belt[SlotStream] = flow.belt(maker="shots", taker="frames")
         self._news: Belt[str] = flow.belt()
         self._sketches: Belt[ClipDraft] | None = None
-        self._insight: ClipBuilder | None = None
+        self._builder: ClipBuilder | None = None
         self._order: list[tuple[SlotPlan, str]] = []
         self._settled: set[str] = set()
         self._slots: dict[str, str] = {}
@@ -136,17 +129,17 @@ class Stage1Runner:
         self._counted: set[str] = set()
         self._task: Task = NoProgress().task("", None, "")
 
-    def begin_early(self, insight: ClipBuilder) -> Belt[ClipDraft]:
+    def begin_early(self, builder: ClipBuilder) -> Belt[ClipDraft]:
         """Begin to look, in a thread, at what is laid on the belt that is returned."""
         sketches: Belt[ClipDraft] = self._flow.belt(maker="shots", taker="grammar")
-        self._insight, self._sketches = insight, sketches
+        self._builder, self._sketches = builder, sketches
         self._flow.begin(self._look, name="stage1", asks=True)
         return sketches
 
-    def pairs(self, course: SlotStream, *, beside: bool) -> Iterator[Pair]:
+    def pairs(self, stream: SlotStream, *, beside: bool) -> Iterator[Pair]:
         """What Stage I says of each slot, in order: ``beside`` other work, as soon as it is there, or when
         all is. Raises what stops the run, after what can still be had."""
-        self._course.put(course)
+        self._stream.put(stream)
         if self._sketches is not None:
             # Of these all is known now: they come with the others, so that Stage II waits for none of them.
             self._sketches.cut()
@@ -157,7 +150,7 @@ class Stage1Runner:
         if not beside:
             for _ in self._news:
                 pass
-        for place in range(len(course.sketches)):
+        for place in range(len(stream.sketches)):
             while not self._is_ready(place) and next(self._news, None) is not None:
                 pass
             plan, key = self._order[place]
@@ -187,8 +180,8 @@ class Stage1Runner:
     def _answers(self) -> Iterator[str]:
         """The key of each record that is new."""
         talks: dict[Who, Engine] = {"looks": self._engine}
-        rooms = Rooms("stage1", "frames", feeds="frames")
-        with closing(converse(self._inquiries(), talks, rooms=rooms, flow=self._flow)) as answers:
+        profile = ProfileNames("stage1", "frames", feeds="frames")
+        with closing(converse(self._inquiries(), talks, profile=profile, flow=self._flow)) as answers:
             for key, record in answers:
                 self.made.append(self._flow.kept(self._log.add, key, record))
                 yield self._settle(key)
@@ -204,11 +197,11 @@ class Stage1Runner:
 
     def _inquiries(self) -> Iterator[Named]:
         """What is to be asked; clips are read as it is drawn."""
-        if self._insight is not None and self._sketches is not None:
-            plans = self._insight.early(self._sketches)
+        if self._builder is not None and self._sketches is not None:
+            plans = self._builder.early(self._sketches)
             for plan in self._flow.ahead(plans, PLANS_AHEAD, name="grammar", maker="grammar", taker="frames"):
                 yield from self._early(plan)
-        yield from self._all(next(self._course))
+        yield from self._all(next(self._stream))
 
     def _early(self, plan: SlotPlan) -> Iterator[Named]:
         """The inquiry of a slot that is not there yet, and has not failed before: that one is asked last."""
@@ -219,15 +212,15 @@ class Stage1Runner:
             self._asked_early.add(question.key)
             yield self._inquiry(question, clip)
 
-    def _all(self, course: SlotStream) -> Iterator[Named]:
+    def _all(self, stream: SlotStream) -> Iterator[Named]:
         """The inquiries of all slots whose answers are missing; of those that failed before last."""
-        sure = self._surely_missing(course)
+        sure = self._surely_missing(stream)
         read = _InOrder(
             clips([ClipPlan(p.slot.id, p.frames) for p in sure], self._bench.frames.pictures), sure
         )
-        self._announce(course)
+        self._announce(stream)
         again: list[Stage1Question] = []
-        for plan in self._flowing(course):
+        for plan in self._flowing(stream):
             question = self._question(plan)
             self._order.append((plan, question.key))
             record = self._log.get(question.key)
@@ -256,13 +249,13 @@ class Stage1Runner:
             yield self._inquiry(left.pop(name), clip)
         self._unread += left.values()
 
-    def _surely_missing(self, course: SlotStream) -> list[SlotPlan]:
+    def _surely_missing(self, stream: SlotStream) -> list[SlotPlan]:
         """The slots whose clips are wanted whatever their film grammar is: one pass reads them all. The
         clips of others are read one by one, if it turns out that they are wanted."""
         recorded = {str(record.get("slot")) for record in self._log.records()}
         recorded.update(self._slots.values())
         missing = []
-        for sketch, plan in zip(course.sketches, course.known, strict=True):
+        for sketch, plan in zip(stream.sketches, stream.known, strict=True):
             if plan is None:
                 wanted = sketch.slot.id not in recorded
             else:
@@ -272,23 +265,23 @@ class Stage1Runner:
                 missing.append(sketch)
         return missing
 
-    def _announce(self, course: SlotStream) -> None:
+    def _announce(self, stream: SlotStream) -> None:
         """A task for the slots that are not settled yet, as far as that is known."""
-        done = {plan.slot.id for plan in course.known if plan is not None and self._is_answered(plan)}
-        self._counted = {sketch.slot.id for sketch in course.sketches} - done
+        done = {plan.slot.id for plan in stream.known if plan is not None and self._is_answered(plan)}
+        self._counted = {sketch.slot.id for sketch in stream.sketches} - done
         if self._counted:
             self._task = self._bench.progress.task("Looking at the film", len(self._counted), "slots")
 
     def _is_answered(self, plan: SlotPlan) -> bool:
         return is_done(self._log.get(self._question(plan).key))
 
-    def _flowing(self, course: SlotStream) -> Iterable[SlotPlan]:
+    def _flowing(self, stream: SlotStream) -> Iterable[SlotPlan]:
         """The plans, which are made while the clips of those before them are read and asked about."""
-        if None not in course.known:
-            return course.plans
+        if None not in stream.known:
+            return stream.plans
         if self._bench.config.compute.overlap == "none" or reads_alone(self._bench):
-            return list(course.plans)
-        return self._flow.ahead(course.plans, PLANS_AHEAD, name="grammar", maker="grammar", taker="frames")
+            return list(stream.plans)
+        return self._flow.ahead(stream.plans, PLANS_AHEAD, name="grammar", maker="grammar", taker="frames")
 
     def _question(self, plan: SlotPlan) -> Stage1Question:
         question = stage1_question(plan, self._engine, self._bench.config, self._pixels)
@@ -339,9 +332,9 @@ in blocks."""
 class EarlyLooks:
     """Hands Stage I those slots that will not change any more."""
 
-    def __init__(self, bench: Bench, engines: Engines, looking: Stage1Runner, insight: ClipBuilder) -> None:
+    def __init__(self, bench: Bench, engines: Engines, runner: Stage1Runner, builder: ClipBuilder) -> None:
         self._bench, self._engines = bench, engines
-        self._looking, self._insight = looking, insight
+        self._runner, self._builder = runner, builder
 
     def watch(self, heard: Heard) -> OnShots | None:
         """Who is to be told of shots, where early looks are of use; asked before the pass over the picture.
@@ -354,14 +347,14 @@ class EarlyLooks:
         fixed = given.slots is not None or given.cast is not None or bool(heard.hand)
         if part or fixed or frames.exact or not self._engines.gains_early(self._bench.config):
             return None
-        return _Watch(self._bench, heard, self._insight, self._looking.begin_early(self._insight)).on_shots
+        return _Watch(self._bench, heard, self._builder, self._runner.begin_early(self._builder)).on_shots
 
 
 class _Watch:
     """What is final so far: gaps with their slots, of which the first ``_waiting`` are not shown yet."""
 
-    def __init__(self, bench: Bench, heard: Heard, insight: ClipBuilder, sketches: Belt[ClipDraft]) -> None:
-        self._bench, self._heard, self._insight, self._sketches = bench, heard, insight, sketches
+    def __init__(self, bench: Bench, heard: Heard, builder: ClipBuilder, sketches: Belt[ClipDraft]) -> None:
+        self._bench, self._heard, self._builder, self._sketches = bench, heard, builder, sketches
         self._end = bench.film.info.duration
         moments = credit_moments(self._end - UNSURE_END) if bench.config.slots.find_credits else []
         self._until = moments[0] - BREATH if moments else self._end - UNSURE_END
@@ -384,7 +377,7 @@ class _Watch:
             )
         prepared = Prepared(self._bench.film.info, self._end, all_, self._heard.speech, (), ())
         while self._waiting:
-            sketch = self._insight.sketch(self._waiting[0], prepared)
+            sketch = self._builder.sketch(self._waiting[0], prepared)
             if not _is_final(sketch, len(known), _readable(self._bench.frames, until)):
                 return
             self._sketches.put(sketch)

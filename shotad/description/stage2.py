@@ -7,7 +7,7 @@ wrong, and, where that is set, looked for in the frames. Whatever comes of it st
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,8 +50,7 @@ from shotad.description.conversation import (
 )
 from shotad.description.prompts import Stage2Prompt, answer_schema, stage2_messages
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1_answer import parse_stage2
-from shotad.description.stage2_answer import quoted
+from shotad.description.stage2_answer import parse_stage2, quoted
 from shotad.description.templates import prompt_hash
 from shotad.description.verify import (
     VERDICT_TOKENS,
@@ -65,8 +64,6 @@ from shotad.script import cast_mentions, own_signs
 
 REPAIRS = tuple(name for name in REPAIR_TEMPLATES if name.startswith("stage2/"))
 VERIFICATION = tuple(VERIFY_TEMPLATES)
-
-__all__ = ["Question", "failed", "inquiry", "question"]
 
 
 def question(
@@ -146,11 +143,6 @@ def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
     if config.verify.on and draft.lines:
         yield from draft.verified()
     return draft.record(engine.identity)
-
-
-def failed(record: Mapping[str, Any]) -> str | None:
-    """Why Stage II has no line, or None where it answered (also with silence)."""
-    return record["error"]  # type: ignore[no-any-return]
 
 
 Asking = Generator[tuple[Turn, ...], tuple[Reply, ...], None]

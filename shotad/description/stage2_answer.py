@@ -30,7 +30,7 @@ _QUOTES = str.maketrans(
         "，": ", ",
     }
 )
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"(?<=[\"'}\],])[ \t]*//[^\n\"']*+$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ \t]*+\|[ \t]*+(?:\d{1,2}[ \t]*+\|)?(.*)\|[ \t]*$", re.MULTILINE)
 _TOKENS = re.compile(
@@ -119,7 +119,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     """
     if candidates < 1:
         raise ValueError(f"at least one candidate must be asked for, got {candidates}")
-    body = _FENCE.sub("\n", _THOUGHTS.sub("", plain_quotes(text))).strip()
+    body = _FENCE.sub("\n", THOUGHTS.sub("", plain_quotes(text))).strip()
     body = _COMMENT.sub("", body)
     if cut:
         body = _before_the_cut(body)
@@ -166,7 +166,7 @@ def plain_quotes(text: str) -> str:
 
 def plain(text: str) -> str:
     """Text without Markdown: no emphasis, no heading signs, no bullets, single blanks."""
-    unmarked = re.sub(r"[*#`]+|(?<!\w)_+|_+(?!\w)", "", _THOUGHTS.sub("", plain_quotes(text)))
+    unmarked = re.sub(r"[*#`]+|(?<!\w)_+|_+(?!\w)", "", THOUGHTS.sub("", plain_quotes(text)))
     unbulleted = re.sub(r"^[ \t]*(?:[-•>]+[ \t]+)?", "", unmarked, flags=re.MULTILINE)
     return re.sub(r"[ \t]+", " ", unbulleted).strip()
 

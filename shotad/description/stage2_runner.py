@@ -29,7 +29,7 @@ from shotad.core import (
 )
 from shotad.description import stage1, stage2
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation, make_chooser
-from shotad.description.conversation import Named, Rooms, ask_all, converse, identity_record
+from shotad.description.conversation import Named, ProfileNames, ask_all, converse, identity_record
 from shotad.description.engine_pair import Engines
 from shotad.description.language_id import other_language
 from shotad.description.preparing import Bench
@@ -134,7 +134,7 @@ class Stage2Runner:
             self._engines.at_work(self._config),
             window=window,
             clip_of=self._clip_of,
-            rooms=Rooms("stage2", "stage1"),
+            profile=ProfileNames("stage2", "stage1"),
             flow=self._flow,
         )
         with closing(answers):
@@ -245,8 +245,6 @@ class Kept:
         if self.log is not None:
             self.made.append(self.log.add(key, record))
 
-
-__all__ = ["SILENT", "Around", "Line", "cue_of", "one_line"]
 
 Answers = tuple[Mapping[str, Any], Mapping[str, Any] | None]
 """The records of Stage I and Stage II."""

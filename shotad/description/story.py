@@ -34,17 +34,6 @@ from shotad.description.stage2_answer import is_nothing, is_refusal, plain
 from shotad.description.templates import material, question, render, tokens_in
 from shotad.script import Cue, capitals_are_names, names_in
 
-__all__ = [
-    "STORY_TEMPLATES",
-    "due",
-    "names_in",
-    "names_in_use",
-    "parse_renewal",
-    "renewal_messages",
-    "story_text",
-    "tokens_in",
-]
-
 STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "story/context": ("blocks",),
     "story/so-far": ("note",),

@@ -18,12 +18,10 @@ from shotad.core import (
     Config,
     Engine,
     EngineError,
-    Foreseeable,
     GivenCast,
     Interval,
     Language,
     NoProgress,
-    Preparing,
     Progress,
     RecordLog,
     Slot,
@@ -34,9 +32,8 @@ from shotad.core import (
     language_of,
     reported,
     slots_of,
-    weights_file,
 )
-from shotad.description.conversation import identity_record, prompt_record, slot_seed
+from shotad.description.conversation import identity_record, of_other, prompt_record, slot_seed
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.templates import check_templates, cut_to_words, prompt_hash
 from shotad.description.translation_prompt import (
@@ -70,8 +67,6 @@ from shotad.script import (
     with_translation_scripts,
 )
 from shotad.sight import load_cast
-
-__all__ = ["FailedLine", "Plan", "Translated", "between", "foresee_translation", "translate_track"]
 
 Record = Mapping[str, Any]
 
@@ -214,7 +209,7 @@ def translate_track(
                     said[one.line.id] = record["text"]
             task.advance(len(group))
     maker = identity_record(engine.identity)
-    log.keep(plan.keys, lambda record: _of_other(record, maker))
+    log.keep(plan.keys, lambda record: of_other(record, maker))
     return _put_together(track, plan, log, engine, config, made, len(open_))
 
 
@@ -259,13 +254,6 @@ def _is_done(record: Record | None) -> bool:
 
 def _text(record: Record | None) -> str:
     return str(record["text"]) if record is not None and not record["error"] else ""
-
-
-def _of_other(record: Record, maker: Record) -> tuple[str, str] | None:
-    """Line and maker of a translation by another engine, which may have been paid for."""
-    if record.get("error") or record.get("maker") == maker:
-        return None
-    return str(record.get("slot")), key_of(record.get("maker"))
 
 
 def _record(one: Attempted, batch: Batch, engine: Engine, config: Config, *, head: bool) -> dict[str, Any]:
@@ -358,20 +346,6 @@ def names_of(cast: GivenCast | None) -> tuple[str, ...]:
         return ()
     members = load_cast(cast.path, key=cast.key, photos=cast.photos)
     return tuple(dict.fromkeys(member.says for member in members if member.says))
-
-
-def make_ready(engine: Engine, progress: Progress) -> None:
-    """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
-    if isinstance(engine, Preparing):
-        engine.get_ready(progress)
-    for name in engine.abilities.weights:
-        weights_file(name, progress)
-
-
-def ready_if_here(engine: Engine) -> None:
-    """The same for an estimate, where nothing has to be fetched for it."""
-    if isinstance(engine, Foreseeable):
-        engine.ready_if_here()
 
 
 def translate_into(

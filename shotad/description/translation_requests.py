@@ -15,7 +15,7 @@ from typing import Any
 
 from shotad.core import Engine, RefusalError, Reply, Request, ScriptError, TranslateSettings
 from shotad.description.conversation import ask_all, slot_seed, try_record
-from shotad.description.stage2_answer import MOST_FAILURES, is_nothing, is_refusal, quoted, refuses
+from shotad.description.stage2_answer import MOST_FAILURES, THOUGHTS, is_nothing, is_refusal, quoted, refuses
 from shotad.description.translation_prompt import (
     MISSING,
     REPEATED,
@@ -30,7 +30,6 @@ from shotad.description.translation_prompt import (
 )
 from shotad.script import clean_text, own_signs
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _TOKENS = re.compile(r"<\|[a-z_0-9]{2,30}\|>|</?s>|<(?:start|end)_of_turn>", re.IGNORECASE)
 _TEXT_KEYS = ("translation", "translated", "target", "text", "line")
 _STRING = r'"((?:[^"\\\n]|\\.)*)"'
@@ -44,7 +43,7 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
 
     Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
     """
-    body = _TOKENS.sub(" ", _THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
+    body = _TOKENS.sub(" ", THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
     found: dict[str, str] = {}
     for readings in (_in_json(body, ids), _in_pairs(body, ids), _bare(body, ids)):
         for name, said in readings:

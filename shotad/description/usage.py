@@ -214,12 +214,10 @@ class Outcome:
         return {**counts, "edited": sum(map(is_changed, self.track.cues))}
 
 
-def long_silences(
-    track: Track, speech: Sequence[Interval], described: Interval, longest: float = Limits().stretch
-) -> tuple[Interval, ...]:
-    """Stretches of ``described`` over ``longest`` seconds with neither speech nor AD (rule T5)."""
+def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
+    """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
     free = [part for gap in gaps(speech, track.film.duration) if (part := gap.clip(described))]
-    return tuple(silences([cue.interval for cue in track.heard], free, longest))
+    return tuple(silences([cue.interval for cue in track.heard], free, Limits().stretch))
 
 
 def money(amount: float) -> str:

@@ -49,15 +49,6 @@ from shotad.script import (
     split_sentences,
 )
 
-__all__ = [
-    "VERDICT_TOKENS",
-    "VERIFY_TEMPLATES",
-    "parse_verdicts",
-    "statements_in",
-    "statements_of",
-    "verify_messages",
-]
-
 VERIFY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "verify/system": (),
     "verify/user": ("medium", "labels", "people", "shots", "statements", "template"),

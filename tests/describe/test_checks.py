@@ -103,11 +103,6 @@ def test_a_line_over_its_budget_says_both_numbers() -> None:
     assert "at most 9" in found.text
 
 
-def test_a_line_like_one_before_is_asked_for_anew() -> None:
-    (found,) = complaints_about("She opens the gate.", 9, previous=["It rains.", "She opens a gate."])
-    assert found.rule == "L9"
-
-
 def test_one_complaint_for_each_rule() -> None:
     rules = [
         c.rule for c in complaints_about("We see him as he was: we know he was sad and seems angry.", 30)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import shotad.sight.text as text_module
+import shotad.sight
 from shotad.cli.lint import command
 from shotad.core import Box, Config, UsageError, WorkFolderError
 from shotad.description.lint_material import RECORD, kept_texts, read_screen
@@ -34,7 +34,7 @@ class Reads:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(text_module, "TextReader", Reads)
+    monkeypatch.setattr(shotad.sight, "TextReader", Reads)
     monkeypatch.setattr(Reads, "times", 0)
     return write_folder(tmp_path / "film.shotad", film_with())
 
