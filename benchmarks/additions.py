@@ -4,7 +4,7 @@
 
 The sample film is repeated to about five minutes and described by engines that stand in for a
 vision-language model and a language model: they answer with lines of a usual length, and of every tenth
-statement they say that it is not to be seen. Words are counted by `shotad.description.tokens`, frames as
+statement they say that it is not to be seen. Words are counted by `shotad.description.templates`, frames as
 Qwen2-VL counts them. Each row is a whole run; ratios are to the first.
 """
 
@@ -31,7 +31,7 @@ from shotad.core import (
     prompt_text,
 )
 from shotad.description import Engines, describe
-from shotad.description.tokens import tokens_in
+from shotad.description.templates import tokens_in
 from shotad.film import open_film
 
 DESCRIPTION = (

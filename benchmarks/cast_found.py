@@ -14,8 +14,7 @@ from cast_lab import Lab, judged
 from cast_truth import Share, owner_of, precision, shot_pairs, true_pairs
 
 from shotad.core import Cast, CastSettings, Member
-from shotad.description import join_of
-from shotad.description.casting import discovering
+from shotad.description import cast_discovery as discovering, join_of
 from shotad.sight import CastFile, FoundPerson, make_face_models, people_in, read_gallery
 from shotad.sight.gallery import mean_of
 

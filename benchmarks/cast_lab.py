@@ -16,7 +16,7 @@ from cast_truth import Judged, Truth, owner_of
 
 from shotad.core import Cast, Config, Given, Member, NoProgress, WorkFolder
 from shotad.description import Bench, prepare, understand
-from shotad.description.casting.recognise import FaceMatcher
+from shotad.description.cast_recognition import FaceMatcher
 from shotad.film import open_film
 
 QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}

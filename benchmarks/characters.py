@@ -43,7 +43,7 @@ from portraits import portraits
 
 from shotad.core import Cast, CastSettings, Image, Member, NoProgress, WorkFolder
 from shotad.description import prepare, understand
-from shotad.description.casting.reading import Source, Wanted, read_faces, ticks_in
+from shotad.description.cast_recognition import Source, Wanted, read_faces, ticks_in
 from shotad.film import open_film
 from shotad.sight import Gallery, identify, make_face_models, read_gallery
 from shotad.sight.gallery import Embeddings, mean_of

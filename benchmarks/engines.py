@@ -50,12 +50,11 @@ from shotad.core import (
     device_of,
     load_config,
 )
-from shotad.engines.local import model_cache as shelf
-from shotad.engines.local.answering import pad_token, padded
-from shotad.engines.local.chat import ChatModel
-from shotad.engines.local.loading import Loaded, Way
-from shotad.engines.local.vision import VisionModel
-from shotad.engines.local.wording import prompt_ids
+from shotad.engines import local_loading as shelf
+from shotad.engines.local_answers import pad_token, padded
+from shotad.engines.local_chat import ChatModel, prompt_ids
+from shotad.engines.local_loading import Loaded, Way
+from shotad.engines.local_vision import VisionModel
 from tests.vision_models import CHATML, QWEN_MARKS, make_clip, make_tokenizer
 
 MROPE = {"rope_type": "default", "rope_theta": 1e6}

@@ -28,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from scenedetect import AdaptiveDetector, detect
 
 from shotad.core import Clip, Config, ContextShot, Image, Interval, Role, Scene, Shot, weights_file
-from shotad.engines.embedded import observer as engine
-from shotad.engines.embedded.dense import describe
-from shotad.engines.embedded.sightings import Eyes, Passage, passages, shot_frames
+from shotad.engines import observer as engine
+from shotad.engines.observer import describe
+from shotad.engines.observer_sightings import Eyes, Passage, passages, shot_frames
 from shotad.sight import (
     EfficientDet,
     FaceFinder,

@@ -10,6 +10,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from transformers.utils import logging
 
+from shotad.core import ComputeSettings, LocalSettings
+from shotad.engines.local_loading import Kind, Loaded, load_way, way_of
+from shotad.engines.local_model import ModelPlace
+
 BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END = (
     "<|begin_of_text|>",
     "<|start_header_id|>",
@@ -139,3 +143,8 @@ def _teach(model: LlamaForCausalLM, words: list[int]) -> None:
         model.lm_head.weight.mul_(0.01)
         for word, following in itertools.pairwise(words):
             model.lm_head.weight[following] = 4 * places[word] / places[word].norm()
+
+
+def load(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
+    """The model in ``place``, not shared."""
+    return load_way(way_of(place, kind, compute, local))

@@ -33,8 +33,8 @@ from shotad.core import (
 from shotad.core.profiling import recording
 from shotad.description import Engines, Outcome, describe
 from shotad.engines import Belt
-from shotad.engines.embedded.narrator import Narrator
 from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.engines.narrator import Narrator
 from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 

@@ -9,7 +9,7 @@ import pytest
 
 from shotad.cli.console import Console
 from shotad.core import Interval, ScriptError, on_terminal, printable, seen
-from shotad.description.blocks import material
+from shotad.description.templates import material
 from shotad.film.subtitles import read_caption
 from shotad.script import LONGEST, Cue, clean_text
 from shotad.script.cue import ScriptCue

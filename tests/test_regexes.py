@@ -50,8 +50,8 @@ SECONDS = 4.0
 
 BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
-    "shotad.description.circles:TAGGED": "marks that are taken out of every answer and put in by us",
-    "shotad.description.statements:_ANTECEDENT": "one sentence of a line",
+    "shotad.description.leakwords:TAGGED": "marks that are taken out of every answer and put in by us",
+    "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",
     "shotad.script.english_names:_READ": "a line",
@@ -349,5 +349,5 @@ def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
-    assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
+    assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.stage2_answer:_KEY"} <= names
     assert len(names) > 400

@@ -15,11 +15,10 @@ import pytest
 from PIL import Image
 
 from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
-from shotad.description import write_sheet
-from shotad.description.sheet import filmstrip
-from shotad.description.sheet.linecard import line_card
-from shotad.description.sheet.subject import PAGE_FRAMES, Line, Look, Piece
-from shotad.description.sheet.writing import _as_seen
+from shotad.description import overview_pictures as filmstrip, write_sheet
+from shotad.description.overview import _as_seen
+from shotad.description.overview_data import PAGE_FRAMES, Line, Look, Piece
+from shotad.description.overview_pictures import line_card
 from shotad.film import Picture, fit, paint
 from shotad.script import CueStatus
 from tests.sheetfolder import FakeFilm, Made, make_folder
@@ -105,7 +104,7 @@ def test_a_card_shows_all_frames_that_a_model_sees_and_the_page_fewer(
         drawn.append(sum(len(some) for some in seconds.values()))
         return line_card(line, seconds, pictures, size)
 
-    monkeypatch.setattr("shotad.description.sheet.writing.line_card", spied)
+    monkeypatch.setattr("shotad.description.overview.line_card", spied)
     made = Made(shots=6, frames=8)
     page = Page(sheet(tmp_path, made)[0].read_text(encoding="utf-8"))
     assert drawn == [24, 32, 24]

@@ -94,15 +94,7 @@ def command(console: Console, **options: Any) -> None:
     if not options["estimate"]:
         engines.check_machine(config)
 
-    from shotad.description import (
-        describe,
-        estimate_as_json,
-        estimate_lines,
-        foresee,
-        lint_track,
-        opening,
-        shortener,
-    )
+    from shotad.description import describe, lint_track, opening
     from shotad.script import summary_line
     from shotad.sound import run_render, summary as render_summary
 
@@ -114,6 +106,8 @@ def command(console: Console, **options: Any) -> None:
         timed(folder, on=options["timed"]) as recorded,
     ):
         if options["estimate"]:
+            from shotad.description import estimate_as_json, estimate_lines, foresee
+
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
             told, found = estimate_lines(foreseen), estimate_as_json(foreseen)
             told += told_of_time(recorded, folder, found)
@@ -137,6 +131,8 @@ def command(console: Console, **options: Any) -> None:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(summary(outcome), None)
+            from shotad.description import shortener
+
             heard = run_render(
                 film, folder, config, wanted, console, shorten=partial(shortener, engines=engines)
             )

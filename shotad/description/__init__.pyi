@@ -1,14 +1,17 @@
-from .answers import refuses as refuses
-from .ask import (
-    identity_record as identity_record,
-    prompt_record as prompt_record,
-    request_record as request_record,
-    slot_seed as slot_seed,
+from .cast_discovery import (
+    PIXELS as PIXELS,
+    Discovery as Discovery,
+    Known as Known,
+    discover as discover,
+    join_of as join_of,
 )
-from .bill import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
-from .casting.discovering import PIXELS as PIXELS, discover as discover
-from .casting.discovery import Discovery as Discovery, Known as Known
-from .casting.forgetting import (
+from .cast_recognition import (
+    CHARACTERS as CHARACTERS,
+    DISCOVERED as DISCOVERED,
+    FACES as FACES,
+    check_cast as check_cast,
+)
+from .cast_removal import (
     Cleared as Cleared,
     Photos as Photos,
     clear_all as clear_all,
@@ -19,9 +22,8 @@ from .casting.forgetting import (
     run_folder as run_folder,
     still_named as still_named,
 )
-from .casting.merge_people import join_of as join_of
-from .casting.recognise import check_cast as check_cast
-from .casting.records import CHARACTERS as CHARACTERS, DISCOVERED as DISCOVERED, FACES as FACES
+from .castlist import spoken as spoken
+from .checks import REPAIR_TEMPLATES as REPAIR_TEMPLATES
 from .choice import CHOICE_TEMPLATES as CHOICE_TEMPLATES
 from .clip_builder import (
     GrammarReaders as GrammarReaders,
@@ -31,22 +33,42 @@ from .clip_builder import (
     study as study,
     understand as understand,
 )
-from .conversation import Inquiry as Inquiry, Named as Named, Turn as Turn, converse as converse
-from .foreseeing import foresee as foresee
-from .linting.cache import Again as Again
-from .linting.check import (
+from .conversation import (
+    Inquiry as Inquiry,
+    Named as Named,
+    Turn as Turn,
+    converse as converse,
+    identity_record as identity_record,
+    make_ready as make_ready,
+    prompt_record as prompt_record,
+    ready_if_here as ready_if_here,
+    request_record as request_record,
+    slot_seed as slot_seed,
+)
+from .engine_pair import Engines as Engines, opening as opening, remarks as remarks
+from .estimate import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
+from .lint_check import (
     DIALOGUE_WINDOW as DIALOGUE_WINDOW,
+    Again as Again,
+    Asked as Asked,
     Checker as Checker,
+    Failed as Failed,
+    checked_paths as checked_paths,
     each_line as each_line,
     in_time as in_time,
     lint as lint,
     lint_track as lint_track,
 )
-from .linting.load import rendered_findings as rendered_findings, track_material as track_material
-from .linting.targets import Asked as Asked, Failed as Failed, checked_paths as checked_paths
-from .naming import spoken as spoken
-from .parsing import parse_stage1 as parse_stage1
-from .pipeline import describe as describe
+from .lint_material import rendered_findings as rendered_findings, track_material as track_material
+from .overview import write_sheet as write_sheet
+from .overview_data import in_words as in_words
+from .pipeline import (
+    ADDED as ADDED,
+    describe as describe,
+    empty_line as empty_line,
+    write as write,
+    write_track as write_track,
+)
 from .preparing import (
     Bench as Bench,
     prepare as prepare,
@@ -54,13 +76,9 @@ from .preparing import (
     speech_step as speech_step,
 )
 from .prompts import check_prompts as check_prompts
-from .redoing import Redone as Redone, redo as redo
-from .redoing.rewriter import Result as Result, rows_of as rows_of
-from .repair import REPAIR_TEMPLATES as REPAIR_TEMPLATES
-from .result import Outcome as Outcome
-from .sheet.inwords import in_words as in_words
-from .sheet.writing import write_sheet as write_sheet
+from .run_estimate import foresee as foresee
 from .shortening import LOG as LOG, shortener as shortener
+from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan
 from .stage1 import (
     Stage1Question as Stage1Question,
@@ -69,21 +87,21 @@ from .stage1 import (
     stage1_question as stage1_question,
     stage1_unread as stage1_unread,
 )
+from .stage1_answer import parse_stage1 as parse_stage1
+from .stage1_runner import is_done as is_done
+from .stage2_answer import refuses as refuses
 from .story import STORY_TEMPLATES as STORY_TEMPLATES
 from .templates import check_templates as check_templates, prompt_hash as prompt_hash, render as render
-from .translating.files import (
+from .translation import (
     TranslationOutcome as TranslationOutcome,
-    make_ready as make_ready,
-    read_source as read_source,
-    ready_if_here as ready_if_here,
-    translate_into as translate_into,
-)
-from .translating.translate import (
     between as between,
     check_translates as check_translates,
     foresee_translation as foresee_translation,
+    read_source as read_source,
+    translate_into as translate_into,
 )
 from .usage import (
+    Outcome as Outcome,
     StageUsed as StageUsed,
     Used as Used,
     usage_as_json as usage_as_json,
@@ -92,8 +110,3 @@ from .usage import (
 )
 from .verify import VERIFY_TEMPLATES as VERIFY_TEMPLATES
 from .wording import head_of as head_of, words_of as words_of
-from .writing import write as write
-from .writing.engines import Engines as Engines
-from .writing.opening import opening as opening, remarks as remarks
-from .writing.stage1_runner import is_done as is_done
-from .writing.track import ADDED as ADDED, empty_line as empty_line, write_track as write_track

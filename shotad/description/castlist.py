@@ -1,4 +1,4 @@
-"""The people of a clip as the prompts tell of them: by which name, and with which mark on the frames.
+"""The people of a clip as prompts name them and an engine sees them: by name, and by mark on the frames.
 
 Whom Stage I is told of follows AutoAD-Zero, section 3.2, and the published code, which for TV-AD tells the
 people of the current shots apart from the others of the clip. The words are ours and stand in ``prompts/``.
@@ -9,14 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from shotad.core import Character, Description, OverlaySettings, Presence, PromptSettings, Utterance
-from shotad.description.blocks import block, material, name_shots
-from shotad.description.hints import Heard, in_usual_letters
-from shotad.description.naming import spoken
-from shotad.description.templates import render
-from shotad.script import CastMention, cast_mentions
+from shotad.core import (
+    Abilities,
+    Character,
+    Config,
+    Description,
+    Mark,
+    OverlaySettings,
+    Presence,
+    PromptSettings,
+    Utterance,
+    seconds,
+)
+from shotad.description.slotplan import Heard, in_usual_letters
+from shotad.description.templates import block, material, name_shots, render
+from shotad.script import SENTENCE_START, CastMention, cast_mentions, quotations
 
 Marks = Literal["ellipses", "boxes", "none"]
 
@@ -220,6 +229,82 @@ def _untold(character: Character) -> Character:
 _NAMELESS: Mapping[str, str] = {"she": "the woman", "he": "the man"}
 
 
+_ARTICLE = re.compile(
+    r"\b(?:an?|the|(?:(?:an?|the|his|her|their) )?(?:young|younger|old|older|little|elderly)) \Z",
+    re.IGNORECASE,
+)
+"""What may stand before a name, and not before a descriptor, which has an article of its own."""
+
+
+def spoken(text: str, characters: Sequence[Character]) -> str:
+    """``text`` with everybody called what they are to be called.
+
+    Names in full, aliases, titles with a name, and parts of a name that only one of the cast has become the
+    name to speak; names that may not be said yet become the descriptor, with a capital letter where a
+    sentence begins, or stay where there is none. A name that would then stand twice side by side
+    (``Celia (Celia)``) stands once. Text in quotation marks stays, but for names that may not be said.
+
+    >>> celia = Character("c", "Celia", "Celia Smith", ("Dr. Smith",))
+    >>> spoken("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
+    "Celia's hand rests on a door marked 'Dr. Smith'."
+    """
+    called = {character.id: character.called for character in characters}
+    pieces: list[str] = []
+    at = 0
+    for mention in cast_mentions(text, characters):
+        if not called[mention.id]:
+            continue
+        first, last = _with_marks(text, mention)
+        start, name = _fitted(text[:first], mention, called[mention.id])
+        pieces += [text[at : max(start, at)], name]
+        at = last
+        if mention.text[-1:] in "sz" and name[-1:] not in "sz" and re.match(r"['’](?!\w)", text[at:]):
+            pieces.append(f"{text[at]}s")
+            at += 1
+    changed = "".join([*pieces, text[at:]])
+    for name in dict.fromkeys(filter(None, called.values())):
+        changed = _once(changed, name)
+    return changed
+
+
+def _with_marks(text: str, mention: CastMention) -> tuple[int, int]:
+    """The span of a name; of one that may not be said with the quotation marks that hold it alone."""
+    start, end = mention.start, mention.end
+    alone = mention.hidden and text[start - 1 : start] in _OPENS and text[end : end + 1] in _CLOSES
+    return (start - 1, end + 1) if alone and start and end < len(text) else (start, end)
+
+
+_OPENS, _CLOSES = frozenset("\"'“‘«„»"), frozenset("\"'”’»“«")
+
+
+def _fitted(before: str, mention: CastMention, called: str) -> tuple[int, str]:
+    """Where what is replaced begins, and what takes its place after ``before``."""
+    start = len(before)
+    if not called[0].islower():
+        return start, called
+    article = _ARTICLE.search(before) if mention.hidden else None
+    if article is not None:
+        start = article.start()
+    if SENTENCE_START.search(before[:start]) and not before[:start].rstrip().endswith(":"):
+        called = called[0].upper() + called[1:]
+    return start, called
+
+
+def _once(text: str, name: str) -> str:
+    """``Celia (Celia)``, ``Celia, also known as Celia,`` and ``Celia, Celia,`` as ``Celia``."""
+    one = rf"{re.escape(name)}(?:['’]s)?"
+    known = r",? (?:also )?(?:known as|called|a\.?k\.?a\.?)"
+    again = (
+        rf" ?[(\[]{one}[)\]]",
+        rf" ?/ ?{one}(?!\w)",
+        rf"(?:{known}|,) {one}(?:,|(?=[.!?;]|\Z))",
+        rf" {one}(?!\w)",
+    )
+    twice = re.compile(rf"(?<!\w)({one})(?:{'|'.join(again)})", re.IGNORECASE)
+    closed = quotations(text)
+    return twice.sub(lambda m: m[0] if any(start <= m.start() < end for start, end in closed) else m[1], text)
+
+
 def called_block(description: str, presence: Presence, settings: PromptSettings) -> str:
     """What Stage II is to call the people of the clip whom ``description`` names, as a block, or nothing.
 
@@ -237,3 +322,57 @@ def _person(character: Character) -> str:
     pronoun = f" ({character.pronoun})" if character.pronoun else ""
     kind = "person" if character.named else "person-unnamed"
     return render(f"stage2/{kind}", called=character.called, pronoun=pronoun)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPeople:
+    """The people of one clip as an engine gets them. All is empty where nobody is recognised.
+
+    ``rows`` stand in the record; ``known`` is all that can change the answer besides the prompt, for its key;
+    ``marks`` are those painted, ``boxes`` whether as boxes.
+    """
+
+    rows: tuple[dict[str, Any], ...] = ()
+    known: tuple[Any, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    boxes: bool = False
+
+
+def shown_people(presence: Presence, abilities: Abilities, config: Config) -> ShownPeople:
+    """What an engine with these abilities gets: painted marks, or the faces themselves where it measures."""
+    paints = abilities.wants_overlay and config.overlay.characters != "none"
+    told = told_of(presence, config.prompt) if abilities.wants_overlay else presence
+    rows = tuple(
+        {
+            "id": c.id,
+            "called": c.called,
+            "mark": str(told.marks[c.id]) if paints else "",
+            "current": c.id in told.current,
+        }
+        for c in told.seen
+    )
+    if not rows:
+        return ShownPeople()
+    faces = _faces(told, scores=not paints) if paints or not abilities.wants_overlay else []
+    known = (rows, [character_row(c) for c in told.seen], faces)
+    marks = tuple(told.marks[c.id] for c in told.seen) if paints else ()
+    return ShownPeople(rows, known, marks, config.overlay.characters == "boxes")
+
+
+def character_row(character: Character) -> list[Any]:
+    """All of somebody, as JSON."""
+    c = character
+    return [c.id, c.called, c.full, list(c.others), list(c.hidden), c.pronoun, c.named]
+
+
+def names_of(presence: Presence) -> tuple[str, ...]:
+    """Every name of the cast that may be said."""
+    named = (c for c in presence.cast if c.named)
+    return tuple(dict.fromkeys(name for c in named for name in (c.called, c.full, *c.others)))
+
+
+def _faces(presence: Presence, *, scores: bool) -> list[list[Any]]:
+    return [
+        [s.name, s.box.left, s.box.top, s.box.right, s.box.bottom, seconds(s.seconds)] + [s.score] * scores
+        for s in presence.sightings
+    ]

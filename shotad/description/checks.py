@@ -1,25 +1,39 @@
-"""What is wrong with a line or with an answer, in sentences that tell a model what to do about it."""
+"""What is wrong with a line or an answer, and the question asked again with it, short and plain.
+
+Lines are held to the rules on words, to their budget, and to the names that the film has told; answers to the
+form that was asked for. The conversation goes on with what was wrong, or begins again after a refusal.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
-from shotad.core import Message, RefusalError, ScriptError, is_english, language_of
-from shotad.description.blocks import without_material
+from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
 from shotad.description.language_id import other_language
+from shotad.description.prompts import answer_keys
+from shotad.description.slotplan import Heard
+from shotad.description.templates import render, without_material
 from shotad.script import (
     SOMEONE,
     TALK,
+    CastMention,
     Finding,
     Limits,
     budget_in,
+    cast_mentions,
     check_line,
     count_words,
+    key_of,
+    keys_of,
+    people_named,
     quotations,
     similarity,
     spoken_words,
+    words_of,
 )
 
 
@@ -35,10 +49,8 @@ class Complaint:
     text: str
 
 
-def complaints_about(
-    line: str, budget: int, *, language: str = "en", previous: Sequence[str] = ()
-) -> tuple[Complaint, ...]:
-    """What to ask a model to do better in one line; ``previous`` are the lines before it, oldest first.
+def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[Complaint, ...]:
+    """What to ask a model to do better in one line.
 
     One complaint for each rule. ``budget`` is in English words. The rules on words are English, as in
     `check_line`; of other languages it is only told whether a line is in them at all.
@@ -46,7 +58,7 @@ def complaints_about(
     if budget < 1:
         raise ValueError(f"a line must be allowed at least one word, got budget = {budget}")
     found: dict[str, list[Finding]] = {}
-    for finding in check_line(line, previous=previous, language=language, limits=_ASKED):
+    for finding in check_line(line, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
     about_rules = [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
     about_task = _of_the_task(line) if is_english(language) else _of_the_language(line, language)
@@ -220,6 +232,247 @@ _ADVICE: Mapping[str, _Advice] = {
     "L3": lambda line, found: f"It says {_cited(line, found)}. Leave out camera, shots and frames.",
     "L4": lambda line, found: f"It says {_cited(line, found)}. Say only what is seen: no mood, no guess.",
     "L5": lambda line, found: f"It says {_cited(line, found)}. Give the sentence alone, as plain text.",
-    "L9": lambda line, found: "It says the same as a line before. Say something else that takes place.",
     "L13": lambda line, found: f"It says {_cited(line, found)}. Use the first name without a title.",
 }
+
+
+REPAIR_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "stage1/again": ("complaints", "template"),
+    "stage1/again-refused": ("template",),
+    "stage2/again": ("complaints", "wanted", "others", "template"),
+    "stage2/again-line": ("line", "complaints"),
+    "stage2/again-others": (),
+    "stage2/again-refused": ("template",),
+    "stage2/again-more": ("have", "wanted", "template"),
+    "stage2/again-without": ("line", "unseen", "wanted", "template"),
+}
+"""The templates of this module and their variables, for the check before a run."""
+
+LONGEST = 1200
+"""Characters of a model's answer that it is shown again; a model that rambled is not to read it all."""
+
+COUNTS = {1: "one sentence", 2: "two sentences", 3: "three sentences", 4: "four sentences",
+          5: "five sentences"}  # fmt: skip
+
+Messages = tuple[Message, ...]
+
+
+def stage1_again(
+    messages: Messages, raw: str, complaints: Sequence[Complaint], steps: Sequence[str]
+) -> Messages:
+    """Stage I asked again about the same clip; ``steps`` are the headings of its answer, in order."""
+    template = render(
+        "stage1/answer",
+        steps="\n".join(
+            render("stage1/answer-step", number=str(i), heading=step) for i, step in enumerate(steps, 1)
+        ),
+    )
+    if _refused(complaints):
+        return _asked_anew(messages, render("stage1/again-refused", template=template))
+    return _continued(
+        messages, raw, render("stage1/again", complaints=_sentences(complaints), template=template)
+    )
+
+
+def stage2_again(
+    messages: Messages,
+    raw: str,
+    complaints: Sequence[tuple[str, tuple[Complaint, ...]]],
+    *,
+    candidates: int,
+    wanted: int,
+) -> Messages:
+    """Stage II asked for ``wanted`` lines in place of those complained about.
+
+    ``complaints`` are lines and what is wrong with each; the line is empty where the whole answer is
+    meant. ``candidates`` is how many were asked for at first. The answer is to have the keys of
+    ``answer_keys(wanted)``.
+    """
+    template = _form(wanted)
+    if any(_refused(those) for _, those in complaints):
+        return _asked_anew(messages, render("stage2/again-refused", template=template))
+    spoken = "\n\n".join(_about(line, those) for line, those in complaints if those)
+    others = render("stage2/again-others") if wanted < candidates else ""
+    text = render(
+        "stage2/again", complaints=spoken, wanted=_count(wanted), others=_led(others), template=template
+    )
+    return _continued(messages, raw, text)
+
+
+def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) -> Messages:
+    """Stage II asked for ``wanted`` more lines that differ from those in ``have``."""
+    listed = "\n".join(f"- {line}" for line in have)
+    return _continued(
+        messages,
+        raw,
+        render("stage2/again-more", have=listed, wanted=_count(wanted), template=_form(wanted)),
+    )
+
+
+def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], candidates: int) -> Messages:
+    """Stage II asked for ``candidates`` lines in place of ``line``, of which ``unseen`` cannot be seen."""
+    listed = "\n".join(f"- {statement}" for statement in unseen)
+    text = render(
+        "stage2/again-without",
+        line=_quoted(line),
+        unseen=listed,
+        wanted=_count(candidates),
+        template=_form(candidates),
+    )
+    return _continued(messages, raw, text)
+
+
+def _about(line: str, complaints: Sequence[Complaint]) -> str:
+    said = _sentences(complaints)
+    return render("stage2/again-line", line=_quoted(line), complaints=said) if line else said
+
+
+def _sentences(complaints: Sequence[Complaint]) -> str:
+    return "\n".join(dict.fromkeys(complaint.text for complaint in complaints))
+
+
+def _refused(complaints: Sequence[Complaint]) -> bool:
+    return any(complaint.rule == "refused" for complaint in complaints)
+
+
+def _continued(messages: Messages, raw: str, text: str) -> Messages:
+    """The conversation with the model's answer and our next turn; without an answer there is none to show."""
+    answer = _shown(raw)
+    if not answer:
+        return _asked_anew(messages, text)
+    return (*messages, Message("assistant", answer), Message("user", text))
+
+
+def _asked_anew(messages: Messages, text: str) -> Messages:
+    """Our last turn with more in it: a model that sees its own refusal refuses again."""
+    if not messages:
+        raise ValueError("a conversation that is to go on has at least one message, got none")
+    last = messages[-1]
+    return (*messages[:-1], replace(last, text=f"{last.text}\n\n{text}"))
+
+
+def _shown(raw: str) -> str:
+    """The beginning of an answer, cut between words."""
+    answer = raw.encode("utf-8", "ignore").decode("utf-8").strip()
+    if len(answer) <= LONGEST:
+        return answer
+    return re.sub(r"\s+\S*\Z", "", answer[:LONGEST]) + " …"
+
+
+def _form(wanted: int) -> str:
+    return json.dumps(dict.fromkeys(answer_keys(wanted), "..."), ensure_ascii=False)
+
+
+def _count(wanted: int) -> str:
+    if wanted < 1:
+        raise ValueError(f"at least one line must be wanted, got {wanted}")
+    return COUNTS.get(wanted, f"{wanted} sentences")
+
+
+def _quoted(line: str) -> str:
+    return json.dumps(line, ensure_ascii=False)
+
+
+def _led(text: str) -> str:
+    return f" {text.strip()}" if text else ""
+
+
+def name_complaints(
+    line: str,
+    description: str,
+    presence: Presence,
+    heard: Sequence[Heard] = (),
+    *,
+    told: str = "",
+    language: str = "en",
+) -> tuple[Complaint, ...]:
+    """What to ask a model to do better about the names in a line; nothing where no cast is given.
+
+    ``description`` is what the line was written from, ``told`` what else the model was told of the film (the
+    user's note, lines before). Complained about are names that the film has not told yet, people of the
+    cast whom the description does not name, names of people that stand nowhere (in English lines: in others a
+    capital letter makes no name), and other names than the one to use.
+    """
+    if not presence.cast:
+        return ()
+    found = cast_mentions(line, presence.cast)
+    by_id = {character.id: character for character in presence.cast}
+    english = is_english(language)
+    return (
+        *_too_early(found, by_id),
+        *_not_described(found, by_id, description),
+        *(_from_nowhere(line, presence.cast, f"{description}\n{told}", heard) if english else ()),
+        *_other_names(found, by_id),
+    )
+
+
+def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
+    """Names of people in a description that was asked for with ``told``, in which they do not stand: whoever
+    wrote it has them from elsewhere, or made them up. Names that may not be said are left out: they go in any
+    case. Nothing where no cast is given. English."""
+    if not presence.cast:
+        return ()
+    known = {key_of(word) for word in re.findall(r"[\w'’.-]+", told)}
+    of_cast = cast_mentions(description, presence.cast)
+    spans = [(m.start, m.end) for m in of_cast if not m.hidden]
+    spans += (span for span in people_named(description) if not any(_meets(span, m) for m in of_cast))
+    names = (description[start:end] for start, end in sorted(spans))
+    return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
+
+
+def _meets(span: tuple[int, int], mention: CastMention) -> bool:
+    return span[0] < mention.end and mention.start < span[1]
+
+
+_ByID = dict[str, Character]
+
+
+def _too_early(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
+    for name, character in _each(found, by_id, hidden=True).items():
+        yield Complaint("L7", f'"{name}" may not be named yet. Write {_instead(character)} instead.')
+
+
+def _not_described(found: Sequence[CastMention], by_id: _ByID, description: str) -> Iterator[Complaint]:
+    described = {mention.id for mention in cast_mentions(description, tuple(by_id.values()))}
+    small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
+    for name, character in _each(found, by_id, hidden=False).items():
+        if character.id not in described and name.lower() not in small:
+            pronoun = f'"{character.pronoun}"' if character.pronoun else '"he", "she" or "they"'
+            text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
+            yield Complaint("L7", text)
+
+
+def _from_nowhere(
+    line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
+) -> Iterator[Complaint]:
+    known = words_of(cast) | {
+        key_of(word) for text in (told, *(h.name for h in heard)) for word in text.split()
+    }
+    names = [character.called for character in cast if character.named]
+    for start, end in people_named(line, known.__contains__):
+        near = get_close_matches(line[start:end], names, 1, _MISSPELT)
+        remedy = f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
+        yield Complaint(
+            "L7",
+            f'"{line[start:end]}" is not in the description. {remedy} write "he", "she" or "they".',
+        )
+
+
+_MISSPELT = 0.75
+
+
+def _other_names(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
+    for name, character in _each(found, by_id, hidden=False).items():
+        if key_of(name) != key_of(character.called):
+            yield Complaint("L8", f'Write "{character.called}" instead of "{name}".')
+
+
+def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
+    """What stands in the line, each name once, with whose it is."""
+    return {mention.text: by_id[mention.id] for mention in found if mention.hidden is hidden}
+
+
+def _instead(character: Character) -> str:
+    """``"the woman in red" or "she"``, as far as it is known."""
+    choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
+    return " or ".join(choice) or '"he", "she" or "they"'

@@ -1,15 +1,56 @@
-"""Which candidate of a slot is spoken, by stated rules; choosing along a film is `sequence`'s."""
+"""Which candidate of a slot is spoken: by rules, along the film by embeddings, or by asking the engine.
+
+Along the film, each time the candidate is taken that adds most to what has been said. The idea is
+CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440); there a language model scores the candidates, here
+sentence embeddings do, by relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein
+1998) over a memory that fades.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from shotad.core import Interval, Slot
-from shotad.description.candidates import is_near_copy
-from shotad.description.wording import content_of, is_unfinished, verbs_of
-from shotad.script import BENCHMARK, Finding, Fitted, Level, Limits, Sight, similarity
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import (
+    Config,
+    Identity,
+    Interval,
+    Message,
+    Progress,
+    Reply,
+    Request,
+    SamplingSettings,
+    Slot,
+    key_of,
+)
+from shotad.description.conversation import (
+    identity_record,
+    prompt_record,
+    request_record,
+    slot_seed,
+    usage_record,
+)
+from shotad.description.stage2_answer import THOUGHTS
+from shotad.description.templates import material, question, render
+from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
+from shotad.script import (
+    BENCHMARK,
+    Embedder,
+    Finding,
+    Fitted,
+    Level,
+    Limits,
+    Sight,
+    check_installed,
+    make_embedder,
+    similarity,
+)
 
 CHOICE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage2/choose-system": ("medium",),
@@ -17,7 +58,7 @@ CHOICE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage2/choose-before": ("lines",),
     "stage2/choose-first": (),
 }
-"""Prompts of the question to an engine that chooses (`shotad.description.sequence`), and their variables."""
+"""Prompts of the question to an engine that chooses (`shotad.description.choice`), and their variables."""
 
 LAST = 10
 """Lines that a candidate is compared with."""
@@ -142,9 +183,9 @@ def repeats(line: Line, said: Sequence[str]) -> bool:
     return any(is_near_copy(line.text, before) for before in said[-LAST:])
 
 
-def distance(line: str, said: Sequence[str], fading: float = FADING) -> float:
+def distance(line: str, said: Sequence[str]) -> float:
     """How far a line is from what was said, 0 to 1 (oldest first; older lines count less)."""
-    near = (similarity(line, before) * fading**age for age, before in enumerate(reversed(said)))
+    near = (similarity(line, before) * FADING**age for age, before in enumerate(reversed(said)))
     return 1.0 - max(near, default=0.0)
 
 
@@ -163,3 +204,377 @@ def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
 
 def _sound(line: Line) -> tuple[bool, bool, bool, int]:
     return line.residue is not None, bool(line.unseen), is_unfinished(line.text), line.errors
+
+
+NEAR = 0.8
+"""Share of common words from which two lines are near copies, as in rule L9."""
+
+
+def distinct(lines: Sequence[str], limit: float = NEAR) -> tuple[int, ...]:
+    """Indices of the lines that are no near copies of an earlier one, in order.
+
+    >>> distinct(["He opens the door.", "The door he opens.", "She opens the door."])
+    (0, 2)
+    """
+    kept: list[int] = []
+    for index, line in enumerate(lines):
+        if not any(is_near_copy(line, lines[earlier], limit) for earlier in kept):
+            kept.append(index)
+    return tuple(kept)
+
+
+def is_near_copy(one: str, other: str, limit: float = NEAR) -> bool:
+    """Whether two lines say the same in nearly the same words, in whatever order.
+
+    They share ``limit`` of their words (`similarity`), and neither the one who acts nor the main verb is
+    another: ``Ann watches Bob leave`` and ``Bob watches Ann leave`` share all words and are no copies.
+    """
+    if similarity(one, other) < limit:
+        return False
+    return not _another_verb(one, other) and not _another_subject(one, other)
+
+
+def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], number: int) -> tuple[str, ...]:
+    """The lines of all attempts as at most ``number`` distinct ones, in the order in which they came.
+
+    Of near copies the one with the fewest faults stands for all, the earliest among equals. Where still
+    more than ``number`` are left, those with the most faults go, the latest first.
+    """
+    if number < 1:
+        raise ValueError(f"at least one line must be kept, got number = {number}")
+    pool = [line for attempt in attempts for line in attempt]
+    counted = {line: faults(line) for line in pool}
+    by_faults = sorted(range(len(pool)), key=lambda i: (counted[pool[i]], i))
+    chosen = [by_faults[k] for k in distinct([pool[i] for i in by_faults])][:number]
+    return tuple(pool[i] for i in sorted(chosen))
+
+
+def _another_verb(one: str, other: str) -> bool:
+    """Whether a main verb is one that the other line does not have at all."""
+    (_, verb), (_, second) = head_of(one), head_of(other)
+    if not verb or not second or verb == second:
+        return False
+    return verb not in _lemmas(other) or second not in _lemmas(one)
+
+
+def _another_subject(one: str, other: str) -> bool:
+    (subject, _), (second, _) = head_of(one), head_of(other)
+    if not subject or not second or subject == second:
+        return False
+    if subject not in _lemmas(other) or second not in _lemmas(one):
+        return True
+    # Both lines have both words. They changed places only if nothing but their order differs.
+    turned = _order(one, subject, second) != _order(other, subject, second)
+    return turned and content_of(one) == content_of(other)
+
+
+def _order(line: str, one: str, other: str) -> bool:
+    lemmas = _lemmas(line)
+    return lemmas.index(one) < lemmas.index(other)
+
+
+def _lemmas(line: str) -> list[str]:
+    return [word.lemma for word in words_of(line)]
+
+
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Texts → float32[n, d], a unit vector to each."""
+
+Known = Callable[[str], Mapping[str, Any] | None]
+"""The record of a question that was answered before, by its key."""
+
+Keep = Callable[[str, Mapping[str, Any]], None]
+"""Keeps the record of a question, by its key."""
+
+REDUNDANCY = 0.5
+"""What a line's likeness to what was said weighs, against its relevance."""
+COVERAGE = 0.2
+"""What the words of the description that a line says weigh beside its meaning: embeddings alone do not
+tell a line from its first half."""
+WARNING = 0.05
+"""What each warning takes off a line's worth."""
+MEMORY = 40
+"""Lines back that are remembered; older ones count less than 0.2 % of the last."""
+UNKNOWN = Identity("")
+"""Who is asked, where that is not told; the settings of Stage II stand for it in the record's key."""
+ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
+"""How a choice is drawn: the likeliest answer, which is short."""
+
+
+@dataclass(frozen=True, slots=True)
+class BySequence:
+    """Chooses by embeddings. Lines that break more rules which a line must not break are out, and so are near
+    copies of the last ten lines where others are left.
+
+    A line's worth is its relevance (its cosine to the description, and 0.2 times its coverage of it as in
+    `ByRules`) less 0.5 times its redundancy (the greatest cosine to a line that was said, each counting
+    0.85 times the one after it), less 0.05 for each warning. Of equals the first is taken.
+    """
+
+    embed: Embed
+    redundancy: float = REDUNDANCY
+    fading: float = FADING
+
+    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+        """Index of the line with the greatest worth."""
+        able = soundest(lines)
+        able = tuple(i for i in able if not repeats(lines[i], situation.said)) or able
+        if len(able) == 1:
+            return able[0]
+        worth = self.worths([lines[i].text for i in able], situation)
+        for place, index in enumerate(able):
+            worth[place] -= WARNING * lines[index].warnings
+        # Rounded, so that the last bits of a batch decide nothing.
+        return able[int(np.argmax(worth.round(5)))]
+
+    def worths(self, texts: Sequence[str], situation: Situation) -> npt.NDArray[np.float64]:
+        """float64[n]: relevance less redundancy of each text."""
+        body = body_of(situation.description)
+        said = situation.said[-MEMORY:]
+        vectors = self.embed([*texts, body, *said]).astype(np.float64)
+        own, described, heard = np.split(vectors, [len(texts), len(texts) + 1])
+        worth = COVERAGE * np.array(coverage(texts, body))
+        if body:
+            worth += own @ described[0]
+        if said:
+            ages = np.arange(len(said) - 1, -1, -1)
+            worth -= self.redundancy * (np.clip(own @ heard.T, 0, None) * self.fading**ages).max(axis=1)
+        return worth
+
+
+def body_of(description: str) -> str:
+    """The description without numbers and headings: ``2. Actions: Ann sits. → Ann sits.``"""
+    return " ".join(filter(None, (_HEADING.sub("", step).strip() for step in description.splitlines())))
+
+
+_HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class ByEngine:
+    """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
+
+    Lines that break more rules than others which a line must not break, and near copies of the last lines
+    where there are others, are not shown; where one line is left nothing is asked. Each question and
+    answer is kept under its key, so that a second run asks only where the call had failed. Where the answer
+    names no candidate, `ByRules` chooses, and the record says so.
+    """
+
+    ask: Callable[[Request], Reply]
+    known: Known
+    keep: Keep
+    config: Config
+    identity: Identity = UNKNOWN
+    otherwise: Chooser = field(default_factory=ByRules)
+
+    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+        """Index of the line that the engine chose."""
+        able = soundest(lines)
+        able = tuple(i for i in able if not repeats(lines[i], situation.said)) or able
+        if len(able) == 1:
+            return able[0]
+        request = self.question([lines[i] for i in able], situation)
+        key = self._key(request)
+        record = self.known(key)
+        if record is None or record.get("error") is not None:
+            record = self._asked(request, [lines[i].text for i in able])
+            self.keep(key, record)
+        chosen = record["chosen"]
+        return self.otherwise.choose(lines, situation) if chosen is None else able[chosen]
+
+    def question(self, lines: Sequence[Line], situation: Situation) -> Request:
+        """What is asked about these lines, numbered from 1."""
+        said = situation.said[-LAST:]
+        before = (
+            render("stage2/choose-before", lines=material(_listed(said)))
+            if said
+            else render("stage2/choose-first")
+        )
+        text = render(
+            "stage2/choose",
+            description=situation.description,
+            before=before,
+            lines="\n".join(f"{number}. {line.text}" for number, line in enumerate(lines, 1)),
+            template=json.dumps({"choice": 1}),
+        )
+        system = render("stage2/choose-system", medium=self.config.prompt.medium)
+        slot = situation.slot.id
+        return Request(
+            slot_id=slot,
+            messages=(Message("system", system), question(text)),
+            sampling=ANSWER,
+            seed=slot_seed(self.config.seed, f"{slot}/choice"),
+            schema=_schema(len(lines)),
+        )
+
+    def _key(self, request: Request) -> str:
+        stage = self.config.stage2
+        settings = [self.config.engine, stage.engine, stage.model, stage.revision]
+        who = settings if self.identity == UNKNOWN else []
+        return key_of("choice", request_record(request, self.identity), who)
+
+    def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
+        reply = self.ask(request)
+        said_nothing = reply.error is not None or reply.finish == "refused"
+        chosen = None if said_nothing else choice_in(reply.text, texts)
+        note = "" if chosen is not None else "no candidate was named; the rules for a single slot chose"
+        return {
+            "slot": request.slot_id,
+            "maker": identity_record(self.identity),
+            "seed": request.seed,
+            "prompt": prompt_record(request.messages),
+            "raw": reply.text,
+            "finish": reply.finish,
+            "usage": usage_record([reply]),
+            "error": reply.error,
+            "chosen": chosen,
+            "note": note,
+        }
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _schema(number: int) -> dict[str, Any]:
+    choice = {"type": "integer", "minimum": 1, "maximum": number}
+    return {
+        "type": "object",
+        "properties": {"choice": choice},
+        "required": ["choice"],
+        "additionalProperties": False,
+    }
+
+
+def make_chooser(
+    config: Config,
+    ask: Callable[[Request], Reply],
+    known: Known,
+    keep: Keep,
+    progress: Progress | None = None,
+    *,
+    identity: Identity = UNKNOWN,
+) -> Chooser:
+    """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
+
+    A model of embeddings is loaded at the first choice that needs it; where its library is not installed,
+    ShotadError is raised at once.
+    """
+    if config.stage2.select == "engine":
+        return ByEngine(ask, known, keep, config, identity)
+    if config.stage2.select == "sequence":
+        check_installed()
+        return BySequence(_Lazy(config, progress))
+    return ByRules()
+
+
+class _Lazy:
+    """Embeddings by a model that is loaded when they are first wanted; each text is embedded once."""
+
+    def __init__(self, config: Config, progress: Progress | None) -> None:
+        self._config, self._progress = config, progress
+        self._embedder: Embedder | None = None
+        self._made: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        if self._embedder is None:
+            self._embedder = make_embedder(compute=self._config.compute, progress=self._progress)
+        new = [text for text in dict.fromkeys(texts) if text not in self._made]
+        if new:
+            self._made.update(zip(new, self._embedder.of(new), strict=True))
+        return np.stack([self._made[text] for text in texts])
+
+
+def choice_in(answer: str, lines: Sequence[str]) -> int | None:
+    """Index of the line that an answer names by its number, counted from 1, or by its words; None if none.
+
+    Understands JSON with any key, fenced or in other text, ``Candidate 2``, ``the second one``, a bare
+    number, and a line that is written out. An answer that could mean two lines names none.
+
+    >>> choice_in('Sure! {"choice": "2"}', ["He sits.", "He stands."])
+    1
+    """
+    text = THOUGHTS.sub(" ", answer).strip()
+    for reading in (_in_json, _in_words):
+        numbers = reading(text)
+        if len(numbers) == 1:
+            (number,) = numbers
+            return number - 1 if 1 <= number <= len(lines) else None
+        if numbers:
+            return None
+    return _written_out(text, lines)
+
+
+_OBJECT = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SPELT = {word: n for words in (_ORDINALS, _NUMERALS) for n, word in enumerate(words, 1)}
+_BEFORE = r"(?:no\.? ?|number |nr\.? ?|#|option |candidate |sentence )*[\"'(]*"
+_NUMBER = rf"{_BEFORE}(\d{{1,2}}|{'|'.join(_NUMERALS[1:])})\b"
+_CHOSEN = re.compile(
+    rf"\b(?:choice|choose|chosen|chose|select(?:ed)?|answer|best|pick(?:ed)?|prefer|take)\b[^\d\n.]{{0,30}}?{_NUMBER}",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"\b(?:candidate|option|number|no\.?|sentence)s? ?[\"'(#]*(\d{1,2})\b(?:(?:,| and| or) (\d{1,2})\b)?",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(
+    rf"\bthe ({'|'.join(_ORDINALS)})\b(?: (?:one|candidate|option|sentence))?", re.IGNORECASE
+)
+_BARE = re.compile(r"\W*(\d{1,2}|[a-z]+)\W*(?:\n.*)?", re.IGNORECASE | re.DOTALL)
+_LEADING = re.compile(r"(?:(?<!\W)\W+)?(\d{1,2})[.):]?\s+\S")
+
+
+def _in_json(text: str) -> set[int]:
+    """The numbers that stand as values in JSON; those under a key that speaks of choosing before others."""
+    found: set[int] = set()
+    for match in _OBJECT.finditer(text):
+        try:
+            value = json.loads(match.group())
+        except ValueError:
+            continue
+        values = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        if isinstance(value, dict):
+            named = [
+                v for key, v in value.items() if re.search(r"choi|chose|select|answer|best|pick", key, re.I)
+            ]
+            values = named or values
+        found |= {number for number in map(_as_number, values) if number is not None}
+    return found
+
+
+def _as_number(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float) and value == int(value):
+        return int(value)
+    if isinstance(value, str):
+        digits = re.fullmatch(r"\D{0,12}(\d{1,2})\D?", value.strip())
+        return int(digits.group(1)) if digits else _SPELT.get(value.strip().lower())
+    return None
+
+
+def _in_words(text: str) -> set[int]:
+    """The numbers of the first way of naming that the text uses."""
+    bare = _BARE.fullmatch(text)
+    if bare and (number := _as_number(bare.group(1))) is not None:
+        return {number}
+    for pattern in (_CHOSEN, _ORDINAL, _NAMED, _LEADING):
+        named = (group for match in pattern.finditer(text) for group in match.groups() if group)
+        numbers = {number for number in map(_as_number, named) if number is not None}
+        if numbers:
+            return numbers
+    return set()
+
+
+def _written_out(text: str, lines: Sequence[str]) -> int | None:
+    """The one line that stands in the text word for word; of lines within each other the longest."""
+    letters = _letters(text)
+    found = [index for index, line in enumerate(lines) if _letters(line) and _letters(line) in letters]
+    longest = [i for i in found if not any(_letters(lines[i]) in _letters(lines[j]) for j in found if j != i)]
+    return longest[0] if len(longest) == 1 else None
+
+
+def _letters(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

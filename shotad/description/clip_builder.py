@@ -32,7 +32,7 @@ from shotad.core import (
     shots_of,
     weights_file,
 )
-from shotad.description.casting.recognise import check_cast, recognise
+from shotad.description.cast_recognition import check_cast, recognise
 from shotad.description.preparing import Bench, shots_step
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.film import (
@@ -117,12 +117,12 @@ def understand(
     """What is to be shown and asked for each slot of the part that is to be described.
 
     ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
-    `shotad.description.casting.recognise.recognise`. ``readers`` None: they are made for this film, and let
+    `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
     go.
     """
-    insight = ClipBuilder(bench, density, readers)
-    outline = insight.outline(prepared, run)
-    return Understood(tuple(insight.plans(outline)), outline.warnings, outline.recognised)
+    builder = ClipBuilder(bench, density, readers)
+    outline = builder.outline(prepared, run)
+    return Understood(tuple(builder.plans(outline)), outline.warnings, outline.recognised)
 
 
 class ClipBuilder:
@@ -272,13 +272,13 @@ def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
     ``shots`` None: those that are found. Returns what the user should know of what was left out.
     """
     get_ready(bench)
-    insight = ClipBuilder(bench)
+    builder = ClipBuilder(bench)
     if shots is None:
         found = shots_step(bench)
-        insight.whole(shots_of(found["shots"]), float(found["end"]))
+        builder.whole(shots_of(found["shots"]), float(found["end"]))
     else:
-        insight.whole(shots, max((shot.end for shot in shots), default=0.0))
-    return insight.warnings
+        builder.whole(shots, max((shot.end for shot in shots), default=0.0))
+    return builder.warnings
 
 
 def get_ready(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Many conversations with few engines: questions of several slots go to an engine together.
+"""Questions to engines: many conversations with few engines, so that no answer takes the run along.
 
 What is asked of one slot is an `Inquiry`: it yields turns, gets the replies, and returns its record.
 It may ask several engines in turn and ask again; how its turns are put together with those of other
@@ -7,6 +7,7 @@ slots is decided here, and changes no answer but for the last bits of a model's 
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -15,8 +16,24 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from shotad.core import Clip, Engine, Reply, Request, span, waiting
-from shotad.description.ask import ask_all
+from shotad.core import (
+    Clip,
+    Engine,
+    EngineError,
+    Foreseeable,
+    Identity,
+    Message,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    ShotadError,
+    Usage,
+    key_of,
+    span,
+    waiting,
+    weights_file,
+)
 from shotad.engines import Belt, CalledOff, Flow, begun
 
 Who = Literal["looks", "writes"]
@@ -48,7 +65,7 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class ProfileNames:
     """Whose time it is, in the profile: ``asks`` is at work while an engine answers, and waits for ``awaits``
     where there is nothing to ask. ``feeds`` makes what is asked, and waits where it is too far ahead."""
 
@@ -67,7 +84,7 @@ class Rooms:
 
 def converse(
     inquiries: Iterable[Named], engines: Mapping[Who, Engine], *, window: int | None = None,
-    clip_of: ClipOf | None = None, rooms: Rooms = Rooms(), flow: Flow | None = None,
+    clip_of: ClipOf | None = None, profile: ProfileNames = ProfileNames(), flow: Flow | None = None,
 ) -> Generator[Told, None, None]:  # fmt: skip
     """The record of each inquiry as soon as it is there, in any order.
 
@@ -77,11 +94,11 @@ def converse(
     """
     flights = max(engine.abilities.in_flight for engine in engines.values())
     if flights > 1:
-        yield from _in_threads(inquiries, engines, flights, clip_of, rooms, flow)
+        yield from _in_threads(inquiries, engines, flights, clip_of, profile, flow)
         return
     batch = max(engine.abilities.batch for engine in engines.values())
-    with ahead(inquiries, batch, rooms, flow) as source:
-        yield from _in_batches(source, engines, window or batch, clip_of, rooms)
+    with ahead(inquiries, batch, profile, flow) as source:
+        yield from _in_batches(source, engines, window or batch, clip_of, profile)
 
 
 def _in_batches(
@@ -89,7 +106,7 @@ def _in_batches(
     engines: Mapping[Who, Engine],
     window: int,
     clip_of: ClipOf | None,
-    rooms: Rooms,
+    profile: ProfileNames,
 ) -> Iterator[Told]:
     running: deque[_Running] = deque()
     speaker: Who | None = None
@@ -105,7 +122,7 @@ def _in_batches(
         asked = _gathered(running, speaker, engine.abilities.batch)
         turns = [turn for one in asked for turn in one.turns]
         requests = [_request(turn, clip_of) for turn in turns]
-        with rooms.at_work():
+        with profile.at_work():
             replies = iter(ask_all(engine, requests))
         for one in asked:
             running.remove(one)
@@ -158,12 +175,12 @@ def _in_threads(
     engines: Mapping[Who, Engine],
     flights: int,
     clip_of: ClipOf | None,
-    rooms: Rooms,
+    profile: ProfileNames,
     within: Flow | None,
 ) -> Iterator[Told]:
     """Each inquiry in a thread of its own. One thread reads the source, one inquiry ahead."""
     with Flow(within) as flow:
-        talks = _Talks(engines, flights, clip_of, rooms, flow)
+        talks = _Talks(engines, flights, clip_of, profile, flow)
         flow.begin(talks.read, inquiries, name="reading ahead")
         try:
             while talks.go_on:
@@ -196,10 +213,15 @@ class _Talks:
     """
 
     def __init__(
-        self, engines: Mapping[Who, Engine], flights: int, clip_of: ClipOf | None, rooms: Rooms, flow: Flow
+        self,
+        engines: Mapping[Who, Engine],
+        flights: int,
+        clip_of: ClipOf | None,
+        profile: ProfileNames,
+        flow: Flow,
     ) -> None:
         self.failure: BaseException | None = None
-        self._engines, self._flights, self._clip_of, self._rooms = engines, flights, clip_of, rooms
+        self._engines, self._flights, self._clip_of, self._profile = engines, flights, clip_of, profile
         self._under_way: set[Future[Told]] = set()
         self._waiting: deque[Named] = deque()
         self._more = True
@@ -236,7 +258,7 @@ class _Talks:
 
     def next_done(self) -> list[Future[Told]]:
         """What has been answered when the next thing happens; begins what can be begun."""
-        with nullcontext() if self._under_way else self._rooms.idle():
+        with nullcontext() if self._under_way else self._profile.idle():
             news = next(self._mail)
         if isinstance(news, Future):
             self._under_way.discard(news)
@@ -299,7 +321,7 @@ class _Talks:
         with self._seats[who]:
             if self._stopped:
                 raise CancelledError
-            with self._rooms.at_work():
+            with self._profile.at_work():
                 return tuple(ask_all(self._engines[who], requests))
 
     def _locked(self, slot_id: str) -> Clip:
@@ -320,8 +342,126 @@ def _request(turn: Turn, clip_of: ClipOf | None) -> Request:
 
 @contextmanager
 def ahead(
-    source: Iterable[_Item], number: int, rooms: Rooms = Rooms(), within: Flow | None = None
+    source: Iterable[_Item], number: int, profile: ProfileNames = ProfileNames(), within: Flow | None = None
 ) -> Iterator[Iterator[_Item]]:
     """Items of a source, read in a thread, ``number`` of them before they are wanted."""
     with Flow(within) as flow:
-        yield flow.ahead(source, number, maker=rooms.feeds, taker=rooms.asks, of=rooms.awaits)
+        yield flow.ahead(source, number, maker=profile.feeds, taker=profile.asks, of=profile.awaits)
+
+
+def make_ready(engine: Engine, progress: Progress) -> None:
+    """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
+    if isinstance(engine, Preparing):
+        engine.get_ready(progress)
+    for name in engine.abilities.weights:
+        weights_file(name, progress)
+
+
+def ready_if_here(engine: Engine) -> None:
+    """The same for an estimate, where nothing has to be fetched for it."""
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()
+
+
+def slot_seed(seed: int, slot_id: str) -> int:
+    """The seed of one slot, 32 bits, from the run's seed and the slot's id, never from a generator
+    that runs on: an AD does not depend on the ADs before it."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{slot_id}".encode()).digest()[:4], "big")
+
+
+def ask_all(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
+    """One reply for each request. What an engine raises becomes failed replies, but for what stops a run.
+
+    Where several were asked together and the call failed as a whole, each is asked alone, so that one bad
+    request does not take others along.
+    """
+    try:
+        replies = engine.generate(requests)
+    except ShotadError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever a model's code raises is these slots' failure
+        if len(requests) > 1:
+            return [reply for request in requests for reply in ask_all(engine, [request])]
+        return [Reply("", "error", error=f"{type(error).__name__}: {error}")]
+    if len(replies) != len(requests):
+        wrong = f"engine {engine.identity.engine} gave {len(replies)} replies to {len(requests)} requests"
+        return [Reply("", "error", error=wrong) for _ in requests]
+    return replies
+
+
+def check_images(engine: Engine, images: int) -> None:
+    """Refuse a clip that the engine cannot take, before it is called."""
+    able = engine.abilities
+    if not able.accepts_images:
+        raise EngineError(
+            f"The engine {engine.identity.engine} takes no images.",
+            "Choose another one as stage1.engine.",
+            again=False,
+        )
+    if able.max_images is not None and images > able.max_images:
+        raise EngineError(
+            f"The engine {engine.identity.engine} takes {able.max_images} images, the clip has {images}.",
+            "Lower frames.inside and frames.outside.",
+            again=False,
+        )
+
+
+def try_record(reply: Reply, complaints: Iterable[str] = ()) -> dict[str, Any]:
+    """One answer, as it is kept in the record: what was said, what it cost, what was wrong with it."""
+    together: dict[str, Any] = {"batch": list(reply.batch)} if reply.batch else {}
+    if reply.calls != 1:
+        together["calls"] = reply.calls
+    return {
+        "raw": reply.text,
+        "finish": reply.finish,
+        "error": reply.error,
+        "usage": usage_record([reply]),
+        "complaints": list(complaints),
+        **together,
+    }
+
+
+def usage_record(replies: Iterable[Reply]) -> dict[str, int]:
+    """What these answers cost together."""
+    used = sum((reply.usage for reply in replies), Usage())
+    return {"tokens_in": used.tokens_in, "tokens_out": used.tokens_out}
+
+
+def prompt_record(messages: tuple[Message, ...]) -> list[dict[str, str]]:
+    """The exact prompt, as it is kept in the record."""
+    return [{"role": message.role, "text": message.text} for message in messages]
+
+
+def identity_record(identity: Identity) -> dict[str, str]:
+    """Who answered, as it is kept in the record."""
+    return {"engine": identity.engine, "model": identity.model, "revision": identity.revision}
+
+
+def request_record(request: Request, identity: Identity) -> dict[str, Any]:
+    """All of a request that can change its answer, but for the pixels: the material of a record's key."""
+    scene = request.scene
+    return {
+        "identity": identity_record(identity),
+        "messages": prompt_record(request.messages),
+        "slot": None
+        if scene is None
+        else [scene.slot.start, scene.slot.end, scene.credits, [[s.start, s.end] for s in scene.speech]],
+        "context": [
+            [shot.shot.index, shot.role, shot.clipped.start, shot.clipped.end]
+            for shot in (scene.context if scene else ())
+        ],
+        "budget": request.budget,
+        "history": list(request.history),
+        "sampling": request.sampling.model_dump(),
+        "seed": request.seed,
+        "schema": request.schema,
+        "notes": request.notes,
+    }
+
+
+def of_other(record: Mapping[str, Any], maker: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Slot and maker of an answer by another engine, which may have been paid for; None for one of ``maker``
+    and for a failed one."""
+    if record.get("error") is not None or record.get("maker") == maker:
+        return None
+    return str(record.get("slot")), key_of(record.get("maker"))

@@ -1,19 +1,20 @@
 """What a run will ask and cost, counted from its open questions before anything is sent.
 
 Calls and frames are exact for answers that can be used at once; ``most`` adds every repair that the settings
-allow. Tokens of words are estimated by `shotad.description.tokens.tokens_in`, those of frames are told by an
-engine that can count them. Calls that a server turned down and that are sent again are not counted: servers
-do not charge for them.
+allow. Tokens of words are estimated by their letters, those of frames are told by an engine that can count
+them. Calls that a server turned down and that are sent again are not counted: servers do not charge for them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from shotad.core import Config, Counting, Engine, Message, Stage
-from shotad.description.tokens import tokens_in
+from shotad.core import Message, Stage
+from shotad.description.templates import tokens_in
+from shotad.description.usage import STAGE_NAMES, Terms, money
 
 DESCRIPTION_WORDS = 110
 """Words of a Stage I description as a vision-language model writes it: assumed, in four to six steps."""
@@ -29,9 +30,6 @@ COMPLAINT_TOKENS = 60
 """What is said to an answer that cannot be used, when it is asked for again."""
 MARGIN = 1.15
 """By how much ``most`` exceeds the rule for words: more than that was ever short of in English prompts."""
-
-ImageTokens = Callable[[int, int, int], int]
-"""Width, height and number of frames → tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,41 +81,6 @@ class OpenQuestion:
         words = DESCRIPTION_WORDS if self.stage == "stage1" else self.candidates * LINE_WORDS
         usual = _of_words(words) + (0 if self.stage == "stage1" else self.candidates * WRAPPING)
         return min(self.answer_tokens, usual if self.likely_answer is None else self.likely_answer)
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Who answers the questions of a stage, and on what terms.
-
-    Prices are of a million tokens, in any currency; ``image_tokens`` is None where the engine cannot tell.
-    ``free``: its answers cost nothing, whatever prices are given. ``reads`` is False for one that reads no
-    prompts and so has no tokens.
-    """
-
-    engine: str
-    image_tokens: ImageTokens | None = None
-    price_in: float | None = None
-    price_out: float | None = None
-    free: bool = True
-    reads: bool = True
-
-    @staticmethod
-    def of(engine: Engine, config: Config) -> Terms:
-        """The terms of an engine under these settings; only an endpoint has prices."""
-        counts = engine.image_tokens if isinstance(engine, Counting) else None
-        who = engine.identity
-        name = f"{who.engine} ({who.model})" if who.model and who.model != who.engine else who.engine
-        if who.engine != "openai":
-            return Terms(name, counts, reads=engine.abilities.converses)
-        return Terms(name, counts, config.openai.price_in, config.openai.price_out, free=False)
-
-    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """What so many tokens cost; None where a price is missing."""
-        if self.free:
-            return 0.0
-        if self.price_in is None or self.price_out is None:
-            return None
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,3 +220,91 @@ def words_of(question: OpenQuestion) -> int:
 def _of_words(words: int) -> int:
     """Tokens of so many English words: 1.35 each, as measured on descriptions."""
     return round(words * 1.35)
+
+
+def estimate_lines(found: Estimate) -> list[str]:
+    """Plain lines for a terminal."""
+    if not found.stages:
+        return ["Nothing is left to be asked."]
+    lines = [line for stage in found.stages for line in _stage_lines(stage)]
+    read = [stage for stage in found.stages if stage.terms.reads]
+    if any(stage.assumed for stage in read):
+        lines.append(
+            f"Stage II's prompts are not known before Stage I has answered: {DESCRIPTION_WORDS} words are "
+            "assumed for a description."
+        )
+    return [
+        *lines,
+        *(["Tokens of words are estimated from their letters."] if read else []),
+        *_cost_lines(found),
+    ]
+
+
+def _stage_lines(part: StageEstimate) -> list[str]:
+    likely, most = part.likely, part.most
+    lines = [
+        f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:",
+        f"  {_range('calls', likely.calls, most.calls)}",
+    ]
+    if likely.frames:
+        lines.append(f"  {_range('frames', likely.frames, most.frames)}")
+    if not part.terms.reads:
+        return lines
+    lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, _of_frames(likely))}")
+    return [*lines, f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}"]
+
+
+def _of_frames(count: Count) -> str:
+    if count.frame_tokens is None:
+        return " without the frames (this engine does not say how many tokens they take)"
+    return f" ({count.frame_tokens:,} of them for the frames)" if count.frames else ""
+
+
+def _range(what: str, likely: int, most: int, remark: str = "") -> str:
+    first = f"{what}: {likely:,}{remark}"
+    return first if likely == most else f"{first}, at most {most:,}"
+
+
+def _cost_lines(found: Estimate) -> list[str]:
+    if not found.costs:
+        return []
+    if found.cost is None:
+        return ["Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
+    likely, most = found.cost
+    without = any(s.likely.frame_tokens is None and not s.terms.free for s in found.stages)
+    return [f"Cost: about {money(likely)}, at most {money(most)}{', without the frames' if without else ''}."]
+
+
+def estimate_as_json(found: Estimate) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "stages": [
+            {
+                "stage": part.stage,
+                "engine": part.terms.engine,
+                "likely": _row(part.likely),
+                "most": _row(part.most),
+                "prompts_assumed": part.assumed,
+                **_money(part.cost),
+            }
+            for part in found.stages
+        ],
+        **_money(found.cost),
+    }
+
+
+def _row(count: Count) -> dict[str, int | None]:
+    return {
+        "calls": count.calls,
+        "frames": count.frames,
+        "tokens_in": count.tokens_in,
+        "frame_tokens": count.frame_tokens,
+        "tokens_out": count.tokens_out,
+    }
+
+
+def _money(cost: tuple[float, float] | None) -> dict[str, float | None]:
+    return {
+        "cost_likely": None if cost is None else round(cost[0], 6),
+        "cost_most": None if cost is None else round(cost[1], 6),
+    }

@@ -6,31 +6,53 @@ write        clips → Stage I → Stage II → cues → track → scripts, over
 
 An act begins with what the one before has made so far: film grammar is measured and clips are read while
 Stage I answers, Stage II writes a line as soon as its description is there, and what will not change any more
-is looked at while shots are still being found.
+is looked at while shots are still being found. Every answer is kept as soon as it is there; what people
+edited stays in the track.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from shotad.core import Config, Given, NoProgress, Progress, WorkFolder, span
-from shotad.description.casting.name_check import names_amiss
+from shotad import __version__
+from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, in_room, span
+from shotad.description.cast_recognition import cast_of
+from shotad.description.checks import REPAIR_TEMPLATES
 from shotad.description.choice import CHOICE_TEMPLATES
 from shotad.description.clip_builder import ClipBuilder, get_ready
+from shotad.description.engine_pair import Engines
+from shotad.description.overview import write_sheet
 from shotad.description.preparing import Bench, prepare
 from shotad.description.prompts import check_prompts
-from shotad.description.repair import REPAIR_TEMPLATES
-from shotad.description.result import Outcome
-from shotad.description.sheet.writing import write_sheet
+from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_runner import (
+    EarlyLooks,
+    SlotStream,
+    Stage1Runner,
+    reads_alone,
+)
+from shotad.description.stage2_runner import Stage2Runner, Written
 from shotad.description.story import STORY_TEMPLATES
-from shotad.description.usage import used
+from shotad.description.usage import Outcome, long_silences, used
 from shotad.description.verify import VERIFY_TEMPLATES
-from shotad.description.writing import Engines, SlotStream, Stage1Runner, write_as_they_come
-from shotad.description.writing.early import EarlyLooks
-from shotad.description.writing.track import write_track
 from shotad.engines import Flow
-from shotad.film import Film
-from shotad.script import present_track
+from shotad.film import Film, Prepared, SlotChange, changes_since, why_few
+from shotad.script import (
+    Cue,
+    CueStatus,
+    Derivation,
+    FilmId,
+    Maker,
+    Track,
+    check_names,
+    derive,
+    present_track,
+    respeak,
+    save_track,
+    timecode,
+    track_lock,
+)
 
 
 def describe(
@@ -58,14 +80,14 @@ def describe(
         engines.get_ready(config, bench.progress)
         get_ready(bench)
     with Flow() as flow:
-        asked = engines.seated(config, flow)
+        limited = engines.limited(config, flow)
         with span("load"):
-            insight = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
-        looking = Stage1Runner(bench, asked.looks, flow)
-        prepared = prepare(bench, EarlyLooks(bench, engines, looking, insight).watch)
-        understood = insight.outline(prepared)
+            builder = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
+        stage1 = Stage1Runner(bench, limited.looks, flow)
+        prepared = prepare(bench, EarlyLooks(bench, engines, stage1, builder).watch)
+        understood = builder.outline(prepared)
         written = write_as_they_come(
-            SlotStream.out_of(understood, insight), looking, prepared, bench, asked, flow
+            SlotStream.out_of(understood, builder), stage1, prepared, bench, limited, flow
         )
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
@@ -74,3 +96,105 @@ def describe(
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
     warnings = (*outcome.warnings, *understood.warnings, *names_amiss(outcome.track, bench))
     return replace(outcome, sheet=drawn, used=spent, warnings=warnings, recognised=understood.recognised)
+
+
+def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> Written:
+    """The cue of each plan: a line, silent or failed."""
+    with Flow() as flow:
+        limited = engines.limited(bench.config, flow)
+        stage1 = Stage1Runner(bench, limited.looks, flow)
+        return write_as_they_come(SlotStream.of(plans), stage1, prepared, bench, limited, flow)
+
+
+def write_as_they_come(
+    stream: SlotStream, stage1: Stage1Runner, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
+) -> Written:
+    """The same of plans that are still being made; ``engines`` are those that several threads may ask."""
+    written = Written(seen=stage1.made)
+    stage2 = Stage2Runner(bench, engines, prepared, written, flow)
+    beside = engines.beside(bench.config) and not reads_alone(bench)
+    pairs = stage1.pairs(stream, beside=beside)
+    stage2.write(pairs if beside else list(pairs), len(stream.sketches))
+    written.early, written.in_vain = stage1.early, stage1.in_vain
+    if stage1.early:
+        bench.folder.note(f"{stage1.early} slots looked at while shots were found, {stage1.in_vain} in vain")
+    return written
+
+
+@in_room("track")
+def write_track(
+    cues: Sequence[Cue],
+    prepared: Prepared,
+    bench: Bench,
+    makers: tuple[Maker, ...],
+    *,
+    discard_edits: bool,
+) -> Outcome:
+    """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
+
+    A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
+    removed while it ran are so in the track too.
+    """
+    folder, given = bench.folder, bench.given
+    film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
+    fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
+    described = Interval(given.start, min(prepared.end, given.end or prepared.end))
+    slots = {slot.id: slot.interval for slot in prepared.slots}
+    with track_lock(folder.path):
+        previous = present_track(folder, film, with_scripts=not discard_edits)
+        merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
+        late = changes_since(folder.path, prepared.hand, bench.config.slots)
+        track = respeak(with_slots(merged.track, late), slots, bench.config.slots.seconds_per_word)
+        files = save_track(track, folder.path, prepared.info.name)
+    speech = [utterance.interval for utterance in prepared.speech]
+    silences = long_silences(track, speech, described)
+    few = (
+        why_few(prepared.slots, prepared.gaps, described, bench.config.slots) if given.slots is None else None
+    )
+    warnings = (*prepared.warnings, *([few] if few else []), *_news(merged))
+    return Outcome(track, files, described, silences, prepared.failed, warnings)
+
+
+def _news(merged: Derivation) -> list[str]:
+    """What the user should know of edits that met new lines."""
+    news = []
+    if merged.yielded:
+        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
+    if merged.lapsed:
+        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
+    return news
+
+
+ADDED = "added by a person"
+"""The reason of a line that nobody has written yet, in a slot that a person added."""
+
+
+def empty_line(slot: Slot, language: str) -> Cue:
+    """The line of a slot that a person added and that nobody has described yet."""
+    return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
+
+
+def with_slots(track: Track, change: SlotChange) -> Track:
+    """The track with an empty line for each slot that came and has none, and without those of slots that
+    went."""
+    gone, known = {slot.id for slot in change.removed}, {cue.id for cue in track.cues}
+    new = [empty_line(slot, track.language) for slot in change.added if slot.id not in known]
+    return track.with_cues([*(cue for cue in track.cues if cue.slot_id not in gone), *new])
+
+
+def names_amiss(track: Track, bench: Bench) -> tuple[str, ...]:
+    """One sentence for each name that a line says too early or in another form; none without a cast.
+
+    Names that are nobody's of the cast are not told here: few casts hold everybody.
+    """
+    cast = cast_of(bench)
+    if cast is None:
+        return ()
+    film, heard = bench.film.info.name, track.heard
+    lines = [(cue.interval.start, cue.text) for cue in heard]
+    found = check_names(lines, lambda second: cast.characters(film, second))
+    return tuple(
+        f"{finding.rule} at {timecode(cue.interval.start)}: {finding.message}."
+        for cue, findings in zip(heard, found, strict=True)
+        for finding in findings
+    )

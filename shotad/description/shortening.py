@@ -1,9 +1,7 @@
-"""A writer for shorter lines, where one was wished for and the run has an engine that reads words.
+"""Asking Stage II's engine for a shorter line, where a spoken one does not fit and no whole phrase can go.
 
-Asking Stage II's engine for a shorter line, where a spoken one does not fit and no whole phrase can go.
-
-Whoever fits the spoken lines asks, through what `make_shortener` returns. Every answer is kept in a log, so
-that the same line is not asked about twice.
+Whoever fits the spoken lines asks, where a shorter line was wished for and the run has an engine that reads
+words. Every answer is kept in a log, so that the same line is not asked about twice.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from shotad.core import (
     Engine,
     EngineError,
     Message,
-    Preparing,
     Progress,
     Reply,
     Request,
@@ -26,17 +23,30 @@ from shotad.core import (
     WorkFolder,
     is_english,
     key_of,
-    weights_file,
 )
-from shotad.description.ask import identity_record, prompt_record, request_record, slot_seed, try_record
-from shotad.description.blocks import material, question
-from shotad.description.checks import REPEATED, Complaint, complaints_about, original, unreadable
-from shotad.description.conversation import Inquiry, Turn, converse
-from shotad.description.parsing import parse_stage2
+from shotad.description.checks import (
+    REPEATED,
+    Complaint,
+    complaints_about,
+    original,
+    stage2_again,
+    unreadable,
+)
+from shotad.description.conversation import (
+    Inquiry,
+    Turn,
+    converse,
+    identity_record,
+    make_ready,
+    prompt_record,
+    request_record,
+    slot_seed,
+    try_record,
+)
+from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
-from shotad.description.repair import stage2_again
-from shotad.description.templates import render
-from shotad.description.writing import Engines
+from shotad.description.stage2_answer import parse_stage2
+from shotad.description.templates import material, question, render
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (
     DETERMINERS,
@@ -296,10 +306,7 @@ def shortener(
     engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
     check_prompts(TEMPLATES)
     if not engines:
-        if isinstance(engine, Preparing):
-            engine.get_ready(progress)
-        for name in engine.abilities.weights:
-            weights_file(name, progress)
+        make_ready(engine, progress)
     found = make_shortener(engine, config, folder.log_of_records(LOG))
     if found is None:
         raise EngineError(

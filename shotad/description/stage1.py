@@ -23,8 +23,22 @@ from shotad.core import (
     key_of,
     seconds,
 )
-from shotad.description.answers import quoted
-from shotad.description.ask import (
+from shotad.description.castlist import ShownPeople, names_of, shown_people, told_of
+from shotad.description.checks import (
+    REFUSED,
+    REPEATED,
+    Complaint,
+    invented,
+    leaked,
+    missing,
+    names_untold,
+    original,
+    stage1_again,
+    unreadable,
+)
+from shotad.description.conversation import (
+    Inquiry,
+    Turn,
     check_images,
     identity_record,
     prompt_record,
@@ -33,25 +47,11 @@ from shotad.description.ask import (
     try_record,
     usage_record,
 )
-from shotad.description.castlist import told_of
-from shotad.description.checks import (
-    REFUSED,
-    REPEATED,
-    Complaint,
-    invented,
-    leaked,
-    missing,
-    original,
-    unreadable,
-)
-from shotad.description.conversation import Inquiry, Turn
 from shotad.description.leaks import clean
-from shotad.description.naming import names_untold
-from shotad.description.parsing import parse_stage1
 from shotad.description.prompts import Stage1Prompt, stage1_messages
-from shotad.description.repair import stage1_again
-from shotad.description.shownpeople import ShownPeople, names_of, shown_people
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_answer import parse_stage1
+from shotad.description.stage2_answer import quoted
 from shotad.film import fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 

@@ -1,33 +1,69 @@
 """Stage II: a description and a word budget to an engine, one AD sentence back, or several to choose from.
 
-Lines are asked for, read, checked, asked for again with what was wrong, and, where that is set, looked for
-in the frames (`shotad.description.drafting`). Whatever comes of it stands in one record.
+Lines are asked for, read, checked by the rules on words, budget and names, asked for again with what was
+wrong, and, where that is set, looked for in the frames. Whatever comes of it stands in one record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shotad.core import Config, Description, Engine, Identity, Presence, Request, key_of
-from shotad.description.ask import identity_record, request_record, slot_seed
-from shotad.description.castlist import as_called
-from shotad.description.conversation import Inquiry
-from shotad.description.drafting import Draft, Question
-from shotad.description.judging import Judge
-from shotad.description.prompts import stage2_messages
-from shotad.description.repair import REPAIR_TEMPLATES
-from shotad.description.shownpeople import character_row
+from shotad.core import (
+    Config,
+    Description,
+    Engine,
+    Identity,
+    Message,
+    Presence,
+    Reply,
+    Request,
+    SamplingSettings,
+    ScriptError,
+    key_of,
+)
+from shotad.description.castlist import as_called, as_spoken, character_row, without_untold
+from shotad.description.checks import (
+    REPAIR_TEMPLATES,
+    REPEATED,
+    Complaint,
+    complaints_about,
+    name_complaints,
+    original,
+    stage2_again,
+    stage2_more,
+    unreadable,
+    without,
+)
+from shotad.description.choice import distinct, merged
+from shotad.description.conversation import (
+    Inquiry,
+    Turn,
+    identity_record,
+    prompt_record,
+    request_record,
+    slot_seed,
+    try_record,
+    usage_record,
+)
+from shotad.description.prompts import Stage2Prompt, answer_schema, stage2_messages
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage2_answer import parse_stage2, quoted
 from shotad.description.templates import prompt_hash
-from shotad.description.verify import VERIFY_TEMPLATES
+from shotad.description.verify import (
+    VERDICT_TOKENS,
+    VERIFY_TEMPLATES,
+    parse_verdicts,
+    statements_in,
+    verify_messages,
+)
 from shotad.film import word_budget
-from shotad.script import cast_mentions
+from shotad.script import cast_mentions, own_signs
 
 REPAIRS = tuple(name for name in REPAIR_TEMPLATES if name.startswith("stage2/"))
 VERIFICATION = tuple(VERIFY_TEMPLATES)
-
-__all__ = ["Question", "failed", "inquiry", "question"]
 
 
 def question(
@@ -109,6 +145,323 @@ def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
     return draft.record(engine.identity)
 
 
-def failed(record: Mapping[str, Any]) -> str | None:
-    """Why Stage II has no line, or None where it answered (also with silence)."""
-    return record["error"]  # type: ignore[no-any-return]
+Asking = Generator[tuple[Turn, ...], tuple[Reply, ...], None]
+"""Yields turns, all to the same engine; gets a reply to each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Stage II's question about one slot. ``repairs``: whether a bad answer is asked for again."""
+
+    plan: SlotPlan
+    prompt: Stage2Prompt
+    request: Request
+    repairs: bool
+    key: str
+    judge: Judge
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """One answer: its lines, and where there are none, why."""
+
+    messages: tuple[Message, ...]
+    reply: Reply
+    lines: tuple[str, ...] = ()
+    wrong: Complaint | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether asking again would not help: the call failed, or nothing is worth saying."""
+        return self.reply.error is not None or self.reply.finish == "silent"
+
+
+@dataclass(slots=True)
+class Draft:
+    """The work on one slot's lines."""
+
+    asked: Question
+    config: Config
+    tries: list[_Try] = field(default_factory=list)
+    looks: list[Reply] = field(default_factory=list)
+    lines: tuple[str, ...] = ()
+    unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unlooked: str = ""
+    rules_told: bool = False
+    _written: dict[str, str] = field(default_factory=dict)
+    """The lines as they came, by what they are without names that may not be said yet."""
+    round: int = 1
+    """How many of the last tries were asked for together."""
+
+    @property
+    def number(self) -> int:
+        return self.config.stage2.candidates
+
+    @property
+    def together(self) -> bool:
+        """Whether one answer holds all candidates."""
+        return self.config.stage2.lines_an_answer == self.number
+
+    def written(self) -> Asking:
+        """Asks until there are as many clean lines as are wanted, or no attempt is left."""
+        requests = self._draws(1 if self.together else self.number)
+        for left in reversed(range(self.config.stage2.attempts if self.asked.repairs else 1)):
+            replies = yield tuple(Turn("writes", request) for request in requests)
+            wanted = self._wanted(requests[0])
+            self.tries += [
+                self._tried(request, reply, wanted) for request, reply in zip(requests, replies, strict=True)
+            ]
+            self.round = len(requests)
+            requests = self._next() if left else ()
+            if not requests:
+                break
+        lines = merged([one.lines for one in self.tries], self._faults, self.number)
+        self._written = {self.asked.judge.without_untold(line): line for line in lines}
+        self.lines = tuple(self._written)
+
+    def verified(self) -> Asking:
+        """Looks for what the lines state in the frames; asks once for lines without what is not there."""
+        yield from self._look(self.lines)
+        blamed = [line for line in self.lines if line in self.unseen]
+        if not blamed or not self.asked.repairs:
+            return
+        requests = []
+        for line in blamed:
+            one = next(one for one in self.tries if self._written[line] in one.lines)
+            told = without(one.messages, one.reply.text, line, self.unseen[line], 1)
+            seed = self._seed(f"without {line}")
+            requests.append(replace(self.asked.request, messages=told, seed=seed, schema=answer_schema(1)))
+        replies = yield tuple(Turn("writes", request) for request in requests)
+        instead: dict[str, str] = {}
+        for line, request, reply in zip(blamed, requests, replies, strict=True):
+            self.tries.append(self._tried(request, reply, 1))
+            new = tuple(self.asked.judge.without_untold(text) for text in self.tries[-1].lines)
+            if new and new[0] not in self.lines and new[0] not in instead.values():
+                instead[line] = new[0]
+        if instead:
+            yield from self._look(tuple(instead.values()))
+            self.lines = tuple(self._seen_better(line, instead.get(line)) for line in self.lines)
+
+    def record(self, writes: Identity) -> dict[str, Any]:
+        """What was asked and answered, or why it failed or is silent."""
+        last = self.tries[-1]
+        error = None if self.lines or self._silent else _why(self.tries)
+        complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
+        looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
+        if self.unlooked:
+            looked["unlooked"] = self.unlooked
+        return {
+            "slot": self.asked.plan.slot.id,
+            "budget": self.asked.request.budget,
+            "history": list(self.asked.request.history),
+            "maker": identity_record(writes),
+            "seed": self.asked.request.seed,
+            "prompt": prompt_record(self.asked.prompt.messages),
+            "raw": last.reply.text,
+            "finish": "error" if error else last.reply.finish,
+            "usage": usage_record([*(one.reply for one in self.tries), *self.looks]),
+            "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self.tries],
+            **looked,
+            "error": error,
+            "candidates": list(self.lines),
+            "complaints": {number: texts for number, texts in complaints.items() if texts},
+            "unseen": {
+                str(i): list(self.unseen[line]) for i, line in enumerate(self.lines) if line in self.unseen
+            },
+            "notes": self._notes(),
+        }
+
+    def _notes(self) -> dict[str, Any]:
+        """What the engine noted last; notes on single lines stand as the lines do."""
+        notes = dict(self.tries[-1].reply.notes)
+        if "said" not in notes:
+            return notes
+        said: dict[str, Any] = {}
+        for one in self.tries:
+            said |= dict(zip(one.lines, one.reply.notes.get("said", ()), strict=False))
+        return {**notes, "said": [said.get(self._written.get(line, line), []) for line in self.lines]}
+
+    def _tried(self, request: Request, reply: Reply, wanted: int) -> _Try:
+        # No line may repeat the question, but where answers are taken as they come.
+        return _read(request, reply, wanted, self.asked.judge, taken=not self.asked.repairs)
+
+    @property
+    def _silent(self) -> bool:
+        return all(one.reply.finish == "silent" for one in self.tries)
+
+    def _next(self) -> tuple[Request, ...]:
+        """What is asked for next; nothing where the lines are good, or asking would not help."""
+        last = self.tries[-1]
+        if all(one.is_final for one in self.tries[-self.round :]):
+            return ()
+        every = [line for one in self.tries for line in one.lines]
+        have = [every[i] for i in distinct(every)]
+        clean = [line for line in have if not self._faults(line)]
+        rules = self.config.stage2.repair == "all" and not self.rules_told
+        missing = self.number - len(clean if rules else have)
+        if missing <= 0:
+            return ()
+        faulty = [line for line in have if line not in clean]
+        if not self.together:
+            self.rules_told = True
+            return self._draws(missing)
+        asked = self.asked.prompt.messages
+        if last.wrong is not None:
+            messages = stage2_again(
+                asked, last.reply.text, [("", (last.wrong,))], candidates=self.number, wanted=missing
+            )
+        elif rules and faulty:
+            self.rules_told = True
+            about = [(line, self._complaints(line)) for line in faulty]
+            messages = stage2_again(asked, last.reply.text, about, candidates=self.number, wanted=missing)
+        else:
+            messages = stage2_more(asked, last.reply.text, have, missing)
+        seed = self._seed(str(len(self.tries)))
+        return (replace(self.asked.request, messages=messages, seed=seed, schema=answer_schema(missing)),)
+
+    def _draws(self, number: int) -> tuple[Request, ...]:
+        """The first question, by the next seeds: the slot's own is the first."""
+        first = len(self.tries)
+        seeds = [self._seed(str(k)) if k else self.asked.request.seed for k in range(first, first + number)]
+        return tuple(replace(self.asked.request, seed=seed) for seed in seeds)
+
+    def _seed(self, what: str) -> int:
+        return slot_seed(self.config.seed, f"{self.asked.plan.slot.id}/{what}")
+
+    def _wanted(self, request: Request) -> int:
+        return len((request.schema or {}).get("properties", {})) or 1
+
+    def _complaints(self, line: str) -> tuple[Complaint, ...]:
+        if not self.asked.repairs:
+            return ()
+        return self.asked.judge.complaints(line)
+
+    def _faults(self, line: str) -> int:
+        return len(self._complaints(line))
+
+    def _look(self, lines: Sequence[str]) -> Asking:
+        """Keeps in ``unseen`` what of these lines is not to be seen."""
+        claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
+        if not claims:
+            return
+        messages, schema = verify_messages(
+            [claim for _, claim in claims],
+            self.asked.plan.current,
+            self.config.prompt,
+            presence=self.asked.plan.presence,
+            label=self.config.overlay.label,
+            marks=self.config.overlay.characters,
+        )
+        request = Request(
+            slot_id=self.asked.plan.slot.id,
+            messages=messages,
+            scene=self.asked.plan.scene,
+            sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
+            seed=self._seed(f"look {len(self.looks)}"),
+            schema=schema,
+        )
+        (reply,) = yield (Turn("looks", request, with_clip=True),)
+        self.looks.append(reply)
+        if reply.error is not None or reply.finish == "refused":
+            self.unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
+            return
+        verdicts = parse_verdicts(reply.text, len(claims))
+        for (line, claim), verdict in zip(claims, verdicts, strict=True):
+            if verdict is False:
+                self.unseen[line] = (*self.unseen.get(line, ()), claim)
+
+    def _seen_better(self, line: str, new: str | None) -> str:
+        """The new line where less of it is unseen than of the old one."""
+        if new is None or len(self.unseen.get(new, ())) >= len(self.unseen[line]):
+            return line
+        return new
+
+
+def _read(request: Request, reply: Reply, wanted: int, judge: Judge, *, taken: bool) -> _Try:
+    if reply.error is not None or reply.finish == "silent":
+        return _Try(request.messages, reply)
+    if reply.finish == "refused":
+        return _Try(request.messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
+    try:
+        read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
+    except ScriptError as trouble:
+        return _Try(request.messages, reply, wrong=unreadable(trouble, reply.finish))
+    lines = [judge.as_spoken(line) for line in read]
+    own = tuple(lines) if taken else original(lines, reply.text, request.messages, judge.description)
+    return _Try(request.messages, reply, own, None if own else REPEATED)
+
+
+def _why(tries: Sequence[_Try]) -> str:
+    """Why there is no line, for people: what was wrong last."""
+    last = next((one for one in reversed(tries) if one.reply.error or one.wrong), tries[-1])
+    if last.reply.error is not None:
+        return last.reply.error
+    if last.wrong is None:
+        return "no line was found in the answer"
+    if last.wrong.rule == "refused":
+        return f"the model refused to write a line: {quoted(last.reply.text)}"
+    return f"{_TROUBLES.get(last.wrong.rule, 'no line could be read')}: {quoted(last.reply.text)}"
+
+
+_TROUBLES = {
+    "example": "the model repeated a sentence of the question, or one that was written for another clip",
+    "cut off": "the answer was cut off before a line was whole",
+    "unreadable": "no line could be read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges the lines of one slot. ``description`` is what they are written from, ``story`` what the model
+    was told of the film besides."""
+
+    plan: SlotPlan
+    config: Config
+    description: str
+    story: str = ""
+
+    def complaints(self, line: str) -> tuple[Complaint, ...]:
+        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
+        found = complaints_about(line, self.plan.slot.max_words, language=self.config.language)
+        return (*self._fair(line, found), *self._about_names(line))
+
+    def as_spoken(self, line: str) -> str:
+        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
+        named = as_spoken(line, self.plan.presence, self.config.prompt)
+        return own_signs(named, self.config.language)
+
+    def without_untold(self, line: str) -> str:
+        """The line without names that the film has not told yet, where asking again has not helped."""
+        return without_untold(line, self.plan.presence)
+
+    def _about_names(self, line: str) -> tuple[Complaint, ...]:
+        told = f"{self.config.prompt.note}\n{self.story}"
+        language, heard = self.config.language, self.plan.heard
+        found = name_complaints(
+            line, self.description, self.plan.presence, heard, told=told, language=language
+        )
+        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
+        return tuple(one for one in found if self.config.prompt.stage2_names or one.rule != "L8")
+
+    def _fair(self, line: str, found: tuple[Complaint, ...]) -> tuple[Complaint, ...]:
+        """Without what is said against the very words by which the cast wants somebody to be called."""
+        plain = _without_called(line, self.plan.presence)
+        if plain == line or not any(one.rule in _OF_CALLED for one in found):
+            return found
+        again = complaints_about(plain, self.plan.slot.max_words, language=self.config.language)
+        left = {one.rule for one in again}
+        return tuple(one for one in found if one.rule not in _OF_CALLED or one.rule in left)
+
+
+_OF_CALLED = frozenset(("L13", "pronoun"))
+"""Rules that a name with a title (``Mr. Lee``) and a descriptor (``the woman in red``) break."""
+
+_NAME = "Kim"
+
+
+def _without_called(line: str, presence: Presence) -> str:
+    """The line with a plain name for everybody of the cast."""
+    for character in presence.cast:
+        if character.called:
+            line = re.sub(rf"(?<!\w){re.escape(character.called)}(?!\w)", _NAME, line, flags=re.IGNORECASE)
+    return line

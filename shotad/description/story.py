@@ -1,37 +1,38 @@
 """What Stage II is told of the film besides its clip: last lines, names, dialogue, the story so far.
 
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
-budget in tokens, estimated by `shotad.description.tokens`; what lies nearest to the slot is kept first, whole
-lines only.
-Nothing here calls a model: the note on the story so far is renewed by asking `renewal_messages`.
+budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only. The
+note on the story so far is renewed as the lines are written (`renewal_messages`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import NOBODY, Interval, Message, Presence, Slot, SpeechKind, Utterance
-from shotad.description.answers import is_nothing, is_refusal, plain
-from shotad.description.blocks import material, question
-from shotad.description.castlist import whose
-from shotad.description.templates import render
-from shotad.description.tokens import tokens_in
-from shotad.script import names_in
-
-__all__ = [
-    "STORY_TEMPLATES",
-    "due",
-    "names_in",
-    "names_in_use",
-    "parse_renewal",
-    "renewal_messages",
-    "story_text",
-    "tokens_in",
-]
+from shotad.core import (
+    NOBODY,
+    Config,
+    Identity,
+    Interval,
+    Message,
+    Presence,
+    Reply,
+    Request,
+    SamplingSettings,
+    Slot,
+    SpeechKind,
+    Utterance,
+    key_of,
+)
+from shotad.description.castlist import told_only, whose, without_untold
+from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
+from shotad.description.stage2_answer import is_nothing, is_refusal, plain
+from shotad.description.templates import material, question, render, tokens_in
+from shotad.script import Cue, capitals_are_names, names_in
 
 STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "story/context": ("blocks",),
@@ -224,3 +225,84 @@ def _first_within(parts: Iterable[str], tokens: int) -> list[str]:
 def _last_within(parts: Sequence[str], tokens: int) -> list[str]:
     """The last parts that together take at most ``tokens``, in their order."""
     return _first_within((part for part in reversed(parts) if part), tokens)[::-1]
+
+
+Record = Mapping[str, Any]
+
+
+def story_of(
+    slot: Slot,
+    lines: Sequence[str],
+    speech: Sequence[Utterance],
+    so_far: str,
+    presence: Presence,
+    config: Config,
+) -> str:
+    """What is told of the film for one slot, see `story_text`, but no name that the film has not told."""
+    capitals = capitals_are_names(config.language)
+    names = names_in_use(lines if capitals else (), config.prompt.note, presence)
+    reach = BUDGETS.reach
+    start, end = slot.interval.start - reach, slot.interval.end + reach
+    near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]
+    told = [told_only(said, presence) for said in near]
+    return without_untold(story_text(lines, slot, told, names, so_far), presence)
+
+
+class Telling:
+    """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
+
+    The note of the story so far is asked for anew every so many lines; ``known`` and ``keep`` are the
+    answers of earlier runs, by key.
+    """
+
+    def __init__(
+        self,
+        speech: Sequence[Utterance],
+        config: Config,
+        writes: Identity,
+        ask: Callable[[Request], Reply],
+        known: Callable[[str], Record | None],
+        keep: Callable[[str, Record], None],
+    ) -> None:
+        self._speech, self._config, self._writes = speech, config, writes
+        self._ask, self._known, self._keep = ask, known, keep
+        self._lines: list[Cue] = []
+        self._fresh: list[Cue] = []
+        self._so_far = ""
+        self._presence = NOBODY
+
+    def text(self, slot: Slot, presence: Presence = NOBODY) -> str:
+        """What Stage II is told for this slot; empty where nothing is. ``presence`` is who is in its clip."""
+        self._presence = presence
+        if not self._config.story.on:
+            return ""
+        lines = [cue.text for cue in self._lines]
+        return story_of(slot, lines, self._speech, self._so_far, presence, self._config)
+
+    def heard(self, cue: Cue) -> None:
+        """A line has been written."""
+        self._lines.append(cue)
+        self._fresh.append(cue)
+        if self._config.story.on and due(len(self._fresh), self._config.story.renew_every):
+            self._renew(cue.id)
+            self._fresh = []
+
+    def _renew(self, slot_id: str) -> None:
+        start, end = self._fresh[0].interval.start, self._fresh[-1].interval.end
+        dialogue = [
+            told_only(said, self._presence) for said in self._speech if start <= said.interval.start < end
+        ]
+        lines = [cue.text for cue in self._fresh]
+        messages = renewal_messages(self._so_far, lines, dialogue)
+        seed = slot_seed(self._config.seed, f"{slot_id}/story")
+        key = key_of(prompt_record(messages), identity_record(self._writes), seed)
+        record = self._known(key)
+        if record is None:
+            sampling = SamplingSettings(max_tokens=2 * BUDGETS.note)
+            reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed))
+            record = {"slot": slot_id, "prompt": prompt_record(messages), **try_record(reply)}
+            if reply.error is None:
+                self._keep(key, record)
+        # A server that refuses says so in words of its own, which are no note.
+        told = "" if record.get("finish") == "refused" else parse_renewal(record["raw"])
+        self._so_far = told or self._so_far

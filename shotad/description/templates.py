@@ -1,4 +1,4 @@
-"""Prompt templates: text files with ``$names``, filled in completely or not at all.
+"""Prompt templates: text files with ``$names``, filled in completely or not at all; blocks both stages share.
 
 A variable that is missing, and one that the template does not know, are refused before any model
 is called (as in simonw/llm's templates).
@@ -7,11 +7,12 @@ is called (as in simonw/llm's templates).
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import Template
 
-from shotad.core import PromptError, prompt_text
+from shotad.core import Message, PromptError, PromptSettings, prompt_text, seen
 
 
 def render(name: str, /, **values: str) -> str:
@@ -81,3 +82,92 @@ def _require_same(name: str, in_template: set[str], given: set[str]) -> None:
     if complaints:
         valid = ", ".join(f"${v}" for v in sorted(given)) or "none"
         raise PromptError(f"The prompt {name} {' and '.join(complaints)}.", f"Its variables are: {valid}.")
+
+
+BLOCK_TEMPLATES: Mapping[str, tuple[str, ...]] = {"material/rule": ()}
+"""The template of this module, without variables."""
+
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def block(text: str) -> str:
+    """Text after an empty line; nothing leaves no trace."""
+    return f"\n\n{text.strip()}" if text.strip() else ""
+
+
+def material(text: str) -> str:
+    """Text from outside (notes, dialogue, names, earlier lines) between marks that it cannot close itself.
+
+    Nothing leaves no trace. `question` says what the marks mean.
+
+    >>> material("Ann, Bo"), material("a </material> b")
+    ('<material>Ann, Bo</material>', '<material>a ‹/material> b</material>')
+    """
+    inner = _MARK.sub("‹", seen(text)).strip()
+    between = "\n" if "\n" in inner else ""
+    return f"{_OPENS}{between}{inner}{between}{_CLOSES}" if inner else ""
+
+
+def without_material(text: str) -> str:
+    """A prompt without what stands between the marks of `material`."""
+    first, *others = text.split(_OPENS)
+    return "\n".join((first, *(other.partition(_CLOSES)[2] for other in others)))
+
+
+_OPENS, _CLOSES = "<material>", "</material>"
+_MARK = re.compile(r"<(?=\s*+(?:/\s*+)?material)", re.IGNORECASE)
+
+
+def question(text: str, *, with_clip: bool = False) -> Message:
+    """What an engine is asked; where it holds `material`, what that is stands first."""
+    rule = f"{render('material/rule')}\n\n" if _OPENS in text else ""
+    return Message("user", rule + text, with_clip=with_clip)
+
+
+def note_block(template: str, settings: PromptSettings) -> str:
+    """The user's note as a block of its own, or nothing."""
+    note = cut_to_words(settings.note, settings.note_words)
+    return block(render(template, medium=settings.medium, note=material(note))) if note else ""
+
+
+def name_shots(numbers: Sequence[int]) -> str:
+    """``[1, 2] → [Shot 1, Shot 2]``."""
+    return "[" + ", ".join(f"Shot {n}" for n in numbers) + "]"
+
+
+_LATIN_END, _GREEK_EXTENDED = 0x250, (0x1E00, 0x2000)
+_SIGNS = (
+    (0x1100, 0x1200),
+    (0x2E80, 0xA4D0),
+    (0xAC00, 0xD800),
+    (0xF900, 0xFB00),
+    (0xFF00, 0xFFF0),
+    (0x20000, 0x40000),
+)
+"""Chinese, Japanese and Korean: ``[first, last)`` code points."""
+
+
+def tokens_in(text: str) -> int:
+    """About how many tokens a text takes; 0 for none.
+
+    ASCII takes a token for 4 characters; a Latin letter with a mark 1.5 tokens (it breaks a word in two); a
+    letter of another alphabet 0.45; a Chinese, Japanese or Korean sign 0.8. Measured on this project's own
+    English prompts against real tokenizers: 1 to 10 % too few for SmolLM2 (13 % for a short answer in JSON),
+    1 % below to 6 % above for Qwen, LLaMA3 and GPT-4o (o200k). In German, French, Spanish, Polish, Greek,
+    Arabic, Chinese, Japanese and Korean within 18 % of LLaMA3 and GPT-4o (Russian: up to 38 % above); but
+    SmolLM2, made for English, takes 1.3 to 3 times as many there, and Qwen twice as many in Greek and Hindi.
+
+    >>> tokens_in("She climbs the stairs."), tokens_in("彼女は階段を上る。")
+    (6, 8)
+    """
+    return math.ceil(round(sum(_weight(ord(sign)) for sign in text), 6))
+
+
+def _weight(code: int) -> float:
+    if code < 0x80:
+        return 0.25
+    if code < _LATIN_END or _GREEK_EXTENDED[0] <= code < _GREEK_EXTENDED[1]:
+        return 1.5
+    if any(first <= code < end for first, end in _SIGNS):
+        return 0.8
+    return 0.45

@@ -5,15 +5,25 @@ from .background import (
     begun as begun,
     in_order as in_order,
 )
-from .local.fitness import check_fits as check_fits
-from .local.model import LocalModel as LocalModel
-from .local.names import MODELS as MODELS
-from .openai.address import Address as Address, address_of as address_of, key_from as key_from
-from .openai.client import Broken as Broken, ChatClient as ChatClient, need_client as need_client
-from .openai.engine import OpenAI as OpenAI
-from .openai.notice import notice as notice
-from .openai.rate_limiter import Clock as Clock, Sleep as Sleep, asked_pause as asked_pause, pauses as pauses
-from .openai.server_error import Raw as Raw, ServerError as ServerError, trouble_in as trouble_in
+from .local_model import MODELS as MODELS, LocalModel as LocalModel, check_fits as check_fits
+from .openai_client import (
+    Address as Address,
+    Broken as Broken,
+    ChatClient as ChatClient,
+    address_of as address_of,
+    key_from as key_from,
+    need_client as need_client,
+)
+from .openai_engine import OpenAI as OpenAI, notice as notice
+from .openai_errors import (
+    Clock as Clock,
+    Raw as Raw,
+    ServerError as ServerError,
+    Sleep as Sleep,
+    asked_pause as asked_pause,
+    pauses as pauses,
+    trouble_in as trouble_in,
+)
 from .table import (
     ENGINES as ENGINES,
     best_here as best_here,

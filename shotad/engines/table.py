@@ -13,11 +13,11 @@ from shotad.core import Config, Engine, EngineError, Stage
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",
-    "llama3": "shotad.engines.local.chat:ChatModel",
-    "narrator": "shotad.engines.embedded.narrator:Narrator",
-    "observer": "shotad.engines.embedded.observer:Observer",
-    "openai": "shotad.engines.openai.engine:OpenAI",
-    "qwen2-vl": "shotad.engines.local.vision:VisionModel",
+    "llama3": "shotad.engines.local_chat:ChatModel",
+    "narrator": "shotad.engines.narrator:Narrator",
+    "observer": "shotad.engines.observer:Observer",
+    "openai": "shotad.engines.openai_engine:OpenAI",
+    "qwen2-vl": "shotad.engines.local_vision:VisionModel",
 }
 """Name → ``module:Class``. A class is made with the whole `Config`."""
 
@@ -98,7 +98,7 @@ def best_here() -> str:
     """``paper`` where both of its models and a GPU that holds them are, else ``embedded``."""
     if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
         return EVERYWHERE
-    from shotad.engines.local.names import at_hand
+    from shotad.engines.local_model import at_hand
 
     if not all(at_hand(model) for model in PAPER_MODELS):
         return EVERYWHERE

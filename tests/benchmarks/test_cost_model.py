@@ -20,7 +20,8 @@ from costs.gpus import GPUS, LLAMA, QWEN, Shares, seconds
 from costs.measuring import WAYS, Run, as_json, kept
 
 from shotad.core import Message, load_config
-from shotad.description.estimate import OpenQuestion, Terms, estimate
+from shotad.description.estimate import OpenQuestion, estimate
+from shotad.description.usage import Terms
 
 UNITS = Units(0.1, 2.0, 0.05, 0.3, 0.4, 0.5, 3.0, 9000.0, 50_000.0, 70.0, 1e5, 20_000.0, 3000.0)
 """Round ones."""

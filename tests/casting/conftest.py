@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.description.casting import discovering
+from shotad.description import cast_discovery as discovering
 from tests.casting.discoveringroom import EPISODE, NEXT, Room, VariedFaces
 from tests.painted_faces import (
     PaintedFaces,

@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import CastError, Given, UsageError
 from shotad.description import DISCOVERED
-from shotad.description.casting.discovery import comment_of
+from shotad.description.cast_discovery import comment_of
 from shotad.sight import Face, Facts, Look, portrait, read_gallery
 from shotad.sight.castfile import read_cast
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces

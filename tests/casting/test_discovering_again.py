@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.description.casting import merge_people as filing
+from shotad.description import cast_discovery as filing
 from shotad.sight import CastFile, Facts, merge
 from shotad.sight.castfile import read_cast
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces

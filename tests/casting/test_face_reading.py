@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Interval, NoProgress, RecordLog, Shot
-from shotad.description.casting.reading import Source, Wanted, known_faces, read_faces, ticks_in
+from shotad.description.cast_recognition import Source, Wanted, known_faces, read_faces, ticks_in
 from shotad.film import Picture, open_film
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 

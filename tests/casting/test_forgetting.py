@@ -17,6 +17,7 @@ from filelock import FileLock
 from shotad.core import Box, Member, UsageError, WorkFolder, WorkFolderError
 from shotad.description import (
     Cleared,
+    cast_recognition as kept,
     clear_all,
     clear_person,
     delete_photos,
@@ -24,7 +25,6 @@ from shotad.description import (
     photos_to_forget,
     run_folder,
 )
-from shotad.description.casting import records as kept
 from shotad.sight import Face, FaceTrack, to_row
 
 Row = npt.NDArray[np.float32]

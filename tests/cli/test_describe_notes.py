@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import load_config
 from shotad.description import Engines, opening
-from shotad.description.writing.opening import ONLY_ENGLISH
+from shotad.description.engine_pair import ONLY_ENGLISH
 from shotad.engines.fake import FakeEngine, plain_answer
 
 

@@ -55,7 +55,7 @@ def test_a_run_that_fails_keeps_its_trace(shotad: Shotad, film: Path, tmp_path: 
         raise UsageError("enough", "no more")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shotad.description.writing.track.save_track", fail)
+        patch.setattr("shotad.description.pipeline.save_track", fail)
         said = shotad("describe", film, *FAKE, "--plain", "--profile")
     assert said.code != 0
     trace = json.loads((film.with_suffix(".shotad") / "profile.json").read_text())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.description.candidates import distinct, is_near_copy, merged
+from shotad.description.choice import distinct, is_near_copy, merged
 
 SAME = [
     ("He opens the heavy door of the old car.", "The heavy door of the old car he opens."),

@@ -8,8 +8,8 @@ import pytest
 
 from shotad.core import NOBODY, Description, Grammar, Interval, Mark, Presence, PromptSettings, Slot
 from shotad.description.castlist import Marks, as_called, enumerated, told_of
-from shotad.description.hints import Heard
 from shotad.description.prompts import stage1_messages, stage2_messages
+from shotad.description.slotplan import Heard
 from shotad.description.story import names_in_use, story_text
 from shotad.description.verify import verify_messages
 from tests.describe.prompting import ANN, NORA, bare, people, plans, stage1, stage2_text, text_of

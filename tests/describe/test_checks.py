@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Description, Message, PromptSettings, RefusalError, ScriptError
-from shotad.description.blocks import material, question
 from shotad.description.checks import (
     Complaint,
     complaints_about,
@@ -21,6 +20,7 @@ from shotad.description.checks import (
     unreadable,
 )
 from shotad.description.prompts import stage2_messages
+from shotad.description.templates import material, question
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -101,11 +101,6 @@ def test_a_line_over_its_budget_says_both_numbers() -> None:
     assert found.rule == "budget"
     assert "15 words" in found.text
     assert "at most 9" in found.text
-
-
-def test_a_line_like_one_before_is_asked_for_anew() -> None:
-    (found,) = complaints_about("She opens the gate.", 9, previous=["It rains.", "She opens a gate."])
-    assert found.rule == "L9"
 
 
 def test_one_complaint_for_each_rule() -> None:

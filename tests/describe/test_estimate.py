@@ -7,9 +7,15 @@ import json
 import pytest
 
 from shotad.core import Abilities, Config, Identity, Message, Stage, load_config
-from shotad.description.bill import estimate_as_json, estimate_lines, money
-from shotad.description.estimate import Estimate, OpenQuestion, Terms, estimate
-from shotad.description.tokens import tokens_in
+from shotad.description.estimate import (
+    Estimate,
+    OpenQuestion,
+    estimate,
+    estimate_as_json,
+    estimate_lines,
+)
+from shotad.description.templates import tokens_in
+from shotad.description.usage import Terms, money
 from shotad.engines.fake import FakeEngine
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)

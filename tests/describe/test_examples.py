@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import ConfigError, Description, PromptSettings, prompt_text
-from shotad.description.examples import COLUMNS, EXAMPLES, draw, load_examples
-from shotad.description.prompts import stage2_messages
+from shotad.description.prompts import COLUMNS, EXAMPLES, draw, load_examples, stage2_messages
 from shotad.script import PLAIN, THIRD, check_line, count_words, similarity
 
 OURS = load_examples(PromptSettings())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Character, Interval, Utterance
-from shotad.description.hints import MOST, Heard, heard_names
+from shotad.description.slotplan import MOST, Heard, heard_names
 from shotad.film import read_subtitles
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -20,11 +20,10 @@ from shotad.core import (
     load_config,
 )
 from shotad.description import Engines, describe, render
-from shotad.description.checks import complaints_about
-from shotad.description.lines import Around, cue_of
+from shotad.description.checks import complaints_about, stage2_again
 from shotad.description.prompts import stage2_messages
-from shotad.description.repair import stage2_again
-from shotad.description.story_prompt import story_of
+from shotad.description.stage2_runner import Around, cue_of
+from shotad.description.story import story_of
 from shotad.description.verify import statements_in
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Description
-from shotad.description.leaks import clean
-from shotad.description.restate import restated
+from shotad.description.leaks import clean, restated
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 COLOURS = ("red", "green", "blue", "yellow", "magenta")

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Description, Mark
 from shotad.description.leaks import clean
-from shotad.description.markwords import HOLD, mark_words, parted
+from shotad.description.leakwords import HOLD, mark_words, parted
 from shotad.film import marks_for
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

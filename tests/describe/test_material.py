@@ -20,16 +20,14 @@ from shotad.core import (
     load_config,
     prompt_text,
 )
-from shotad.description.blocks import material
-from shotad.description.choice import Situation
-from shotad.description.hints import Heard
-from shotad.description.lines import Around
+from shotad.description.choice import ByEngine, Situation
 from shotad.description.prompts import stage2_messages
-from shotad.description.sequence import ByEngine
 from shotad.description.shortening import _messages
+from shotad.description.slotplan import Heard
+from shotad.description.stage2_runner import Around
 from shotad.description.story import renewal_messages, story_text
-from shotad.description.translating.prompt import Around as AroundLines, Task, messages as translation
-from shotad.description.translating.wanted import Wanted
+from shotad.description.templates import material
+from shotad.description.translation_prompt import Around as AroundLines, Task, Wanted, messages as translation
 from shotad.description.verify import verify_messages
 from shotad.script import Cue, Wish
 from tests.describe.prompting import DESCRIBED, people, stage1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.core import PromptSettings
-from shotad.description.examples import load_examples
+from shotad.description.prompts import load_examples
 from shotad.script import names_in
 
 

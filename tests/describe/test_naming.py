@@ -6,8 +6,8 @@ import pytest
 
 from shotad.core import NOBODY, Character, Presence
 from shotad.description import spoken
-from shotad.description.hints import Heard
-from shotad.description.naming import name_complaints, names_untold
+from shotad.description.checks import name_complaints, names_untold
+from shotad.description.slotplan import Heard
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")
 THOM = Character("thom", "Thom", "Thomas van Beek", ("Tommy",), pronoun="he")

@@ -30,10 +30,9 @@ from shotad.core import (
     WeightsError,
 )
 from shotad.description import parse_stage1
-from shotad.engines.embedded import observer as module
-from shotad.engines.embedded.dense import describe
-from shotad.engines.embedded.observer import Observer
-from shotad.engines.embedded.sightings import FIRST, Look
+from shotad.engines import observer as module
+from shotad.engines.observer import Observer, describe
+from shotad.engines.observer_sightings import FIRST, Look
 from shotad.sight import Glimpse
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "sample.mp4"

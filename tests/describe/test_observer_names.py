@@ -28,10 +28,9 @@ from shotad.core import (
     Shot,
     Sighting,
 )
-from shotad.engines.embedded import observer as module
-from shotad.engines.embedded.dense import describe
-from shotad.engines.embedded.observer import Observer
-from shotad.engines.embedded.sightings import Look, cast_of, known_faces
+from shotad.engines import observer as module
+from shotad.engines.observer import Observer, describe
+from shotad.engines.observer_sightings import Look, cast_of, known_faces
 from shotad.sight import Glimpse
 
 THOM = Character("thom", "Thom", "Thom Hoffman", pronoun="he")

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from shotad.core import ScriptError
 from shotad.description import parse_stage1
-from shotad.description.parsing import WHOLE, parse_stage2
+from shotad.description.stage1_answer import WHOLE, parse_stage2
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {

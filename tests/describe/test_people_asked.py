@@ -33,9 +33,9 @@ from shotad.core import (
     utterances_of,
 )
 from shotad.description import Inquiry, SlotPlan, stage2
-from shotad.description.hints import Heard
-from shotad.description.judging import Judge
+from shotad.description.slotplan import Heard
 from shotad.description.stage1 import stage1_as_seen, stage1_inquiry, stage1_question
+from shotad.description.stage2 import Judge
 from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, bare, people
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)

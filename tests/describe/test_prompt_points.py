@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Grammar, PromptSettings, prompt_text
-from shotad.description.prompts import VARIABLES, stage2_messages
+from shotad.description.prompts import TEMPLATES, stage2_messages
 from shotad.description.story import STORY_TEMPLATES
 from shotad.description.verify import VERIFY_TEMPLATES
 from tests.describe.prompting import DESCRIBED, L, people, stage1, stage2_text, text_of
@@ -143,7 +143,7 @@ def test_prompts_do_not_repeat_the_papers_sentences() -> None:
         words = re.findall(r"[a-z']+", text.lower())
         return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
 
-    ours = " ".join(prompt_text(name) for name in (*VARIABLES, *STORY_TEMPLATES, *VERIFY_TEMPLATES))
+    ours = " ".join(prompt_text(name) for name in (*TEMPLATES, *STORY_TEMPLATES, *VERIFY_TEMPLATES))
     theirs = paper.read_text(encoding="utf-8")
     assert runs(theirs), "the paper has words"
     assert runs(ours) & runs(theirs) == set()

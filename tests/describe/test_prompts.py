@@ -12,10 +12,8 @@ import pytest
 from shotad.core import Description, Grammar, PromptError, PromptSettings, ShotScale, data_root, load_config
 from shotad.description import check_prompts, prompt_hash, render
 from shotad.description.prompts import (
-    COUNTS,
     EXAMPLES,
     TEMPLATES,
-    VARIABLES,
     answer_keys,
     effective_scale,
     factors_for,
@@ -23,7 +21,7 @@ from shotad.description.prompts import (
     stage2_messages,
 )
 from shotad.description.story import STORY_TEMPLATES
-from shotad.description.templates import cut_to_words
+from shotad.description.templates import COUNTS, cut_to_words
 from shotad.description.verify import VERIFY_TEMPLATES
 from tests.describe.prompting import (
     DEFAULT,
@@ -67,8 +65,7 @@ def test_every_prompt_file_is_known_and_complete() -> None:
         for p in (data_root() / "prompts" / folder).glob("*.txt")
         if not p.name.startswith(("again", "choose"))
     }
-    assert files == {*VARIABLES, *STORY_TEMPLATES, *VERIFY_TEMPLATES, EXAMPLES}
-    assert TEMPLATES is VARIABLES
+    assert files == {*TEMPLATES, *STORY_TEMPLATES, *VERIFY_TEMPLATES, EXAMPLES}
     check_prompts(STORY_TEMPLATES, VERIFY_TEMPLATES)
 
 
@@ -76,7 +73,7 @@ def test_readme_names_every_prompt_and_its_variables() -> None:
     readme = (data_root() / "prompts" / "README.md").read_text(encoding="utf-8")
     rows = [row.split("|")[1:-1] for row in readme.splitlines() if row.startswith("| `")]
     cells = [[re.findall(r"`([^`]+)`", cell) for cell in (row[0], row[-1])] for row in rows]
-    for name, variables in {**VARIABLES, **STORY_TEMPLATES, **VERIFY_TEMPLATES}.items():
+    for name, variables in {**TEMPLATES, **STORY_TEMPLATES, **VERIFY_TEMPLATES}.items():
         folder, _, short = name.partition("/")
         found = [
             has for names, has in cells if names[0].startswith(f"{folder}/") and {name, short} & {*names}
@@ -112,10 +109,10 @@ def test_prompt_that_is_not_there_is_named() -> None:
 
 
 def test_edited_prompt_is_used_and_changes_the_hash(own_data: Path) -> None:
-    before = prompt_hash(VARIABLES)
+    before = prompt_hash(TEMPLATES)
     edit(own_data, "stage1/actions", "Say who does what", "Tell me who does what")
     assert "Tell me who does what" in text_of(stage1())
-    assert prompt_hash(VARIABLES) != before
+    assert prompt_hash(TEMPLATES) != before
     assert prompt_hash(["stage2/user"]) == prompt_hash(["stage2/user", "stage2/user"])
 
 

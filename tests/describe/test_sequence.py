@@ -14,10 +14,19 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
-from shotad.description import check_templates, sequence
-from shotad.description.choice import CHOICE_TEMPLATES, Around, ByRules, Line, Situation
-from shotad.description.choosing import choice_in
-from shotad.description.sequence import ByEngine, BySequence, body_of, make_chooser
+from shotad.description import check_templates, choice
+from shotad.description.choice import (
+    CHOICE_TEMPLATES,
+    Around,
+    ByEngine,
+    ByRules,
+    BySequence,
+    Line,
+    Situation,
+    body_of,
+    choice_in,
+    make_chooser,
+)
 from shotad.script import Finding, Fitted, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
@@ -277,8 +286,8 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(1)
         return Toy()
 
-    monkeypatch.setattr(sequence, "make_embedder", make)
-    monkeypatch.setattr(sequence, "check_installed", lambda: None)
+    monkeypatch.setattr(choice, "make_embedder", make)
+    monkeypatch.setattr(choice, "check_installed", lambda: None)
     desk = Desk()
 
     def chooser(select: str) -> Any:

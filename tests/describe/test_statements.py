@@ -7,8 +7,8 @@ import re
 import pytest
 
 from shotad.core import PromptSettings
-from shotad.description.examples import load_examples
-from shotad.description.statements import statements_of
+from shotad.description.prompts import load_examples
+from shotad.description.verify import statements_of
 
 
 @pytest.mark.parametrize(

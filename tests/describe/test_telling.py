@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Identity, Interval, Reply, Request, Slot, Utterance, load_config
-from shotad.description.story_prompt import Telling
+from shotad.description.story import Telling
 from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 

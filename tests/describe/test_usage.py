@@ -9,8 +9,7 @@ import pytest
 
 from shotad.core import Stage, Usage
 from shotad.description import used
-from shotad.description.estimate import Terms
-from shotad.description.usage import usage_as_json, usage_lines
+from shotad.description.usage import Terms, usage_as_json, usage_lines
 
 LOCAL = Terms("qwen2-vl")
 PAID = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)

@@ -11,8 +11,7 @@ import pytest
 
 from shotad.core import EngineError, NoProgress, load_config
 from shotad.description import Engines
-from shotad.engines import make_engine
-from shotad.engines.local import fitness
+from shotad.engines import local_model as fitness, make_engine
 
 GB = 10**9
 VISION, TEXT = "Qwen/Qwen2-VL-7B-Instruct", "meta-llama/Meta-Llama-3-8B-Instruct"
@@ -31,7 +30,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     )
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     monkeypatch.setattr("shotad.core.cached", lambda *_: None)
-    monkeypatch.setattr("shotad.engines.local.names.cached", lambda *_: None)
+    monkeypatch.setattr("shotad.engines.local_model.cached", lambda *_: None)
     return has
 
 

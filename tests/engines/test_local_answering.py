@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from shotad.core import ComputeSettings, EngineError, LocalSettings, Reply, Request, SamplingSettings
-from shotad.engines.local.answering import answers, end_tokens, pad_token, padded
-from shotad.engines.local.loading import Loaded, load, tokenizer_of
-from shotad.engines.local.names import resolve
-from tests.language_models import TEXT_END, TURN_END, make_llama
+from shotad.engines.local_answers import answers, end_tokens, pad_token, padded
+from shotad.engines.local_loading import Loaded, tokenizer_of
+from shotad.engines.local_model import resolve
+from tests.language_models import TEXT_END, TURN_END, load, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 TEXTS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.engines.local.batching import groups, in_groups
+from shotad.engines.local_answers import groups, in_groups
 
 
 class NoRoomError(Exception):

@@ -27,9 +27,8 @@ from shotad.core import (
     WeightsError,
 )
 from shotad.core.config import Stage1Settings
-from shotad.engines import make_engine
-from shotad.engines.local import chat, loading, model_cache as shelf
-from shotad.engines.local.chat import ChatModel
+from shotad.engines import local_chat as chat, local_loading, make_engine
+from shotad.engines.local_chat import ChatModel
 from tests.language_models import NO_SYSTEM_TEMPLATE, make_llama
 
 SAYS = "He opens the door."
@@ -85,7 +84,7 @@ def test_the_same_requests_give_the_same_bytes(root: Path) -> None:
     requests = [request(number) for number in range(5)]
 
     def run() -> list[Reply]:
-        shelf.SHELF.clear()
+        local_loading.CACHE.clear()
         return ChatModel(config(root / "random", batch=1)).generate(requests)
 
     first = run()
@@ -155,11 +154,11 @@ def test_who_answers_is_known_once_it_is_ready(root: Path) -> None:
 
 def test_getting_ready_reads_no_weights(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[object] = []
-    monkeypatch.setattr(loading, "load_way", read.append)
-    shelf.SHELF.clear()
+    monkeypatch.setattr(local_loading, "load_way", read.append)
+    local_loading.CACHE.clear()
     ChatModel(config(root / "random")).get_ready(NoProgress())
     assert read == []
-    assert shelf.SHELF.labels == ()
+    assert local_loading.CACHE.labels == ()
 
 
 def test_the_stage_s_own_model_is_taken(root: Path) -> None:
@@ -172,10 +171,10 @@ def test_the_stage_s_own_model_is_taken(root: Path) -> None:
 
 
 def test_engines_with_the_same_model_share_it(root: Path) -> None:
-    shelf.SHELF.clear()
+    local_loading.CACHE.clear()
     for stage in ("stage1", "stage2"):
         make_engine("llama3", config(root / "random"), stage).generate([request(1)])  # type: ignore[arg-type]
-    assert shelf.SHELF.labels == ("random",)
+    assert local_loading.CACHE.labels == ("random",)
 
 
 def test_it_says_what_it_can_take(root: Path) -> None:

@@ -12,18 +12,17 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from shotad.core import ComputeSettings, ConfigError, LocalSettings, ShotadError, WeightsError
-from shotad.engines.local import loading, memory
-from shotad.engines.local.loading import (
+from shotad.engines import local_loading
+from shotad.engines.local_loading import (
     config_of,
     context_of,
-    load,
     load_way,
     tokenizer_of,
     way_of,
     weight_bytes,
 )
-from shotad.engines.local.names import ModelPlace, resolve
-from tests.language_models import TEXT_END, make_llama
+from shotad.engines.local_model import ModelPlace, resolve
+from tests.language_models import TEXT_END, load, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 LOCAL = LocalSettings()
@@ -172,7 +171,7 @@ def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, model: Pat
     real = importlib.util.find_spec
     absent = {"bitsandbytes", "flash_attn"}
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in absent else real(name))
-    monkeypatch.setattr(loading, "device_of", lambda compute: torch.device("cuda"))
+    monkeypatch.setattr(local_loading, "device_of", lambda compute: torch.device("cuda"))
     with pytest.raises(ShotadError, match=r"needs bitsandbytes, which is not installed.*pip install"):
         way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="8bit"))
     with pytest.raises(ShotadError, match="needs flash-attn"):
@@ -183,16 +182,16 @@ def test_flash_attention_that_fails_gives_way_to_another(
     monkeypatch: pytest.MonkeyPatch, model: Path
 ) -> None:
     tried: list[str | None] = []
-    real = loading._from_pretrained
+    real = local_loading._from_pretrained
 
-    def from_pretrained(way: loading.Way, attention: str | None) -> object:
+    def from_pretrained(way: local_loading.Way, attention: str | None) -> object:
         tried.append(attention)
         if attention == "flash_attention_2":
             raise ImportError("flash_attn was built for another torch")
         return real(way, attention)
 
-    monkeypatch.setattr(loading, "_attentions", lambda way: ("flash_attention_2", None))
-    monkeypatch.setattr(loading, "_from_pretrained", from_pretrained)
+    monkeypatch.setattr(local_loading, "_attentions", lambda way: ("flash_attention_2", None))
+    monkeypatch.setattr(local_loading, "_from_pretrained", from_pretrained)
     loaded = load(resolve(str(model)), "text", CPU, LOCAL)
     assert tried == ["flash_attention_2", None]
     assert loaded.model.config._attn_implementation == "sdpa"
@@ -201,10 +200,10 @@ def test_flash_attention_that_fails_gives_way_to_another(
 def test_memory_that_runs_out_while_loading_is_not_hidden(
     monkeypatch: pytest.MonkeyPatch, model: Path
 ) -> None:
-    def full(way: loading.Way, attention: str | None) -> object:
+    def full(way: local_loading.Way, attention: str | None) -> object:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(loading, "_from_pretrained", full)
+    monkeypatch.setattr(local_loading, "_from_pretrained", full)
     with pytest.raises(torch.OutOfMemoryError):
         load_way(way_of(resolve(str(model)), "text", CPU, LOCAL))
 
@@ -218,23 +217,23 @@ def test_what_a_device_says_when_it_is_full() -> None:
         RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"),
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate(handle)"),
     ]
-    assert all(memory.is_out_of_memory(error) for error in full)
+    assert all(local_loading.is_out_of_memory(error) for error in full)
     others = [
         RuntimeError("CUDA error: device-side assert triggered"),
         ValueError("out of memory"),
         KeyError(1),
     ]
-    assert not any(memory.is_out_of_memory(error) for error in others)
+    assert not any(local_loading.is_out_of_memory(error) for error in others)
 
 
 def test_the_cpu_s_allocator_is_known_by_its_own_words() -> None:
     with pytest.raises(RuntimeError) as caught:
         torch.empty(1 << 60, dtype=torch.uint8)
-    assert memory.is_out_of_memory(caught.value)
+    assert local_loading.is_out_of_memory(caught.value)
 
 
 def test_free_memory_is_measured() -> None:
-    meter, cpu = memory.MachineMeter(), torch.device("cpu")
+    meter, cpu = local_loading.MachineMeter(), torch.device("cpu")
     total, free = meter.total(cpu), meter.free(cpu)
     assert total is not None
     if free is not None:

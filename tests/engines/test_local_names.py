@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import WANTED_WITH_WORDS, Config, WeightsError
-from shotad.engines.local import names
+from shotad.engines import local_model as names
 from tests.language_models import make_llama
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

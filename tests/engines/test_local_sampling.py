@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from shotad.core import Request, SamplingSettings
-from shotad.engines.local.sampling import SeededChoice
+from shotad.engines.local_answers import SeededChoice
 
 SCORES = torch.tensor([2.0, 1.0, 0.5, 0.0, -1.0, -3.0])
 

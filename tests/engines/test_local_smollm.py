@@ -18,11 +18,10 @@ from shotad.core import (
     SamplingSettings,
     Stage2Settings,
 )
-from shotad.engines.local import model_cache as shelf
-from shotad.engines.local.chat import ChatModel
-from shotad.engines.local.loading import config_of, tokenizer_of, way_of, weight_bytes
-from shotad.engines.local.names import resolve
-from shotad.engines.local.wording import prompt_ids
+from shotad.engines import local_loading
+from shotad.engines.local_chat import ChatModel, prompt_ids
+from shotad.engines.local_loading import config_of, tokenizer_of, way_of, weight_bytes
+from shotad.engines.local_model import resolve
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +38,7 @@ ASKED = (
 def _few_threads() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
-    shelf.SHELF.clear()
+    local_loading.CACHE.clear()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Message
-from shotad.engines.local.wording import Refused, alternating, folded, prompt_ids
+from shotad.engines.local_chat import Refused, alternating, folded, prompt_ids
 from tests.language_models import (
     BEGIN,
     LLAMA_TEMPLATE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.engines.embedded.memory import Memory, same_text
-from shotad.engines.embedded.phrases import Clause
+from shotad.engines.narrator_phrases import Clause
+from shotad.engines.narrator_sentence import Memory, same_text
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.engines.embedded.quotes import Quote, clean, fit_quote
-from shotad.engines.embedded.words import spoken_words
+from shotad.engines.narrator_words import Quote, clean, fit_quote, spoken_words
 
 LONG = "In the year 2045, the world is ruled by machines. Nobody remembers how it began."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.engines.embedded import words
+from shotad.engines import narrator_words as words
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,6 @@ def test_article_follows_the_sound(noun: str, expected: str) -> None:
 )
 def test_counted_nouns(noun: str, count: int, expected: str) -> None:
     assert words.counted(noun, count) == expected
-
-
-def test_masses_and_single_pairs_take_a_singular_verb() -> None:
-    assert not words.is_plural("broccoli", 3)
-    assert not words.is_plural("skis", 1)
-    assert words.is_plural("dog", 2)
 
 
 @pytest.mark.parametrize(

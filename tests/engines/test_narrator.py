@@ -27,8 +27,8 @@ from shotad.core import (
     ThingFact,
 )
 from shotad.core.config import NarratorSettings
-from shotad.engines.embedded.narrator import Narrator
-from shotad.engines.embedded.words import spoken_words
+from shotad.engines.narrator import Narrator
+from shotad.engines.narrator_words import spoken_words
 from shotad.script import check_line
 
 BANNED = re.compile(

@@ -25,16 +25,16 @@ from shotad.core import (
     TextFact,
     ThingFact,
 )
-from shotad.engines.embedded.naming import (
+from shotad.engines.narrator import Narrator
+from shotad.engines.narrator_words import (
     called_together,
     face_of,
     resolved,
+    spoken_words,
     stands_for,
     without_cast,
     without_names,
 )
-from shotad.engines.embedded.narrator import Narrator
-from shotad.engines.embedded.words import spoken_words
 from shotad.script import check_line
 
 THOM, MAX, CELIA = Named("thom", "Thom", "he"), Named("max", "Max", "he"), Named("celia", "Celia", "she")

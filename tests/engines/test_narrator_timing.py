@@ -22,8 +22,8 @@ from shotad.core import (
     Shot,
     TextFact,
 )
-from shotad.engines.embedded.narrator import Narrator
-from shotad.engines.embedded.words import spoken_words
+from shotad.engines.narrator import Narrator
+from shotad.engines.narrator_words import spoken_words
 from shotad.script import LEAD
 
 PACE = Config().slots.seconds_per_word

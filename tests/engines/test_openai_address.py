@@ -7,7 +7,7 @@ import pytest
 from shotad.core import Abilities, EngineError
 from shotad.engines import address_of, key_from, notice
 from shotad.engines.fake import FakeEngine
-from shotad.engines.openai.address import OWN, secrets_of, struck_out, unhinted
+from shotad.engines.openai_client import OWN, secrets_of, struck_out, unhinted
 from tests.endpoint import engine_for
 
 

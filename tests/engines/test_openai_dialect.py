@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shotad.engines import ServerError
-from shotad.engines.openai.dialect import Dialect
+from shotad.engines.openai_wire import Dialect
 from tests.bad_server import Act, BadServer, Seen, echo, plain, status
 from tests.endpoint import engine_for, request
 

@@ -235,7 +235,7 @@ def test_a_missing_client_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 def test_making_an_engine_loads_no_client() -> None:
     code = (
         "import sys; from shotad.core.config import Config; from shotad.engines.table import make_engine; "
-        "make_engine('openai', Config(), 'stage1'); from shotad.engines.openai import notice; "
+        "make_engine('openai', Config(), 'stage1'); from shotad.engines import notice; "
         "print([m for m in ('openai', 'httpx', 'httpx2', 'torch', 'cv2') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[2]

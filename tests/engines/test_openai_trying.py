@@ -14,7 +14,7 @@ import pytest
 from shotad.core import EngineError
 from shotad.description import Turn, converse
 from shotad.engines import asked_pause, pauses
-from shotad.engines.openai.rate_limiter import RateLimiter
+from shotad.engines.openai_errors import RateLimiter
 from tests.bad_server import (
     Act,
     Backwards,

@@ -10,8 +10,8 @@ from PIL import Image
 
 from shotad.core import EndpointSettings, Message, Usage
 from shotad.engines import Raw, trouble_in
-from shotad.engines.openai.engine import tokens_per_image
-from shotad.engines.openai.wire import answer_in, body_of, messages_of, seed_of, strict
+from shotad.engines.openai_engine import tokens_per_image
+from shotad.engines.openai_wire import answer_in, body_of, messages_of, seed_of, strict
 from tests.bad_server import completion
 from tests.endpoint import SCHEMA, greedy, request
 

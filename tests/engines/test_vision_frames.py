@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from shotad.engines.local.frames import (
+from shotad.engines.local_vision_qwen import (
     Patches,
     PatchRules,
     grid_of,

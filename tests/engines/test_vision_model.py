@@ -24,9 +24,8 @@ from shotad.core import (
     WeightsError,
     load_config,
 )
-from shotad.engines import make_engine
-from shotad.engines.local import model_cache as shelf
-from shotad.engines.local.vision import VisionModel
+from shotad.engines import local_loading, make_engine
+from shotad.engines.local_vision import VisionModel
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
 KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")
@@ -38,7 +37,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)  # several wait for each other where cores are busy
     yield
     torch.set_num_threads(before)
-    shelf.SHELF.clear()
+    local_loading.CACHE.clear()
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +95,7 @@ def test_the_answer_depends_on_every_frame(kind: str, folders: dict[str, Path]) 
 
 def test_the_same_run_twice_gives_the_same_bytes(folders: dict[str, Path]) -> None:
     first = VisionModel(settings(folders["qwen2_vl"])).generate(questions())
-    shelf.SHELF.clear()
+    local_loading.CACHE.clear()
     assert VisionModel(settings(folders["qwen2_vl"])).generate(questions()) == first
 
 
@@ -105,7 +104,9 @@ def test_positions_are_those_of_transformers_own_rule(folders: dict[str, Path]) 
     engine = VisionModel(settings(folders["qwen2_vl"]))
     ready = engine._prepared(NoProgress())
     made = ready.words.inputs([make_request(clip=make_clip(4, 84, 56))])
-    with shelf.lent(ready.place, "image-text", engine._config.compute, engine._config.local) as loaded:
+    with local_loading.lent(
+        ready.place, "image-text", engine._config.compute, engine._config.local
+    ) as loaded:
         positions, _ = loaded.model.model.get_rope_index(
             made["input_ids"], made["mm_token_type_ids"], video_grid_thw=made["video_grid_thw"]
         )
@@ -172,7 +173,7 @@ def test_memory_that_runs_out_halves_the_batch(
     found = engine.generate(asked)
     assert sizes == [4, 2, 2]
     assert [reply.text for reply in found] == [reply.text for reply in whole]
-    shelf.SHELF.clear()
+    local_loading.CACHE.clear()
 
 
 def test_a_prompt_too_long_fails_alone_and_says_so(folders: dict[str, Path]) -> None:

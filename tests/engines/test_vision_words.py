@@ -18,21 +18,22 @@ import transformers
 from transformers import AutoConfig, AutoTokenizer
 
 from shotad.core import Clip, ConfigError, EngineError, FrameSettings, Message
-from shotad.engines.local.frames import Bounds, PatchRules, image_patches
-from shotad.engines.local.names import ModelPlace
-from shotad.engines.local.vision_qwen import (
+from shotad.engines.local_chat import Refused
+from shotad.engines.local_model import ModelPlace
+from shotad.engines.local_vision import Words, make_words
+from shotad.engines.local_vision_qwen import (
     END,
     IMAGE,
     START,
     VIDEO,
+    Bounds,
+    PatchRules,
     QwenWords,
+    image_patches,
     patch_seconds,
     seconds_per_patch,
 )
-from shotad.engines.local.vision_ready import Words, make_words
-from shotad.engines.local.vision_stills import StillWords
-from shotad.engines.local.vision_talk import Template, turns
-from shotad.engines.local.wording import Refused
+from shotad.engines.local_vision_stills import StillWords, Template, turns
 from tests.vision_models import (
     CHATML,
     PLAIN,

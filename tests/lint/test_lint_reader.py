@@ -56,6 +56,6 @@ def test_a_model_that_is_not_here_is_not_at_hand(monkeypatch: pytest.MonkeyPatch
 
 def test_the_checks_load_nothing_heavy() -> None:
     heavy = ("cv2", "torch", "onnxruntime", "av", "spacy", "scipy")
-    code = f"import sys, shotad.description.linting.check; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, shotad.description.lint_check; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -10,7 +10,7 @@ import pytest
 
 from shotad.cli.lint import command
 from shotad.core import Box, Config, UsageError, WorkFolderError
-from shotad.description.linting.screentexts import RECORD, kept_texts, read_screen
+from shotad.description.lint_material import RECORD, kept_texts, read_screen
 from shotad.film import open_film
 from shotad.sight.text import TextLine
 from tests.rendering.described import LINES, film_with, write_folder

@@ -22,8 +22,7 @@ from shotad.core import (
     WorkFolderError,
 )
 from shotad.description import in_words
-from shotad.description.sheet.gather import read_subject
-from shotad.description.sheet.subject import Look, Piece, shown_seconds
+from shotad.description.overview_data import Look, Piece, read_subject, shown_seconds
 from tests.sheetfolder import Made, make_folder
 
 FACTS = Facts(

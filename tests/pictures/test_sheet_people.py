@@ -8,9 +8,8 @@ from typing import Any
 
 from shotad.core import Config
 from shotad.description import write_sheet
-from shotad.description.sheet.gather import read_subject
-from shotad.description.sheet.subject import Recognised
-from shotad.description.sheet.wording import clip_facts, people_words, recognised_words
+from shotad.description.overview_data import Recognised, read_subject
+from shotad.description.overview_signs import clip_facts, people_words, recognised_words
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 THOM = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}

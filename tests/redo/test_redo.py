@@ -12,7 +12,7 @@ import pytest
 
 from shotad.core import EngineError, Identity, Request, WorkFolder, read_settings
 from shotad.description import Engines, redo
-from shotad.description.redoing.rewriter import other_than
+from shotad.description.slot_redo import other_than
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import CueStatus, Maker, to_json

@@ -193,7 +193,7 @@ def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch:
         found.append(sorted(place.iterdir()))
         return understand(*given, **named)
 
-    monkeypatch.setattr("shotad.description.redoing.understand", noted)
+    monkeypatch.setattr("shotad.description.slot_redo.understand", noted)
     again(place, track_of(place).cues[0].id)
     assert found == [sorted({*before, place / ".lock"})]
 

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import Config, EngineError, Interval, RecordLog, Reply, Request, UsageError, load_config
 from shotad.description import foresee_translation
-from shotad.description.translating.translate import Translated, translate_track
+from shotad.description.translation import Translated, translate_track
 from shotad.engines.fake import FakeEngine
 from shotad.script import Cue, CueStatus, Edit, EditField, Track
 from tests.translating.germans import (

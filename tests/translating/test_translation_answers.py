@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval, RefusalError, ScriptError, language_of
-from shotad.description.translating.asking import read_answer, unwrapped
-from shotad.description.translating.judging import faults_of
-from shotad.description.translating.prompt import Around, Task, messages
-from shotad.description.translating.wanted import Wanted
+from shotad.description.translation_prompt import Around, Task, Wanted, faults_of, messages
+from shotad.description.translation_requests import read_answer, unwrapped
 from shotad.script import Cue
 
 IDS = ("s00010000", "s00020000")

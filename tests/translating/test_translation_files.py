@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from shotad.core import Config, Interval, RecordLog, Request, WorkFolder
 from shotad.description import TranslationOutcome, read_source, translate_into
-from shotad.description.translating.files import Source
-from shotad.description.translating.translate import translate_track
+from shotad.description.translation import Source, translate_track
 from shotad.script import CueStatus, Track, load_track, read_cues, spoken_words, to_json
 from shotad.script.dapt_reader import check_dapt
 from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of

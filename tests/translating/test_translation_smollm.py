@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import WorkFolder, load_config
 from shotad.description import translate_into
-from shotad.description.translating.files import Source
+from shotad.description.translation import Source
 from shotad.engines import make_engine
 from shotad.script import CueStatus, spoken_words
 from tests.chat_server import shared_server

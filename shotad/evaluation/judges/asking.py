@@ -50,7 +50,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 _GROUP = 256
 """Questions that are looked up together, and whose answers wait for each other."""
 _LONGEST = 1200
-"""Characters of an answer that an engine is shown again, as in `shotad.description.repair`."""
+"""Characters of an answer that an engine is shown again, as in `shotad.description.checks`."""
 
 
 @dataclass(frozen=True, slots=True)

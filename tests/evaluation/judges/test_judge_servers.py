@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import EngineError
-from shotad.engines.local import model_cache as shelf
+from shotad.engines import local_loading
 from shotad.evaluation import Corpus, Result, Store
 from shotad.evaluation.judges.verdicts import judge_failures
 from shotad.evaluation.measure.metric import make_metric
@@ -145,7 +145,7 @@ def test_a_local_model_that_knows_nothing_fails_on_everything(tmp_path: Path) ->
     try:
         result = score(metric, PAIRS, bench, [0, 1])
     finally:
-        shelf.SHELF.clear()
+        local_loading.CACHE.clear()
     assert judge_failures(result) == 2
     assert result.value == 0.0
     assert result.identity["judge"]["engine"] == "llama3"

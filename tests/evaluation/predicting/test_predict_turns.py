@@ -31,15 +31,15 @@ class Full:
 
 
 def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.engines.local.model_cache import SHELF
+    from shotad.engines.local_loading import CACHE
     from tests.language_models import make_llama
     from tests.vision_models import qwen_folder
 
     sees, writes = qwen_folder(tmp_path / "sees", "qwen2_vl"), make_llama(tmp_path / "writes", context=4096)
     loads: list[str] = []
-    real = SHELF._read
-    monkeypatch.setattr(SHELF, "_meter", Full())
-    monkeypatch.setattr(SHELF, "_read", lambda way: (loads.append(way.place.label), real(way))[1])
+    real = CACHE._read
+    monkeypatch.setattr(CACHE, "_meter", Full())
+    monkeypatch.setattr(CACHE, "_read", lambda way: (loads.append(way.place.label), real(way))[1])
     runs = Runs(make_cmd(tmp_path / "root"), tmp_path / "unused")
     names = (
         "stage1.engine=qwen2-vl", f"stage1.model={sees}", "stage2.engine=llama3", f"stage2.model={writes}",
@@ -47,13 +47,13 @@ def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: 
     config = load_config("cmd-ad", (*names, *BRIEF, *PLAIN))
     files = []
     for ahead in (1, 9):
-        SHELF.clear()
+        CACHE.clear()
         loads.append(f"{ahead} ahead")
         out = tmp_path / f"{ahead}.jsonl"
         job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
         done = predict(job, choose(runs.dataset, Wanted()))
         assert sum(line.description is not None for line in done.lines) > 0
         files.append(out.read_bytes())
-    SHELF.clear()
+    CACHE.clear()
     assert loads == ["1 ahead", "sees", "writes", "sees", "writes", "9 ahead", "sees", "writes"]
     assert files[0] == files[1]

@@ -1,0 +1,448 @@
+"""From a film to a cast folder: its faces, who is who, and pictures by which each is known again.
+
+Faces of the film are grouped into people; who is in the folder already is recognised, who is new is added,
+and the best pictures of each stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from shotad.core import Cast, Config, Member, Progress, Shot, UsageError, reported, shots_of
+from shotad.description.cast_recognition import (
+    DISCOVERED,
+    ShotFaces,
+    Source,
+    Wanted,
+    known_faces,
+    read_faces,
+    ticks_in,
+)
+from shotad.description.preparing import Bench, shots_step
+from shotad.film import Pictures
+from shotad.script import timecode
+from shotad.sight import (
+    Borders,
+    CastFile,
+    Embeddings,
+    FaceModels,
+    Facts,
+    Found,
+    FoundPerson,
+    Gallery,
+    Holdings,
+    Look,
+    Match,
+    Picture,
+    Portrait,
+    best_of,
+    cast_path,
+    free_ids,
+    held,
+    is_blank,
+    joined,
+    looks_of,
+    make_face_models,
+    match_people,
+    note_use,
+    people_in,
+    person_of,
+    portrait,
+    promising,
+    put_pictures,
+    read_gallery,
+    remove_pictures,
+    stem_of,
+    write_overview,
+)
+
+PIXELS = 1920 * 1080
+"""Of the frames in which faces are looked for."""
+
+
+def discover(bench: Bench, place: Path) -> Discovery:
+    """Find the people of a film and put them into the cast folder ``place``, which may be there already.
+
+    Where nobody is found and there is no such folder, none is made. Raises CastError, WorkFolderError,
+    WeightsError, UsageError.
+    """
+    place = cast_path(place).parent
+    CastFile.open(place)
+    Facts.read(place)
+    models = make_face_models(bench.config.cast, bench.progress)
+    tracks = [track for shot in _faces(bench, models) for track in shot.tracks]
+    info, join = bench.film.info, join_of(models, bench.config)
+    height = info.size_within(max_pixels=PIXELS)[1]
+    people = people_in(tracks, height, join, models.margin)
+    faces = sum(len(track.faces) for track in tracks)
+    if not people and not cast_path(place).exists():
+        return Discovery(place, info.name, faces=faces)
+    reel = FilmPictures(info.fingerprint, info.name, height, bench.film.pictures)
+    with held(place):
+        note_use(place, bench.folder.path)
+        return replace(file_people(people, place, reel, models, bench.config, bench.progress), faces=faces)
+
+
+def _faces(bench: Bench, models: FaceModels) -> list[ShotFaces]:
+    """The faces of the part asked for, and of what earlier runs have looked at beyond it."""
+    film, given = bench.film, bench.given
+    shots, end = shots_of((found := shots_step(bench))["shots"]), float(found["end"])
+    if given.start >= end:
+        raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
+    until = end if given.end is None else given.end
+    wanted = [
+        Wanted(shot, _looks(shot, LOOKS))
+        for shot in shots
+        if shot.interval.end > given.start and shot.interval.start < until
+    ]
+    source = Source(lambda seconds: film.pictures(seconds, max_pixels=PIXELS), [bench.film_key, PIXELS])
+    log = bench.folder.log_of_records(DISCOVERED)
+    whole = len(wanted) == len(shots)
+    faces = list(read_faces(wanted, source, models, log, bench.progress, tidy=whole))
+    seen = {one.shot.index for one in faces}
+    others = {one.shot.index: one for one in known_faces(log, shots, models) if one.shot.index not in seen}
+    return sorted([*faces, *others.values()], key=lambda one: one.shot.index)
+
+
+def _looks(shot: Shot, rate: float) -> tuple[float, ...]:
+    """When a shot is looked at: on the clock, but twice at least, for once is no proof of a face."""
+    start, end = shot.interval.start, shot.interval.end
+    ticks = ticks_in(start, end, rate)
+    if len(ticks) < 2:
+        ticks = [round(start + part * (end - start), 6) for part in (0.25, 0.75)]
+    return tuple(ticks)
+
+
+LOOKS = 3.0
+"""Frames a second that are looked at: who is seen for less than a third of a second is nobody to name."""
+_MOST = 4
+"""Times ``discover.pictures`` that a person may have; then no further film adds to them."""
+_TRIES = 3
+"""Looks that are cut out for each picture kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmPictures:
+    """The film: its fingerprint and name, how high the pictures were in which faces were found, and its
+    frames in full."""
+
+    film: str
+    name: str
+    height: int
+    pictures: Pictures
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """A person found, whose they are, and how many pictures they may get beside those ``there``."""
+
+    person: FoundPerson
+    member: str | None
+    like: str
+    way: Way
+    count: int
+    there: Embeddings
+
+    def is_open(self, blank: Collection[str]) -> bool:
+        """Whether all of them is up to this run; ``blank`` are members of whom nothing is filled in."""
+        return self.way == "new" or (self.way == "renew" and self.member in blank)
+
+
+def file_people(
+    people: Sequence[FoundPerson],
+    place: Path,
+    reel: FilmPictures,
+    models: FaceModels,
+    config: Config,
+    progress: Progress,
+) -> Discovery:
+    """Put ``people``, the most seen first, into the cast folder ``place``, which is held by this process."""
+    file, facts = CastFile.open(place), Facts.read(place)
+    holdings = Holdings(place, file.members, facts)
+    gallery = _gallery(holdings, reel.film, models, config)
+    borders = Borders(max(models.threshold, join_of(models, config)), models.margin)
+    matches = match_people(people, reel.film, holdings, lambda p: _likeness(p, gallery), borders)
+    cases = _cases(people, matches, holdings, gallery, reel.film, config.discover.pictures)
+    least = config.discover.least_seconds * LOOKS - 1e-6
+    blank = {member.id for member in file.members if is_blank(member)}
+    seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
+    portraits = _portraits(seen, reel, models, progress)
+    kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
+    filing = _Filing(file, holdings, reel, LOOKS, list(facts.pictures))
+    gone = filing.clear({case.member for case in kept})
+    known = filing.put(kept, portraits, borders.threshold - borders.margin)
+    filing.close(known, gone)
+    left_out = (len(cases) - len(seen), len(seen) - len(kept), sum(match.dismissed for match in matches))
+    return Discovery(place, reel.name, tuple(known), tuple(gone), *left_out)
+
+
+def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) -> Gallery:
+    """The photos of the cast, without those that an earlier run cut from this film."""
+    own = {(picture.id, picture.sha256) for picture in holdings.facts.of_film(film)}
+    members = []
+    for member in holdings.members:
+        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
+        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
+        members.append(replace(member, photos=photos))
+    settings = config.cast.model_copy(update={"first": None})
+    return read_gallery(Cast(tuple(members)), models, settings).gallery
+
+
+def join_of(models: FaceModels, config: Config) -> float:
+    """Likeness above which two groups of faces are one person."""
+    return models.join if config.discover.join is None else config.discover.join
+
+
+def _likeness(person: FoundPerson, gallery: Gallery) -> Mapping[str, float]:
+    return gallery.likeness(person.rows) if len(gallery) else {}
+
+
+def _cases(
+    people: Sequence[FoundPerson],
+    matches: Sequence[Match],
+    holdings: Holdings,
+    gallery: Gallery,
+    film: str,
+    pictures: int,
+) -> list[_Case]:
+    """One case for each member found and each new person, the most seen first."""
+    parts: dict[str, list[FoundPerson]] = {}
+    likes: dict[str, str] = {}
+    cases: list[_Case] = []
+    for person, match in zip(people, matches, strict=True):
+        if match.member is not None:
+            parts.setdefault(match.member, []).append(person)
+            likes.setdefault(match.member, match.like or "")
+        elif not match.dismissed:
+            cases.append(_Case(person, None, match.like or "", "new", pictures, _none(person)))
+    for member in holdings.members:
+        if member.id in parts:
+            whole = person_of(track for part in parts[member.id] for track in part.tracks)
+            way = _way(member.id, film, holdings)
+            there = gallery.photos.get(member.id, _none(whole))
+            old = len(member.photos) - sum(p.id == member.id for p in holdings.facts.of_film(film))
+            count = 0 if way == "leave" else min(pictures, _MOST * pictures - old)
+            cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
+    return sorted(cases, key=lambda case: case.person.order)
+
+
+def _way(member: str, film: str, holdings: Holdings) -> Way:
+    pictures = holdings.facts.of_film(film)
+    if not any(member in (picture.id, holdings.holder(picture)) for picture in pictures):
+        return "add"
+    return "leave" if holdings.is_edited(member, film) else "renew"
+
+
+def _none(person: FoundPerson) -> Embeddings:
+    return np.zeros((0, len(person.centre)), np.float32)
+
+
+def _portraits(
+    cases: Sequence[_Case], reel: FilmPictures, models: FaceModels, progress: Progress
+) -> dict[_Case, list[Portrait]]:
+    """The pictures to keep of each, best first, cut from the film in one pass."""
+    wanted: dict[float, list[tuple[_Case, Look]]] = {}
+    for case in cases:
+        looks = looks_of(case.person.tracks, reel.height)
+        for look in promising(looks, case.person.centre, case.there, _TRIES * case.count):
+            wanted.setdefault(look.face.seconds, []).append((case, look))
+    cut: dict[_Case, list[Portrait]] = {case: [] for case in cases}
+    with reported(progress, "Cutting out face pictures", len(wanted), "frames") as task:
+        for picture in reel.pictures(sorted(wanted)) if wanted else ():
+            for case, look in wanted[picture.wanted]:
+                others = [other.person.centre for other in cases if other is not case]
+                rows = np.stack(others) if others else _none(case.person)
+                made = portrait(picture.image, look, case.person.centre, rows, models)
+                cut[case] += [made] if made is not None else []
+            task.advance()
+    return {c: best_of(made, c.person.centre, c.there, c.count) for c, made in cut.items()}
+
+
+@dataclass(slots=True)
+class _Filing:
+    """A cast folder under work; ``pictures`` are those that it holds by discovery, as they will be."""
+
+    file: CastFile
+    holdings: Holdings
+    reel: FilmPictures
+    rate: float
+    pictures: list[Picture]
+
+    @property
+    def _place(self) -> Path:
+        return self.holdings.folder
+
+    def clear(self, present: set[str | None]) -> list[str]:
+        """Take out those of an earlier run who are not ``present`` and of whom nothing was filled in."""
+        gone = []
+        for member in self.holdings.members:
+            if member.id not in present and self._is_only_ours(member):
+                self._drop([p for p in self._of_film() if p.id == member.id])
+                self.file.remove(member.id)
+                gone.append(member.id)
+        return gone
+
+    def _is_only_ours(self, member: Member) -> bool:
+        """Whether all of a member is what a run over this film made of them."""
+        films = {found.film for found in self.holdings.facts.in_films(member.id)}
+        made = {p.sha256 for p in self._of_film() if p.id == member.id}
+        edited = self.holdings.is_edited(member.id, self.reel.film)
+        return is_blank(member) and films == {self.reel.film} and bool(made) and not edited
+
+    def _of_film(self) -> list[Picture]:
+        return [picture for picture in self.pictures if picture.film == self.reel.film]
+
+    def _drop(self, pictures: Sequence[Picture]) -> int:
+        self.pictures = [picture for picture in self.pictures if picture not in pictures]
+        return remove_pictures(self._place, pictures)
+
+    def put(
+        self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[Portrait]], like: float
+    ) -> list[Known]:
+        """Write the pictures and the entries of all; from the likeness ``like`` on two may be one person."""
+        taken = {*(m.id for m in self.holdings.members), *(p.id for p in self.holdings.facts.pictures)}
+        fresh = free_ids(taken, self._place)
+        ids = {case: case.member or next(fresh) for case in cases}
+        names = {member.id: member.name for member in self.holdings.members}
+        there = {*ids.values(), *(member.id for member in self.file.members)}
+        known = []
+        for case in cases:
+            added, removed = self._renew(case, ids[case], portraits[case])
+            name = names.get(ids[case], "")
+            alike = "" if name else case.like or _resembling(case, cases, ids, like)
+            found = self._found(case.person, ids[case], alike if alike in there else "")
+            known.append(Known(found, name, case.way, added, removed))
+        return known
+
+    def _renew(self, case: _Case, person: str, portraits: Sequence[Portrait]) -> tuple[int, int]:
+        """Bring a person's pictures to what was chosen: how many came, how many went."""
+        if case.way == "leave" or not portraits:
+            return 0, 0
+        place, stem = self._place_of(case, person), stem_of(self.reel.name)
+        before = [p for p in self._of_film() if p.id == person]
+        put = put_pictures(
+            self._place, place, stem, [(p.look.face.seconds, p.jpeg) for p in portraits]
+        )  # fmt: skip
+        now = [
+            Picture(person, name, sha, self.reel.film, p.look.face.seconds, p.look.face.box)
+            for (name, sha), p in zip(put, portraits, strict=True)
+        ]
+        files = {picture.file for picture in now}
+        removed = self._drop([picture for picture in before if picture.file not in files])
+        self.pictures = [p for p in self.pictures if p.file not in files] + now
+        return len(files - {picture.file for picture in before}), removed
+
+    def _place_of(self, case: _Case, person: str) -> str:
+        """The subfolder for a person's pictures, which their entry names."""
+        if case.member is None:
+            self.file.add(Member(person, photos=(self._place / person,)))
+            return person
+        specs = self.file.photo_specs(person)
+        inside = [spec for spec in specs if _is_subfolder(spec, self._place)]
+        if inside:
+            return Path(inside[0]).as_posix()
+        if case.count:
+            self.file.update(person, photos=(*specs, person))
+        return person
+
+    def _found(self, person: FoundPerson, name: str, like: str) -> Found:
+        seconds, first = round(person.looks / self.rate, 3), round(person.first, 6)
+        return Found(name, self.reel.film, self.reel.name, person.shots, seconds, first, like)
+
+    def close(self, known: Sequence[Known], gone: Sequence[str]) -> None:
+        """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
+        before = self.holdings.facts.found
+        older = [
+            replace(found, id=now, like=self.holdings.successor(found.like) or "")
+            for found in before
+            if found.film != self.reel.film and (now := self.holdings.successor(found.id)) is not None
+        ]
+        facts = Facts(joined([*older, *(one.found for one in known)]), tuple(self.pictures))
+        for one in known:
+            self.file.update(
+                one.id, comment=comment_of(facts.in_films(one.id), "" if one.name else facts.like(one.id))
+            )
+        if not self.file.path.exists() or self.file.path.read_text(encoding="utf-8") != self.file.text:
+            self.file.save()
+        facts.write(self._place)
+        write_overview(self._place, self.file.members, facts)
+
+
+def _resembling(case: _Case, cases: Sequence[_Case], ids: Mapping[_Case, str], like: float) -> str:
+    """The id of who is more seen and so alike that both may be one."""
+    if case.way not in ("new", "renew"):
+        return ""
+    before = [other for other in cases[: cases.index(case)] if not other.person.meets(case.person)]
+    best = max(before, key=lambda other: float(other.person.centre @ case.person.centre), default=None)
+    return ids[best] if best and float(best.person.centre @ case.person.centre) >= like else ""
+
+
+def _is_subfolder(spec: str, place: Path) -> bool:
+    path = (place / spec).resolve()
+    return path.is_dir() and path != place.resolve() and path.is_relative_to(place.resolve())
+
+
+Way = Literal["new", "add", "renew", "leave"]
+"""What becomes of a person's pictures: somebody new; known, but not from this film; those of an earlier run
+over the film are chosen again; somebody has changed them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One person of the film as they are in the cast now.
+
+    ``added`` and ``removed`` count pictures.
+    """
+
+    found: Found
+    name: str
+    way: Way
+    added: int = 0
+    removed: int = 0
+
+    @property
+    def id(self) -> str:
+        """Who in the cast."""
+        return self.found.id
+
+    @property
+    def like(self) -> str:
+        """The id of somebody whom they may be."""
+        return self.found.like
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What a run found, the most seen first, and what it did.
+
+    ``gone`` are ids of an earlier run that the film no longer shows and of whom nothing was filled in;
+    ``brief`` and ``unclear`` count who was left out: seen too shortly, and without a picture by which they
+    could be known again; ``dismissed`` those whom somebody has taken out of the cast before.
+    """
+
+    folder: Path
+    film: str
+    people: tuple[Known, ...] = ()
+    gone: tuple[str, ...] = ()
+    brief: int = 0
+    unclear: int = 0
+    dismissed: int = 0
+    faces: int = 0
+
+
+def comment_of(found: Sequence[Found], like: str = "") -> str:
+    """What stands above a person's entry.
+
+    >>> comment_of([Found("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")
+    '2 shots, 3 s in view, first at 00:01:23 in ep1.mp4\\nLooks like anna; if they are one person, merge them'
+    """
+    shots, seconds = sum(f.shots for f in found), sum(f.seconds for f in found)
+    films = f"{len(found)} films, " if len(found) > 1 else ""
+    first = f"first at {timecode(found[0].first)[:8]} in {found[0].name}"
+    lines = [f"{films}{shots} {'shot' if shots == 1 else 'shots'}, {seconds:.0f} s in view, {first}"]
+    return "\n".join(lines + ([f"Looks like {like}; if they are one person, merge them"] if like else []))

@@ -1,0 +1,476 @@
+"""Who of the cast is in which clip: faces of the film's shots against the photos of the cast.
+
+Part of the second act. Faces are followed through each shot. What is decided stands in ``characters.json``,
+shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl`` of the work folder
+and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget`` removes it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shotad.core import (
+    Cast,
+    CastSettings,
+    Character,
+    Image,
+    Interval,
+    Presence,
+    Progress,
+    RecordLog,
+    Role,
+    Shot,
+    Sighting,
+    WorkFolder,
+    in_room,
+    key_of,
+    reported,
+)
+from shotad.description.preparing import Bench
+from shotad.description.slotplan import SlotPlan, heard_names
+from shotad.film import Picture, Prepared, marks_for, union
+from shotad.sight import (
+    FaceModels,
+    FaceTrack,
+    GalleryReading,
+    PhotoReading,
+    Verdict,
+    check_photo,
+    from_row,
+    get_face_models,
+    identify,
+    load_cast,
+    make_face_models,
+    note_use,
+    read_gallery,
+    to_row,
+    tracks_of_shot,
+)
+
+LOOKS = 4.0
+"""Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
+
+
+class FaceMatcher:
+    """Where the film's faces are put beside the photos of the cast."""
+
+    def __init__(self, bench: Bench, cast: Cast, run: WorkFolder | None) -> None:
+        self._bench, self._cast, self._run = bench, cast, run
+        self._settings, self._folder = bench.config.cast, run or bench.folder
+        self.models = make_face_models(self._settings, bench.progress)
+        read = self._gallery()
+        self._gallery_, self.warnings = read.gallery, read.warnings
+        self.known = frozenset(self._gallery_.photos)
+        """The ids of those of whom a photo could be used."""
+
+    def named(self, plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> dict[int, Named]:
+        """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
+        log = self._folder.log_of_records(FACES)
+        known = known_faces(log, shots, self.models) if self._run is not None else []
+        faces = self._faces(plans, log)
+        shown = {one.shot.index for one in faces}
+        both = [*faces, *(one for one in known if one.shot.index not in shown)]
+        tracks = [track for one in both for track in one.tracks]
+        names = {member.id: member.says or member.id for member in self._cast}
+        verdicts = iter(identify(tracks, self._gallery_, self._settings, self.models, names))
+        named = [Named(one, tuple((track, next(verdicts)) for track in one.tracks)) for one in both]
+        return {one.faces.shot.index: one for one in named if one.faces.shot.index in shown}
+
+    def _gallery(self) -> GalleryReading:
+        """The photos, of which those of an earlier run need not be read again."""
+        key = key_of("cast-faces/1", self.models.identity)
+        record = self._folder.known(PHOTOS, key) or {"photos": {}}
+        known = {name: reading_of(row) for name, row in record["photos"].items()}
+        read = read_gallery(self._cast, self.models, self._settings, known)
+        rows = {name: reading_row(reading) for name, reading in read.photos.items()}
+        if rows != record["photos"]:
+            self._folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
+        return read
+
+    def _faces(self, plans: Sequence[SlotPlan], log: RecordLog) -> list[ShotFaces]:
+        """The faces in the parts of shots that the clips show."""
+        bench, given = self._bench, self._bench.given
+        source = Source(bench.frames.pictures, [bench.film_key, bench.frames.key])
+        whole = self._run is None and given.start <= 0 and given.end is None
+        wanted = wanted_of(plans, self._settings)
+        if self._run is None:
+            every, missing = moments_of(wanted), moments_of(missing_of(wanted, source, self.models, log))
+            bench.frames.expect("faces", every, read=missing)
+        return list(read_faces(wanted, source, self.models, log, bench.progress, tidy=whole))
+
+
+def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]:
+    """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
+    the last frame shown, so that none lies beyond the looks. Where each frame is decided for itself, at all
+    frames.
+    """
+    pieces: dict[int, list[Interval]] = defaultdict(list)
+    shown: dict[int, set[float]] = defaultdict(set)
+    ends: dict[int, set[float]] = defaultdict(set)
+    shots: dict[int, Shot] = {}
+    for plan in plans:
+        for piece, frames in zip(plan.shots, plan.frames, strict=True):
+            shots[piece.shot.index] = piece.shot
+            pieces[piece.shot.index].append(piece.clipped)
+            shown[piece.shot.index].update(frames.seconds.tolist())
+            ends[piece.shot.index].update((float(frames.seconds[0]), float(frames.seconds[-1])))
+    wanted = []
+    for index in sorted(shots):
+        moments = tuple(sorted(shown[index]))
+        ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, LOOKS)}
+        looks = moments if settings.decide == "frame" else tuple(sorted(ticks | ends[index]))
+        wanted.append(Wanted(shots[index], looks, moments))
+    return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A shot's faces, each with whose it is."""
+
+    faces: ShotFaces
+    tracks: tuple[tuple[FaceTrack, Verdict], ...]
+
+    def at(self, second: float, ids: Collection[str]) -> Iterator[Sighting]:
+        """Those of ``ids`` that are on the frame wanted at ``second``."""
+        shown = self.faces.came_up.get(second)
+        if shown is None:
+            return
+        for track, verdict in self.tracks:
+            box, name = track.box_at(shown), _name_at(track, verdict, shown)
+            if box is not None and name is not None and name in ids:
+                yield Sighting(name, box, shown, round(verdict.likeness or 0.0, 4))
+
+
+def _name_at(track: FaceTrack, verdict: Verdict, shown: float) -> str | None:
+    """Whose the track's face is in the frame of second ``shown``."""
+    if not verdict.looks:
+        return verdict.member
+    near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
+    return verdict.at(near) if abs(track.faces[near].seconds - shown) < _SAME_FRAME else None
+
+
+_SAME_FRAME = 1e-3
+"""Seconds by which records round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """The plans with who is in their clips; who was recognised in how many shots (None without a cast); and
+    what is amiss."""
+
+    plans: tuple[SlotPlan, ...]
+    shots: tuple[tuple[str, int], ...] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def check_cast(bench: Bench) -> None:
+    """Refuse a cast that cannot be read and fetch what it needs, before any work goes into the film.
+
+    Raises CastError, WeightsError.
+    """
+    cast = cast_of(bench)
+    if cast is None:
+        return
+    for photo in (photo for member in cast for photo in member.photos):
+        check_photo(photo)
+    get_face_models(bench.config.cast, bench.progress)
+
+
+@in_room("cast")
+def recognise(
+    plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, run: WorkFolder | None = None
+) -> Recognised:
+    """The plans with the names heard near their clips and, where a cast is given, with who is in them.
+
+    ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
+    when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
+    """
+    cast = cast_of(bench)
+    if cast is None:
+        return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
+    if bench.given.cast is not None:
+        note_use(bench.given.cast.path, (run or bench.folder).path)
+    matcher = FaceMatcher(bench, cast, run)
+    seen = matcher.named(plans, prepared.shots)
+    film = bench.film.info.name
+    known = tuple(member.id for member in cast if member.says and member.id in matcher.known)
+    done = []
+    for plan in plans:
+        characters = cast.characters(film, plan.slot.interval.start)
+        presence = presence_of(plan, characters, known, seen, bench.config.cast)
+        done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
+    bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, matcher.models, seen))
+    warnings = (*cast.warnings, *matcher.warnings, *_unrevealed(cast, film))
+    return Recognised(tuple(done), _in_shots(cast, seen), warnings)
+
+
+def cast_of(bench: Bench) -> Cast | None:
+    """The cast that was given, if any. Raises CastError."""
+    given = bench.given.cast
+    return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
+
+
+def presence_of(
+    plan: SlotPlan,
+    cast: Sequence[Character],
+    known: Sequence[str],
+    seen: Mapping[int, Named],
+    settings: CastSettings,
+) -> Presence:
+    """Who is on the frames of a clip. Somebody whose name may not be said yet, and who has no descriptor, is
+    not marked: there is nothing to call them by.
+
+    ``known`` are the ids of all who can be recognised and are named at some time of the film. Each has a mark
+    of their own, so that nobody's changes where a name is told.
+    """
+    callable_ = [character.id for character in cast if character.called]
+    found: dict[tuple[str, float], Sighting] = {}
+    roles: dict[str, set[Role]] = defaultdict(set)
+    for piece, frames in zip(plan.shots, plan.frames, strict=True):
+        shot = seen.get(piece.shot.index)
+        if shot is None:
+            continue
+        for second in frames.seconds.tolist():
+            for sighting in shot.at(second, callable_):
+                found.setdefault((sighting.name, sighting.seconds), sighting)
+                roles[sighting.name].add(frames.role)
+    ids = list(dict.fromkeys(s.name for s in found.values())) if settings.colours == "clip" else known
+    everybody = marks_for(ids)
+    return Presence(
+        cast=tuple(cast),
+        current=tuple(name for name in callable_ if Role.CURRENT in roles[name]),
+        others=tuple(name for name in callable_ if roles[name] and Role.CURRENT not in roles[name]),
+        marks={name: everybody[name] for name in callable_ if roles[name]},
+        sightings=tuple(sorted(found.values(), key=lambda s: (s.seconds, s.name))),
+    )
+
+
+def _unrevealed(cast: Cast, film: str) -> Iterator[str]:
+    """Who may be named from the start only because ``reveal_at`` speaks of other films."""
+    for member in cast:
+        if member.says and member.reveals and member.reveal_of(film) is None:
+            others = ", ".join(reveal.film for reveal in member.reveals)
+            yield f"reveal_at of {member.says} tells of {others}, not of {film}: named from the start."
+
+
+def _with_heard(
+    plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, bench: Bench
+) -> SlotPlan:
+    """The plan with the names in the given subtitles near its clip."""
+    if bench.given.subtitles is None or not bench.config.prompt.heard_names:
+        return plan
+    clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
+    return replace(plan, heard=heard_names(prepared.speech, clip, characters))
+
+
+def _in_shots(cast: Cast, seen: Mapping[int, Named]) -> tuple[tuple[str, int], ...]:
+    """Who was recognised, in the order of the cast, and in how many of the shots."""
+    counted = Counter(name for named in seen.values() for name in _members(named))
+    return tuple((member.says, counted[member.id]) for member in cast if counted[member.id])
+
+
+def _members(named: Named) -> set[str]:
+    everybody = {name for _, verdict in named.tracks for name in (verdict.member, *verdict.looks)}
+    return {name for name in everybody if name is not None}
+
+
+def _record(cast: Cast, models: FaceModels, seen: Mapping[int, Named]) -> dict[str, Any]:
+    """The content of ``characters.json``: each track of a face, whose it is and why."""
+    shots: dict[str, list[int]] = defaultdict(list)
+    for index, named in sorted(seen.items()):
+        for name in _members(named):
+            shots[name].append(index)
+    people = [{"id": m.id, "name": m.says, "shots": shots[m.id]} for m in cast if m.says]
+    tracks = [_row(index, *pair) for index, named in sorted(seen.items()) for pair in named.tracks]
+    return {"models": models.identity, "cast": people, "tracks": tracks}
+
+
+def _row(shot: int, track: FaceTrack, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "shot": shot,
+        "first": track.first,
+        "last": track.last,
+        "looks": len(track.faces),
+        "person": verdict.person,
+        "named": verdict.member,
+        "likeness": None if verdict.likeness is None else round(verdict.likeness, 3),
+        "runner_up": None if verdict.runner_up is None else round(verdict.runner_up, 3),
+        "reason": verdict.reason,
+    }
+
+
+Pictures = Callable[[Sequence[float]], Iterable[Picture]]
+"""Delivers one picture for each of the ascending seconds, in order."""
+
+REVISION = 1
+"""Raise it with every change of what a record holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where faces are looked for in one shot: at the seconds ``looks``.
+
+    ``frames`` are further seconds, of frames that are shown: when each of those really came up is kept.
+    Both ascend and lie in the shot.
+    """
+
+    shot: Shot
+    looks: tuple[float, ...]
+    frames: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShotFaces:
+    """The faces of one shot, and at which second the frame of each wanted moment came up."""
+
+    shot: Shot
+    tracks: tuple[FaceTrack, ...]
+    came_up: Mapping[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the pictures come from, and all that changes them."""
+
+    pictures: Pictures
+    key: object
+
+
+def read_faces(
+    wanted: Sequence[Wanted],
+    source: Source,
+    models: FaceModels,
+    log: RecordLog,
+    progress: Progress,
+    *,
+    tidy: bool = True,
+) -> Iterator[ShotFaces]:
+    """The faces of each shot, oldest first, one shot at a time; those in ``log`` are not looked for again.
+
+    ``tidy``: when all have been handed out, ``log`` holds just these.
+    """
+    keys = {w.shot.index: _key(w, source, models) for w in wanted}
+    missing = [w for w in wanted if log.get(keys[w.shot.index]) is None]
+    with reported(progress, "Looking for faces", len(missing), "shots") as task:
+        fresh = _looked(missing, source.pictures, models)
+        for want in wanted:
+            key = keys[want.shot.index]
+            if log.get(key) is None:
+                log.add(key, next(fresh))
+                task.advance()
+            yield _faces_of(want.shot, log.record(key))
+    if tidy:
+        log.keep(keys.values())
+
+
+def missing_of(wanted: Sequence[Wanted], source: Source, models: FaceModels, log: RecordLog) -> list[Wanted]:
+    """Those of ``wanted`` that ``log`` does not hold."""
+    return [want for want in wanted if log.get(_key(want, source, models)) is None]
+
+
+def moments_of(wanted: Sequence[Wanted]) -> list[float]:
+    """All the seconds that are looked at, ascending."""
+    return [second for want in wanted for second in sorted({*want.looks, *want.frames})]
+
+
+def known_faces(log: RecordLog, shots: Sequence[Shot], models: FaceModels) -> list[ShotFaces]:
+    """All that ``log`` holds of these shots by these models, whatever was wanted."""
+    by_index = {shot.index: shot for shot in shots}
+    rows = (r for r in log.records() if r.get("models") == models.identity and r.get("shot") in by_index)
+    return [_faces_of(by_index[row["shot"]], row) for row in rows]
+
+
+def ticks_in(start: float, end: float, rate: float) -> list[float]:
+    """The moments in ``[start, end)`` of a clock that goes from second 0 at ``rate`` a second.
+
+    >>> ticks_in(0.9, 2.0, 2.0)
+    [1.0, 1.5]
+    """
+    first = int(-(-start * rate // 1))
+    moments = (n / rate for n in range(max(first - 1, 0), int(end * rate) + 2))
+    return [moment for moment in moments if start <= moment < end]
+
+
+def _key(want: Wanted, source: Source, models: FaceModels) -> str:
+    interval = want.shot.interval
+    moments = [want.looks, want.frames]
+    return key_of("faces", REVISION, source.key, models.identity, [interval.start, interval.end], moments)
+
+
+def _looked(wanted: Sequence[Wanted], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:
+    """A record for each shot; the pictures of all are read in one pass, and let go one by one."""
+    moments = moments_of(wanted)
+    shown = _Queue(pictures(moments)) if moments else _Queue(())
+    for want in wanted:
+        came_up: dict[float, float] = {}
+        tracks = tracks_of_shot(_looks(want, shown, came_up), want.shot.index, models)
+        yield {
+            "shot": want.shot.index,
+            "models": models.identity,
+            "frames": [[second, came_up[second]] for second in want.frames if second in came_up],
+            "tracks": [to_row(track) for track in tracks],
+        }
+
+
+def _looks(want: Wanted, shown: _Queue, came_up: dict[float, float]) -> Iterator[tuple[float, Image]]:
+    """The pictures of one shot that are looked at, each frame once; ``came_up`` is filled on the way."""
+    last = max([*want.looks, *want.frames], default=-1.0)
+    looks, before = frozenset(want.looks), -1.0
+    while (picture := shown.up_to(last)) is not None:
+        came_up[picture.wanted] = picture.seconds
+        if picture.wanted in looks and picture.seconds > before:
+            before = picture.seconds
+            yield picture.seconds, picture.image
+
+
+class _Queue:
+    """Pictures in order, of which the next can be left for later."""
+
+    def __init__(self, pictures: Iterable[Picture]) -> None:
+        self._rest = iter(pictures)
+        self._next = next(self._rest, None)
+
+    def up_to(self, second: float) -> Picture | None:
+        """The next picture that was wanted for ``second`` or before; None where it is of a later one."""
+        if self._next is None or self._next.wanted > second:
+            return None
+        picture, self._next = self._next, next(self._rest, None)
+        return picture
+
+
+def _faces_of(shot: Shot, record: Mapping[str, Any]) -> ShotFaces:
+    tracks = tuple(from_row(row) for row in record["tracks"])
+    return ShotFaces(shot, tracks, dict(record["frames"]))
+
+
+FACES = "faces"
+"""Of ``faces.jsonl``: the faces in the clips, a record for each shot."""
+DISCOVERED = "discovered"
+"""Of ``discovered.jsonl``: the same for the whole film, by discovery."""
+PHOTOS = "cast-faces"
+"""Of ``cast-faces.json``: the faces on the cast's photos."""
+CHARACTERS = "characters"
+"""Of ``characters.json``: whose each face was."""
+
+_FLOAT = np.dtype("<f4")
+
+
+def reading_row(reading: PhotoReading) -> dict[str, Any]:
+    """A photo's face as JSON, to the bit."""
+    if reading.embedding is None:
+        return {"trouble": reading.trouble}
+    data = np.ascontiguousarray(reading.embedding, _FLOAT).tobytes()
+    return {"embedding": base64.b64encode(data).decode("ascii")}
+
+
+def reading_of(row: Mapping[str, Any]) -> PhotoReading:
+    """The reading that `reading_row` wrote."""
+    if "embedding" not in row:
+        return PhotoReading(None, row["trouble"])
+    return PhotoReading(np.frombuffer(base64.b64decode(row["embedding"]), _FLOAT).astype(np.float32))

@@ -1,0 +1,242 @@
+"""Forgetting people: their photos in a cast folder, and what belongs to their faces in work folders.
+
+In a work folder, ``faces.jsonl`` and ``discovered.jsonl`` hold the embeddings of all faces seen, a record for
+each shot, ``cast-faces.json`` those of the cast's photos, and ``characters.json`` whose each face was. A face
+is somebody's for sure only where it was recognised; of one person, records go in which they were recognised
+or in which any face is a little like theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, work_folder_of
+from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
+from shotad.sight import from_row, names_of, photo_key, photos_in, unread_in, used_in
+
+LITTLE_ALIKE = 0.2
+"""Cosine to a person's photos from which a face goes with them: half of that from which SFace names
+somebody, so that looks that were not recognised go too. Most strangers stay below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Photos:
+    """What forgetting does to photos: ``going`` are deleted; ``staying`` lie outside of the cast folder or
+    belong to somebody else too."""
+
+    going: tuple[Path, ...]
+    staying: tuple[Path, ...]
+    keys: frozenset[str]
+    """By which work folders know them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What was done to a work folder: files removed and changed, and how many records of shots went."""
+
+    folder: Path
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    records: int = 0
+
+
+def photos_to_forget(gone: Sequence[Member], others: Sequence[Member], folder: Path) -> Photos:
+    """The photos of the people who go; ``others`` stay. ``folder`` is the cast's."""
+    base = folder.resolve()
+    theirs = {_placed(photo) for member in others for photo in member.photos}
+    going: list[Path] = []
+    staying: list[Path] = []
+    for photo in dict.fromkeys(photo for member in gone for photo in member.photos):
+        place = _placed(photo)
+        inside = place.is_relative_to(base) and place not in theirs
+        (going if inside else staying).append(photo)
+    keys = {photo_key(photo) for photo in going} | {photo_key(photo) for photo in staying}
+    return Photos(tuple(going) + _unread_beside(going, base, theirs), tuple(staying), frozenset(keys))
+
+
+def delete_photos(photos: Sequence[Path], folder: Path) -> None:
+    """Delete files, and folders of the cast that are left empty. Raises CastError where one cannot go."""
+    for photo in photos:
+        try:
+            photo.unlink(missing_ok=True)
+        except OSError as error:
+            raise CastError(f"{photo} cannot be deleted: {error.strerror}.", "Delete it by hand.") from None
+    base = folder.resolve()
+    for place in sorted({photo.parent for photo in photos}, key=lambda p: -len(p.parts)):
+        while place.resolve() != base and place.resolve().is_relative_to(base) and not any(place.iterdir()):
+            place.rmdir()
+            place = place.parent  # noqa: PLW2901  up to the cast's folder
+
+
+def run_folder(path: Path) -> Path:
+    """The work folder meant by a film or by the folder itself. Raises UsageError."""
+    for folder in (path, work_folder_of(path)):
+        if folder.is_dir() and (folder.suffix == ".shotad" or any(p.exists() for p in _files(folder))):
+            return folder
+    raise UsageError(
+        f"{path} is no work folder, and no film with one.", "Name a folder such as movie.shotad."
+    )
+
+
+def folders_with_faces(cast: Path) -> tuple[Path, ...]:
+    """The work folders that hold faces: those beside the cast's folder, and those that were made with it."""
+    beside = [path for path in sorted(cast.absolute().parent.glob("*.shotad")) if path.is_dir()]
+    found = {path.resolve(): path for path in (*beside, *used_in(cast))}
+    return tuple(path for path in found.values() if any(file.exists() for file in _files(path)))
+
+
+def clear_all(path: Path) -> Cleared:
+    """Remove all that a work folder knows of faces. Raises WorkFolderError while it is in use."""
+    with WorkFolder(path):
+        there = [file for file in _files(path) if file.exists()]
+        for file in there:
+            file.unlink()
+        return Cleared(path, tuple(file.name for file in there))
+
+
+def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
+    """Remove what a work folder knows of somebody's face; ``keys`` are those of their photos.
+
+    Where it is not known what they look like, the records of discovery go as a whole, and so do those of the
+    faces if nothing says whose they are. Raises WorkFolderError while the folder is in use.
+    """
+    with WorkFolder(path) as folder:
+        looks = _looks(folder, keys)
+        shots = _shots_of(folder, member.id)
+        records = _clear_records(path / f"{FACES}.jsonl", shots, looks)
+        records += _clear_records(path / f"{DISCOVERED}.jsonl", () if looks is not None else None, looks)
+        files = [f"{PHOTOS}.json"] if _without_photos(folder, keys) else []
+        files += [f"{CHARACTERS}.json"] if _without_person(folder, member) else []
+        return Cleared(path, changed=tuple(files), records=records)
+
+
+def _files(folder: Path) -> list[Path]:
+    names = (f"{stem}{middle}.jsonl" for stem in (FACES, DISCOVERED) for middle in ("", ".aside"))
+    return [folder / name for name in (*names, f"{PHOTOS}.json", f"{CHARACTERS}.json")]
+
+
+def _looks(folder: WorkFolder, keys: Collection[str]) -> npt.NDArray[np.float32] | None:
+    """The embeddings of somebody's photos, ``float32[n, d]``; None where none was read."""
+    photos = (folder.read_json(f"{PHOTOS}.json") or {}).get("photos") or {}
+    read = [reading_of(row).embedding for key, row in photos.items() if key in keys]
+    rows = [embedding for embedding in read if embedding is not None]
+    return np.stack(rows) if rows else None
+
+
+def _shots_of(folder: WorkFolder, member: str) -> set[int] | None:
+    """The shots in which somebody was recognised; None where nothing says so."""
+    record = folder.read_json(f"{CHARACTERS}.json")
+    if record is None:
+        return None
+    people = {row["shot"] for row in record.get("tracks", ()) if member in (row["person"], row["named"])}
+    named = {shot for row in record.get("cast", ()) if row["id"] == member for shot in row["shots"]}
+    return people | named
+
+
+def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray[np.float32] | None) -> int:
+    """Remove the records of these shots (None: of all) and those with a face a little like these ``looks``.
+
+    Returns how many went.
+    """
+    if not (path.exists() or path.with_suffix(".aside.jsonl").exists()):
+        return 0
+    log = RecordLog(path)
+    records = log.records()
+    kept = [
+        record["key"]
+        for record in records
+        if shots is not None and record.get("shot") not in shots and not _shows(record, looks)
+    ]
+    log.keep(kept)
+    return len(records) - len(kept)
+
+
+def _shows(record: Mapping[str, Any], looks: npt.NDArray[np.float32] | None) -> bool:
+    """Whether any face of a record is a little like these; true as well of a record that cannot be read."""
+    if looks is None:
+        return False
+    try:
+        rows = [from_row(row).embeddings for row in record["tracks"]]
+        return any(float((looks @ embeddings.T).max()) >= LITTLE_ALIKE for embeddings in rows)
+    except (KeyError, TypeError, ValueError):
+        return True
+
+
+def _without_photos(folder: WorkFolder, keys: Collection[str]) -> bool:
+    record = folder.read_json(f"{PHOTOS}.json")
+    if record is None or not any(key in keys for key in record.get("photos", {})):
+        return False
+    photos = {key: row for key, row in record["photos"].items() if key not in keys}
+    folder.write_json(f"{PHOTOS}.json", {**record, "photos": photos})
+    return True
+
+
+def _without_person(folder: WorkFolder, member: Member) -> bool:
+    """Take somebody out of ``characters.json``: their entry, their faces, and where another's face was
+    compared with theirs what it says of that."""
+    record = folder.read_json(f"{CHARACTERS}.json")
+    if record is None:
+        return False
+    cast = [row for row in record["cast"] if row["id"] != member.id]
+    tracks = [
+        _without_likeness(row, member)
+        for row in record["tracks"]
+        if member.id not in (row["person"], row["named"])
+    ]
+    if cast == record["cast"] and tracks == record["tracks"]:
+        return False
+    folder.write_json(f"{CHARACTERS}.json", {**record, "cast": cast, "tracks": tracks})
+    return True
+
+
+def _without_likeness(row: Mapping[str, Any], member: Member) -> dict[str, Any]:
+    """A face's row, without reason and figures where these tell of somebody."""
+    if not says_name(str(row.get("reason") or ""), (member.id, *names_of(member))):
+        return dict(row)
+    return {**row, "likeness": None, "runner_up": None, "reason": ""}
+
+
+def still_named(folder: Path, member: Member) -> tuple[str, ...]:
+    """The files of a work folder, but for sound and pictures, that still say a name of somebody."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in _TEXTS and path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if says_name(text, names_of(member)):
+                found.append(path.name)
+    return tuple(found)
+
+
+def says_name(text: str, names: Iterable[str]) -> bool:
+    """Whether one of ``names`` stands in a text as a word."""
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names if name)
+
+
+_TEXTS = frozenset({".json", ".jsonl", ".vtt", ".srt", ".xml", ".csv", ".txt", ".html"})
+
+
+def _unread_beside(going: Sequence[Path], base: Path, theirs: Collection[Path]) -> tuple[Path, ...]:
+    """Pictures in formats that are not read, in folders of which all other pictures go."""
+    found: dict[Path, None] = {}
+    leaving = {_placed(photo) for photo in going}
+    for place in dict.fromkeys(photo.parent for photo in going):
+        alone = all(_placed(photo) in leaving for photo in photos_in(place))
+        if (
+            alone
+            and place.resolve() != base
+            and not any(photo.is_relative_to(place.resolve()) for photo in theirs)
+        ):
+            found |= dict.fromkeys(unread_in(place))
+    return tuple(found)
+
+
+def _placed(photo: Path) -> Path:
+    """Where a file lies; of a link, where the link does."""
+    return photo.parent.resolve() / photo.name

@@ -1,0 +1,210 @@
+"""The engines of both stages: which they are, what they need, what may run at once, what users are told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+    language_of,
+    obtainable,
+    weights_folder,
+)
+from shotad.description.conversation import Who, make_ready, ready_if_here
+from shotad.description.usage import Terms
+from shotad.engines import CalledOff, Flow, LocalModel, check_fits, make_engine, notice, stage_engines
+from shotad.script import DEFAULT as EMBEDDINGS, Maker, check_installed
+
+_INSTEAD = (
+    "Choose the engine embedded, which runs on any computer, or openai with a server; with the settings of "
+    "the paper also threads.features=auto, or 4.5 GB are fetched for threads."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Who looks (Stage I) and who writes (Stage II)."""
+
+    looks: Engine
+    writes: Engine
+
+    @staticmethod
+    def of(config: Config) -> Engines:
+        """The engines that the settings name."""
+        names = stage_engines(config)
+        looks, writes = (
+            make_engine(names.stage1, config, "stage1"),
+            make_engine(names.stage2, config, "stage2"),
+        )
+        return Engines(looks, writes)
+
+    def check_machine(self, config: Config) -> None:
+        """Refuse models that are not here and that this machine cannot run, before anything is loaded,
+        fetched, or done for a film. Raises EngineError."""
+        models = [m for e in (self.looks, self.writes) if isinstance(e, LocalModel) for m in e.to_fetch]
+        check_fits(models, config, _INSTEAD)
+
+    def get_ready(self, config: Config, progress: Progress) -> None:
+        """Refuse what cannot work and fetch what is wanted, before any work goes into the film.
+
+        Raises EngineError, WeightsError, and ShotadError where an extra is not installed.
+        """
+        self.check_machine(config)
+        for engine in (self.looks, self.writes):
+            make_ready(engine, progress)
+        if config.verify.on and not self.looks.abilities.converses:
+            name = self.looks.identity.engine
+            raise EngineError(
+                f"verify.on asks the engine of Stage I, but {name} answers no questions.",
+                "Choose a vision-language model for Stage I, or leave --verify away.",
+                again=False,
+            )
+        if config.stage2.select == "sequence":
+            check_installed()
+            weights_folder(EMBEDDINGS, progress)
+        if config.story.on and not self.writes.abilities.converses:
+            name = self.writes.identity.engine
+            raise EngineError(
+                f"story.on tells the engine of Stage II what came before, but {name} reads no prompts.",
+                "Choose a language model for Stage II, or leave --context away.",
+                again=False,
+            )
+
+    def ready_if_here(self) -> None:
+        """Make ``identity`` final where that needs nothing to be fetched."""
+        for engine in (self.looks, self.writes):
+            ready_if_here(engine)
+
+    def in_turn(self, config: Config) -> bool:
+        """Whether a line's question depends on the lines before it."""
+        return self.writes.abilities.uses_history or config.story.on
+
+    def at_work(self, config: Config) -> dict[Who, Engine]:
+        """Those that Stage II asks: who writes, and who looks where lines are verified."""
+        talk: dict[Who, Engine] = {"writes": self.writes}
+        return {**talk, "looks": self.looks} if config.verify.on else talk
+
+    def terms(self, config: Config) -> dict[Stage, Terms]:
+        """On what terms they answer."""
+        return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
+
+    @property
+    def makers(self) -> tuple[Maker, ...]:
+        """Both engines as the track names them."""
+        pairs = (("Stage I", self.looks.identity), ("Stage II", self.writes.identity))
+        return tuple(Maker(stage, who.engine, who.model, who.revision) for stage, who in pairs)
+
+    def beside(self, config: Config) -> bool:
+        """Whether Stage II may begin while Stage I goes on.
+
+        Not where both are models of this program that read prompts: they may not fit into memory together,
+        and would be loaded in turn for each slot.
+        """
+        return config.compute.overlap != "none" and not (_is_model(self.looks) and _is_model(self.writes))
+
+    def gains_early(self, config: Config) -> bool:
+        """Whether it spares time to look while the processor is busy with the film: where somebody else
+        does the work, or a GPU."""
+        if config.compute.overlap != "auto":
+            return config.compute.overlap == "early"
+        able = self.looks.abilities
+        if able.in_flight > 1 or able.sends_to:
+            return True
+        return isinstance(self.looks, LocalModel) and _has_gpu(config)
+
+    def limited(self, config: Config, flow: Flow) -> Engines:
+        """The same for several threads: none gets more calls at once than it takes, and none is begun when
+        ``flow`` has stopped. Both stages share the limit of one server."""
+        looks, writes = (threading.BoundedSemaphore(e.abilities.in_flight) for e in (self.looks, self.writes))
+        if _one_server(self.looks, self.writes, config):
+            writes = looks
+        return Engines(_Limited(self.looks, looks, flow), _Limited(self.writes, writes, flow))
+
+
+def _is_model(engine: Engine) -> bool:
+    """Whether it is a model in this very process that reads prompts: rules and measures are small."""
+    able = engine.abilities
+    return able.converses and not able.sends_to and able.in_flight == 1
+
+
+def _has_gpu(config: Config) -> bool:
+    from shotad.core import device_of
+
+    return str(device_of(config.compute).type) != "cpu"
+
+
+def _one_server(looks: Engine, writes: Engine, config: Config) -> bool:
+    if looks.identity.engine != writes.identity.engine:
+        return False
+    usual = config.openai.base_url
+    return (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
+
+
+class _Limited:
+    """An engine that several threads ask."""
+
+    def __init__(self, engine: Engine, limit: threading.BoundedSemaphore, flow: Flow) -> None:
+        self.identity, self.abilities = engine.identity, engine.abilities
+        self._engine, self._limit, self._flow = engine, limit, flow
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """As the engine's own. Raises CalledOff where nothing more is to be asked."""
+        with self._limit:
+            if self._flow.stopped:
+                raise CalledOff
+            return self._engine.generate(requests)
+
+
+EMBEDDED = (
+    "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
+    "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, or "
+    "--engine openai with a server (docs/engines.md)."
+)
+
+WITHOUT_CLASSIFIER = (
+    "Shot scales are told by faces, for no trained classifier is set: the paper's cannot be fetched. "
+    "Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
+)
+
+ONLY_ENGLISH = (
+    "Stage I describes in English, Stage II is asked for lines in language = {language}; a line that plainly "
+    "comes in another one fails. The examples and the rules on words are English: the rules are left out."
+)
+
+WITHOUT_NPM = (
+    "The better people detector is not here and comes through npm, which is not installed: fewer people will "
+    "be seen. Install npm (it is part of Node.js) and run again."
+)
+
+
+def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
+    """Where the work is kept, who does it, what leaves the machine, and what is amiss."""
+    leaving = notice(engines.looks, engines.writes)
+    return [f"Work folder: {folder}", *leaving, *remarks(config, engines)]
+
+
+def remarks(config: Config, engines: Engines) -> list[str]:
+    """Who does the work, and what is amiss."""
+    lines = []
+    stages = stage_engines(config)
+    if stages.stage1 == "observer":
+        lines.append(EMBEDDED)
+        if not obtainable("efficientdet-lite2"):
+            lines.append(WITHOUT_NPM)
+    if config.prompt.factor == "auto" and config.scale.checkpoint is None and stages.stage1 == "qwen2-vl":
+        lines.append(WITHOUT_CLASSIFIER)
+    if not language_of(config.language).english and engines.writes.abilities.converses:
+        lines.append(ONLY_ENGLISH.format(language=config.language))
+    limit, words = config.prompt.note_words, len(config.prompt.note.split())
+    if words > limit:
+        lines.append(f"The note on the film has {words} words; {limit} are used (prompt.note_words).")
+    return lines

@@ -1,0 +1,562 @@
+"""All rules on all lines of the tracks that a user names: work folders, films, tracks and scripts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+from shotad.core import (
+    Config,
+    FitSettings,
+    Interval,
+    LintSettings,
+    NoProgress,
+    Progress,
+    ShotadError,
+    SpeechKind,
+    UsageError,
+    WorkFolderError,
+    is_english,
+    parse_json,
+    work_folder_of,
+)
+from shotad.description.lint_material import (
+    beside_film,
+    film_of,
+    in_folder,
+    read_screen,
+    rendered_findings,
+    run_config,
+    script_material,
+    track_material,
+)
+from shotad.script import (
+    BENCHMARK,
+    RULES,
+    TRACK,
+    AcceptWish,
+    Finding,
+    IntervalIndex,
+    Level,
+    Limits,
+    Material,
+    Reader,
+    Report,
+    Track,
+    TrackLine,
+    UserWords,
+    WordList,
+    accept_findings,
+    check_dialogue,
+    check_line,
+    check_names,
+    check_order,
+    check_pace,
+    check_pronouns,
+    check_seen,
+    check_subtitles,
+    check_texts,
+    covers,
+    gaps,
+    in_order,
+    lists_for,
+    load_track,
+    parse_wish,
+    people_named,
+    read_accepted,
+    read_from,
+    read_words,
+    reader_for,
+    stamp_of,
+    stamps,
+    stretches,
+)
+
+OVERLAP = 0.3
+"""T1: seconds of speech that a line may touch (describers' own cues run that far over)."""
+DIALOGUE_WINDOW = 25.0
+"""L10: seconds; whoever spoke longer ago is not heard in the line any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Settings made ready: limits, word lists, and who takes sentences apart (None: words alone).
+
+    ``notes`` say what could not be had.
+    """
+
+    settings: LintSettings
+    fit: FitSettings
+    limits: Limits
+    words: tuple[UserWords, ...]
+    reader: Reader | None
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(settings: LintSettings, fit: FitSettings | None = None, *, parse: bool = True) -> Checker:
+        """A checker by these settings; with ``parse`` False sentences are read by word lists alone.
+
+        Raises ConfigError for words that cannot be read, ShotadError for a parser that is not there.
+        """
+        reader, note = reader_for(settings) if parse else (None, "")
+        for wish in settings.ignore:
+            parse_wish(wish)
+        notes = (note,) if note else ()
+        return Checker(
+            settings, fit or FitSettings(), limits_of(settings), read_words(settings.words), reader, notes
+        )
+
+
+def limits_of(settings: LintSettings) -> Limits:
+    """The limits of single lines; 0 turns one off."""
+    return Limits(
+        gap_error=settings.gap_error,
+        gap_warning=settings.gap_warning,
+        rate_error=settings.rate_error or math.inf,
+        rate_warning=settings.rate_warning or math.inf,
+        stretch=settings.stretch or math.inf,
+        overlap=OVERLAP,
+        titles=settings.titles,
+    )
+
+
+def without_minima(limits: Limits) -> Limits:
+    """The limits for slots and budgets of a benchmark: no T2 and no T3 (`shotad.script.rules.BENCHMARK`)."""
+    return replace(
+        limits,
+        gap_error=BENCHMARK.gap_error,
+        gap_warning=BENCHMARK.gap_warning,
+        rate_error=BENCHMARK.rate_error,
+        rate_warning=BENCHMARK.rate_warning,
+    )
+
+
+def lint_track(
+    track: Track,
+    folder: Path | None,
+    config: Config,
+    *,
+    extra: Sequence[Finding] = (),
+    parse: bool = True,
+) -> Report:
+    """All that is wrong with a track, as far as its work folder tells of the film.
+
+    ``extra`` are findings of whoever looked at the sound and the files; those of ``render.json`` in the
+    folder come too. ``parse`` False: no parser is loaded, whatever the settings say.
+    """
+    material, skipped = track_material(track, folder)
+    checker = Checker.of(config.lint, config.fit, parse=parse)
+    found = (*extra, *(rendered_findings(folder) if folder else ()))
+    return lint(material, checker, extra=found, folder=folder, skipped=skipped)
+
+
+def lint(
+    material: Material,
+    checker: Checker,
+    *,
+    extra: Sequence[Finding] = (),
+    folder: Path | None = None,
+    skipped: Sequence[str] = (),
+    each: Iterable[Finding] | None = None,
+    together: Iterable[Finding] | None = None,
+) -> Report:
+    """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
+
+    ``each`` is what `each_line` finds, where that is known already (`shotad.description.lint_check`),
+    ``together`` what `all_lines` finds.
+    """
+    single = each_line(material, checker) if each is None else each
+    joint = all_lines(material, checker) if together is None else together
+    found = [*single, *joint, *dict.fromkeys(extra)]
+    levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
+    ordered = in_order(levelled, material.lines)
+    texts = stamps(material.lines)
+    known = read_accepted(folder) if folder is not None else frozenset()
+    wishes = [parse_wish(wish) for wish in checker.settings.ignore]
+    told = [finding for finding in ordered if not any(wish.covers(finding) for wish in wishes)]
+    return Report(
+        material.name,
+        material.lines,
+        tuple(finding for finding in told if stamp_of(finding, texts) not in known),
+        tuple(dict.fromkeys((*skipped, *_not_checked(material)))),
+        tuple(finding for finding in told if stamp_of(finding, texts) in known),
+        checker.notes,
+    )
+
+
+def each_line(
+    material: Material, checker: Checker, *, only: Container[str] | None = None
+) -> Iterator[Finding]:
+    """Rules that look at a line, and at the words of those just before it; ``only`` names the lines that are
+    looked at (None: all)."""
+    if material.given:
+        checker = replace(checker, limits=without_minima(checker.limits))
+    limits = checker.limits
+    lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
+    english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
+    wanted = [line for line in material.lines if only is None or line.id in only]
+    parsed = checker.reader.read(wanted, frozenset(english)) if checker.reader else {}
+    said = IntervalIndex.of(material.speech or (), lambda utterance: utterance.interval)
+    talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
+    spoken = IntervalIndex.of(talk, lambda interval: interval)
+    free = IntervalIndex.of(
+        gaps([u.interval for u in said.items], material.duration) if said.items else (), lambda gap: gap
+    )
+    for number, line in enumerate(material.lines):
+        if only is not None and line.id not in only:
+            continue
+        before = [earlier.text for earlier in material.lines[max(number - limits.history, 0) : number]]
+        wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
+        read = parsed.get(line.id)
+        events = _events(lists[line.language])
+        sentences = read.merged(wording, events) if read is not None else wording
+        yield from _of(line, sentences)
+        yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
+        seen_from = line.seen_from if line.seen_from is not None else material.seen.get(line.id)
+        if seen_from is None and line.by_hand:
+            seen_from = read_from(line, material.texts or ())
+        if seen_from is not None:
+            yield from _of(line, tuple(check_seen(line.heard, seen_from, by_hand=line.by_hand)))
+        if material.speech is not None:
+            yield from _of(
+                line, tuple(check_dialogue(line, said.near(line.heard, DIALOGUE_WINDOW), DIALOGUE_WINDOW))
+            )
+        if material.texts is not None:
+            yield from _of(line, tuple(check_subtitles(line, material.texts, DIALOGUE_WINDOW)))
+
+
+def _events(lists: Sequence[WordList]) -> frozenset[str]:
+    """The verbs of the set ``event``, of what is done to somebody and is no state."""
+    return frozenset(word for words in lists for word in words.sets.get("event", ()) if " " not in word)
+
+
+def _times(
+    line: TrackLine, spoken: Sequence[Interval], free: Sequence[Interval], checker: Checker
+) -> tuple[Finding, ...]:
+    """T1 to T4 and the times of T6, on the line as it is heard."""
+    heard, voiced = line.heard, line.voiced
+    around = max(
+        (gap for gap in free if gap.overlaps(heard)), key=lambda gap: _shared(gap, heard), default=None
+    )
+    measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
+    found = check_line(
+        line.said,
+        interval=heard,
+        slot=_room(line, around, checker.fit),
+        speech=spoken,
+        gap=around,
+        measured=measured,
+        limits=checker.limits,
+        lists=(),
+    )
+    times = [finding for finding in found if finding.rule.startswith("T") and finding.rule != "T3"]
+    times += check_pace(line, checker.limits)
+    if voiced is not None and voiced.interval is None:
+        reason = "; ".join(voiced.steps) or "the voice found no room for it"
+        times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
+    return tuple(times)
+
+
+def _room(line: TrackLine, gap: Interval | None, fit: FitSettings) -> Interval | None:
+    """The time that a voice may take: the slot and, within the gap, as far beside it as lines may move."""
+    if line.slot is None:
+        return gap
+    wide = Interval(line.slot.start - fit.earlier, line.slot.end + fit.later)
+    part = wide.clip(gap) if gap is not None else None
+    return line.slot if part is None or part.duration < line.slot.duration else part
+
+
+def _shared(one: Interval, other: Interval) -> float:
+    part = one.clip(other)
+    return 0.0 if part is None else part.duration
+
+
+def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
+    """Rules that look at all lines together."""
+    yield from in_time(material, checker)
+    yield from _whole(material, checker)
+
+
+def in_time(material: Material, checker: Checker) -> Iterator[Finding]:
+    """T5, and the order of T6."""
+    for before, line in zip(material.lines, material.lines[1:], strict=False):
+        yield from check_order(before.heard, line.heard, line.id)
+    if material.speech is not None and material.duration > 0:
+        free = gaps([u.interval for u in material.speech], material.duration)
+        heard = sorted(line.heard for line in material.lines)
+        yield from stretches(heard, free, checker.limits)
+
+
+def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
+    """Rules on all lines together: who is meant, names, text on the screen."""
+    english = [line for line in material.lines if is_english(line.language)]
+    for line, unclear in zip(english, check_pronouns(english), strict=True):
+        yield from _of(line, unclear)
+    cast = material.cast
+    if cast is not None:
+        told = [(line.interval.start, line.text) for line in material.lines]
+        people = people_named if len(english) == len(material.lines) else None
+        named = check_names(
+            told, lambda second: cast.characters(material.film or material.name, second), people
+        )
+        for line, amiss in zip(material.lines, named, strict=True):
+            yield from _of(line, amiss)
+    yield from check_texts(material)
+
+
+def _of(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:
+    return (replace(finding, cue_id=line.id) for finding in findings)
+
+
+def _levelled(finding: Finding, settings: LintSettings) -> Finding | None:
+    """The finding at the level that the settings give its rule; None where they turn it off."""
+    level = settings.levels.get(finding.rule)
+    if level is None:
+        return finding
+    return None if level == "off" else replace(finding, level=Level(level))
+
+
+def _not_checked(material: Material) -> Iterator[str]:
+    """Rules that could not be looked at, and why."""
+    if material.given:
+        yield "T2 and T3: slots or budgets are those of a benchmark."
+    if material.speech is None:
+        yield "T1, T2, T5 and L10: it is not known where anybody speaks; give --speech FILE."
+    elif material.speech and not any(u.text for u in material.speech):
+        yield "L10: it is known where somebody speaks, but not what is said; give --speech FILE."
+    if all(line.voiced is None for line in material.lines):
+        yield "T4: no line has been spoken yet; shotad render does."
+    if material.cast is None:
+        yield "L7 and L8: no cast is known; give --cast CAST."
+    if material.texts is None:
+        yield "L11 and L12: nothing was read from the screen; --read-screen does (it takes a while)."
+    languages = {
+        line.language.lower().split("-")[0] for line in material.lines if not is_english(line.language)
+    }
+    if languages:
+        those = ", ".join(sorted(languages))
+        yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {those}."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Files given beside what is checked, and which rules are wanted (``only`` empty: all)."""
+
+    speech: Path | None = None
+    film: Path | None = None
+    cast: Path | None = None
+    language: str | None = None
+    only: Sequence[str] = ()
+    skip: Sequence[str] = ()
+    accept: Sequence[str] = ()
+    screen: bool = False
+    """Whether the film's screen is to be read, if it has not been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """One of several paths, and why it could not be checked."""
+
+    name: str
+    error: ShotadError
+
+
+SettingsOf = Callable[[Config | None], Config]
+"""What holds for a path: the settings asked for, over those of the run that wrote its work folder, if any."""
+
+
+def checked_paths(
+    paths: Sequence[Path], settings: SettingsOf, asked: Asked, progress: Progress | None = None
+) -> Iterator[Report | Failed]:
+    """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
+    that cannot be checked."""
+    _check_rules((*asked.only, *asked.skip))
+    wishes = [parse_wish(wish) for wish in asked.accept]
+    checkers: list[Checker] = []
+    for path in paths:
+        try:
+            report = _checked_path(path, settings, checkers, asked, progress or NoProgress())
+            if wishes:
+                report = _accepting(report, wishes, _folder_of(path))
+        except ShotadError as error:
+            if len(paths) == 1:
+                raise
+            yield Failed(str(path), error)
+        else:
+            yield report
+
+
+def _checked_path(
+    path: Path, settings: SettingsOf, checkers: list[Checker], asked: Asked, progress: Progress
+) -> Report:
+    file, folder = _found(path)
+    beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
+    config = settings(run_config(beside) if beside is not None else None)
+    checker = _checker(checkers, config)
+    return _wanted(_checked(file, folder, checker, config, asked, progress), asked)
+
+
+def _folder_of(path: Path) -> Path:
+    """Where it stands what of a path was accepted."""
+    file, folder = _found(path)
+    return folder or file.parent
+
+
+def _checker(made: list[Checker], config: Config) -> Checker:
+    """A checker by these settings: words are read, and a parser is loaded, once."""
+    for checker in made:
+        if (checker.settings, checker.fit) == (config.lint, config.fit):
+            return checker
+    made.append(Checker.of(config.lint, config.fit))
+    return made[-1]
+
+
+def _checked(
+    file: Path,
+    folder: Path | None,
+    checker: Checker,
+    config: Config,
+    asked: Asked,
+    progress: Progress,
+) -> Report:
+    if _is_track(file):
+        track = load_track(file)
+        material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
+        extra = rendered_findings(folder) if folder is not None and file.name == TRACK else ()
+    else:
+        language = asked.language or config.language
+        material = script_material(file, language, speech=asked.speech, cast=asked.cast)
+        skipped, extra = (), ()
+        if folder is not None:
+            material, skipped = in_folder(material, folder, load_track(folder / TRACK))
+    if asked.film is not None:
+        material = beside_film(material, asked.film)
+    if asked.screen:
+        material = _with_screen(material, folder, config, asked, progress)
+    return lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
+
+
+def _with_screen(
+    material: Material, folder: Path | None, config: Config, asked: Asked, progress: Progress
+) -> Material:
+    """The material with the texts of its film, read now unless they were before."""
+    film = asked.film or (film_of(folder) if folder is not None else None)
+    if film is None:
+        what = f"The screen cannot be read: it is not known which film {material.name} belongs to."
+        raise UsageError(what, "Name the film: --film FILM.")
+    kept_in = folder if folder is not None else work_folder_of(film)
+    spoken = [utterance.interval for utterance in material.speech or ()]
+    return replace(material, texts=read_screen(film, kept_in, config, spoken, progress=progress))
+
+
+def _found(path: Path) -> tuple[Path, Path | None]:
+    """The file of lines that ``path`` means, and the work folder that it belongs to; None for a script that
+    lies elsewhere."""
+    for folder in (path, work_folder_of(path)):
+        if (folder / TRACK).is_file():
+            return folder / TRACK, folder
+    if path.is_file() and not is_film(path):
+        return path, path.parent if _is_track(path) or (path.parent / TRACK).is_file() else None
+    what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
+    raise WorkFolderError(what, "Run shotad describe first, or name a work folder or a script.")
+
+
+def is_film(path: Path) -> bool:
+    """Whether a file is none of text, and no package of documents: then it is taken for a film."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    is_text = head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" not in head
+    return not is_text and not head.startswith(b"PK\x03\x04")
+
+
+_HEAD = 4096
+"""Bytes that are looked at."""
+
+
+def _is_track(path: Path) -> bool:
+    """Whether a file is a track and no plain script in JSON."""
+    if path.suffix.lower() != ".json":
+        return False
+    try:
+        head = parse_json(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return path.name == TRACK
+    return isinstance(head, dict) and "schema_version" in head and "film" in head
+
+
+def _check_rules(names: Sequence[str]) -> None:
+    known = [*RULES, "T", "L", "A"]
+    for name in names:
+        if name.upper() not in known and not name.islower():
+            raise UsageError(
+                f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
+            )
+
+
+def _wanted(report: Report, asked: Asked) -> Report:
+    """The report with the rules that were asked for."""
+
+    def is_wanted(finding: Finding) -> bool:
+        named = not asked.only or any(covers(rule, finding.rule) for rule in asked.only)
+        return named and not any(covers(rule, finding.rule) for rule in asked.skip)
+
+    found = tuple(filter(is_wanted, report.findings))
+    return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
+
+
+def _accepting(report: Report, wishes: Sequence[AcceptWish], folder: Path) -> Report:
+    """Write down what is accepted; the report without it."""
+    chosen = [finding for finding in report.findings if any(wish.covers(finding) for wish in wishes)]
+    if not chosen:
+        what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."
+        raise UsageError(what, "Name rule and line as they are told: L4:s00083120.")
+    accept_findings(folder, chosen, report.lines)
+    left = tuple(finding for finding in report.findings if finding not in chosen)
+    return replace(report, findings=left, accepted=(*report.accepted, *chosen))
+
+
+_Seen = tuple[TrackLine, tuple[str, ...]]
+"""All of a track that the rules of a line look at: the line, and the texts just before it."""
+
+
+@dataclass(slots=True)
+class Again:
+    """What `each_line` finds, kept for lines that stay the same.
+
+    `of` gives what `each_line` gives of the same material, whatever was asked before. For one thread.
+    """
+
+    _around: tuple[Material, Checker, frozenset[str]] | None = None
+    _known: dict[str, tuple[_Seen, tuple[Finding, ...]]] = field(default_factory=dict)
+
+    def of(self, material: Material, checker: Checker) -> tuple[Finding, ...]:
+        """What is wrong with each line."""
+        # Languages: the verbs that a parser is asked about are those of all of them.
+        tongues = frozenset(line.language for line in material.lines)
+        around = (replace(material, lines=(), end=material.duration), checker, tongues)
+        if around != self._around:
+            self._around, self._known = around, {}
+        seen = _seen(material, checker.limits.history)
+        stale = frozenset(name for name, one in seen.items() if self._seen_of(name) != one)
+        fresh: dict[str, list[Finding]] = {name: [] for name in stale}
+        for finding in each_line(material, checker, only=stale):
+            fresh[finding.cue_id or ""].append(finding)
+        kept = self._known
+        self._known = {
+            name: (one, tuple(fresh[name])) if name in stale else kept[name] for name, one in seen.items()
+        }
+        return tuple(chain.from_iterable(found for _, found in self._known.values()))
+
+    def _seen_of(self, name: str) -> _Seen | None:
+        return self._known[name][0] if name in self._known else None
+
+
+def _seen(material: Material, history: int) -> dict[str, _Seen]:
+    texts = [line.text for line in material.lines]
+    return {
+        line.id: (line, tuple(texts[max(number - history, 0) : number]))
+        for number, line in enumerate(material.lines)
+    }

@@ -1,0 +1,379 @@
+"""What guidelines need to know of a film beside its lines: records, named files, text on the screen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shotad.core import (
+    Cast,
+    CastError,
+    Config,
+    Image,
+    Interval,
+    NoProgress,
+    Progress,
+    RecordLog,
+    Task,
+    TextFact,
+    Utterance,
+    WorkFolderError,
+    key_of,
+    parse_json,
+    read_record,
+    readable_json,
+    reported,
+    slots_of,
+    utterances_of,
+    work_folder_of,
+    write_text,
+)
+from shotad.description.wording import sight_of
+from shotad.film import read_subtitles
+from shotad.script import (
+    Cue,
+    Finding,
+    Material,
+    Track,
+    TrackLine,
+    finding_of,
+    is_by_hand,
+    line_stamp,
+    lines_of_script,
+    lines_of_track,
+    read_cues,
+)
+from shotad.sight import load_cast
+
+if TYPE_CHECKING:
+    from shotad.film import Film, Picture
+
+SETTINGS = "settings.json"
+"""As `shotad.core.runsettings.SETTINGS`; that module loads what reads films."""
+
+RENDERED = "render.json"
+"""What a render found amiss with the sound and the files."""
+
+_AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+
+def track_material(
+    track: Track,
+    folder: Path | None,
+    *,
+    speech: Path | None = None,
+    cast: Path | None = None,
+) -> tuple[Material, tuple[str, ...]]:
+    """A track with what its folder knows, and what is amiss with that; ``speech`` and ``cast`` go before it.
+
+    Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
+    """
+    noted: list[str] = []
+    found_cast = load_cast(cast) if cast is not None else _cast_of(folder, noted)
+    material = Material(
+        track.film.name,
+        lines_of_track(track, _slots(folder)),
+        track.film.duration,
+        read_subtitles(speech) if speech is not None else _speech(folder),
+        found_cast,
+        _screen(folder, track.film.fingerprint),
+        _is_given(folder),
+        seen=_seen(folder, track),
+    )
+    return material, tuple(noted)
+
+
+def script_material(
+    path: Path,
+    language: str,
+    *,
+    speech: Path | None = None,
+    cast: Path | None = None,
+) -> Material:
+    """A script of any format, with what is given beside it. Raises ScriptError, SubtitleError, CastError."""
+    return Material(
+        path.name,
+        lines_of_script(read_cues(path), language),
+        None,
+        read_subtitles(speech) if speech is not None else None,
+        load_cast(cast) if cast is not None else None,
+    )
+
+
+def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
+    """The material of a script that lies in a work folder, such as the VTT that a person edits, with what
+    the folder and its ``track`` know, and what is amiss with that. What the material has already stays."""
+    noted: list[str] = []
+    film, cues = track.film, {cue.id: cue for cue in track.cues}
+    more = replace(
+        material,
+        lines=tuple(_as_in_track(line, cues.get(line.id)) for line in material.lines),
+        film=film.name,
+        end=film.duration,
+        seen=_seen(folder, track),
+        speech=material.speech if material.speech is not None else _speech(folder),
+        cast=material.cast or _cast_of(folder, noted),
+        texts=_screen(folder, film.fingerprint),
+        given=_is_given(folder),
+    )
+    return more, tuple(noted)
+
+
+def _as_in_track(line: TrackLine, cue: Cue | None) -> TrackLine:
+    """A script's line, with what the track knows of it: whose it is, unless it was changed in the script."""
+    if cue is None:
+        return line
+    same = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
+    return replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))
+
+
+def run_config(folder: Path) -> Config | None:
+    """The settings of the run that wrote a work folder; None where they are not known.
+
+    Raises WorkFolderError where they cannot be understood.
+    """
+    if not (folder / SETTINGS).is_file():
+        return None
+    from shotad.core import read_settings
+
+    return read_settings(folder).config
+
+
+def film_of(folder: Path) -> Path | None:
+    """The film that a work folder's run was about, if that is known and the film is there."""
+    if not (folder / SETTINGS).is_file():
+        return None
+    from shotad.core import read_settings
+
+    film = read_settings(folder).film
+    return film if film is not None and film.exists() else None
+
+
+def rendered_findings(folder: Path) -> tuple[Finding, ...]:
+    """What the last render found amiss (``render.json``); none where there was none."""
+    record = _record(folder / RENDERED)
+    if record is None:
+        return ()
+    try:
+        return tuple(map(finding_of, record.get("findings", ())))
+    except (KeyError, TypeError, ValueError, AttributeError) as trouble:
+        raise _damaged(folder / RENDERED, trouble, "Render again.") from None
+
+
+def _slots(folder: Path | None) -> dict[str, Interval]:
+    record = _record(folder / "slots.json") if folder else None
+    if folder is None or record is None:
+        return {}
+    try:
+        return {slot.id: slot.interval for slot in slots_of(record["slots"])}
+    except (KeyError, TypeError, ValueError) as trouble:
+        raise _damaged(folder / "slots.json", trouble) from None
+
+
+def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
+    record = _record(folder / "speech.json") if folder else None
+    if folder is None or record is None or record.get("source") == "none":
+        return None
+    try:
+        return utterances_of(record["speech"])
+    except (KeyError, TypeError, ValueError) as trouble:
+        raise _damaged(folder / "speech.json", trouble) from None
+
+
+def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
+    """The cast that the run was given; one that is not there any more is noted, not refused."""
+    if folder is None or not (folder / SETTINGS).is_file():
+        return None
+    from shotad.core import read_settings
+
+    given = read_settings(folder).given.cast
+    if given is None:
+        return None
+    try:
+        return load_cast(given.path, key=given.key, photos=given.photos)
+    except CastError as error:
+        noted.append(f"L7 and L8: {error.what} Give --cast CAST.")
+        return None
+
+
+def _is_given(folder: Path | None) -> bool:
+    """Whether the run was given its slots, or budgets of the paper's kind."""
+    if folder is None or not (folder / SETTINGS).is_file():
+        return False
+    from shotad.core import read_settings
+
+    run = read_settings(folder)
+    return run.given.slots is not None or run.config.slots.budget == "paper"
+
+
+def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
+    """What was read from the screen: of the whole film where that was asked for, else around the slots."""
+    whole = kept_texts(folder, fingerprint) if folder else None
+    return whole if whole is not None else _texts(folder)
+
+
+def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
+    """What was read from the screen around the slots; None where nothing looked for text."""
+    path = folder / "stage1.jsonl" if folder else None
+    if path is None or not path.is_file():
+        return None
+    found: dict[TextFact, None] = {}
+    looked = False
+    for record in RecordLog(path).records():
+        notes = record.get("notes") or {}
+        looked = looked or "texts" in notes
+        try:
+            found |= dict.fromkeys(TextFact(**{**row, "shot": 0}) for row in notes.get("texts", ()))
+        except (TypeError, AttributeError) as trouble:
+            raise _damaged(path, trouble) from None
+    return tuple(found) if looked else None
+
+
+def _seen(folder: Path | None, track: Track) -> dict[str, float]:
+    """From when on it is seen what the narrator's lines tell, for a track that was written before tracks
+    said so."""
+    told = any(cue.seen_from is not None for cue in track.cues)
+    if folder is None or told or not any(maker.engine == "narrator" for maker in track.makers):
+        return {}
+    looks, lines = (_by_slot(folder / f"{stage}.jsonl") for stage in ("stage1", "stage2"))
+    found: dict[str, float] = {}
+    for cue in track.heard:
+        look, line = looks.get(cue.slot_id or ""), lines.get(cue.slot_id or "")
+        if look is None or line is None or cue.chosen is None:
+            continue
+        try:
+            said = (line["notes"].get("said") or [])[cue.chosen : cue.chosen + 1]
+            sight = sight_of(cue.text, said[0], look, 0.0) if said else None
+        except (KeyError, TypeError, AttributeError) as trouble:
+            raise _damaged(folder / "stage2.jsonl", trouble) from None
+        if sight is not None:
+            found[cue.id] = sight.since
+    return found
+
+
+def _by_slot(path: Path) -> dict[str, Mapping[str, Any]]:
+    return {row["slot"]: row for row in RecordLog(path).records() if "slot" in row} if path.is_file() else {}
+
+
+def _record(path: Path) -> Mapping[str, Any] | None:
+    return read_record(path)
+
+
+def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderError:
+    return WorkFolderError(f"{path} is damaged: {trouble!r}.", hint)
+
+
+def beside_film(material: Material, film: Path) -> Material:
+    """A script's material with what is known of its film: the records beside it, else its own subtitles.
+
+    What the material has already stays. Raises FilmError for a film that cannot be read.
+    """
+    from shotad.film import embedded_track, open_film
+
+    folder = work_folder_of(film)
+    speech = _speech(folder)
+    with open_film(film) as opened:
+        end = opened.info.duration
+        path, fingerprint = opened.info.path, opened.info.fingerprint
+    if speech is None and path is not None:
+        track = embedded_track(path)
+        speech = track.utterances if track is not None else None
+    noted: list[str] = []
+    return replace(
+        material,
+        name=film.name,
+        end=end or None,
+        speech=material.speech if material.speech is not None else speech,
+        cast=material.cast or _cast_of(folder, noted),
+        texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
+    )
+
+
+RECORD = "screen.json"
+"""What was read, in the work folder."""
+EVERY = 0.5
+"""Seconds between frames: a text is taken for one that is read in two of them."""
+PIXELS = 854 * 480
+"""Size of the frames; small letters are no titles."""
+_STRETCH = 10.0
+"""Seconds that count as a shot: what stays in a corner over three is a sender's mark."""
+_SCHEMA = 1
+
+
+def read_screen(
+    path: Path,
+    folder: Path | None,
+    config: Config,
+    speech: Sequence[Interval] = (),
+    *,
+    progress: Progress | None = None,
+) -> tuple[TextFact, ...]:
+    """The texts that a film shows, by first sighting, from `RECORD` in ``folder`` where they stand already.
+
+    ``speech`` is when people speak, by which subtitles are told. Without a folder nothing is kept. Raises
+    FilmError for a film that cannot be read, WeightsError without the reader's weights.
+    """
+    from shotad.film import open_film
+
+    with open_film(path, reader=config.film.reader) as film:
+        key = _key(film.info.fingerprint, speech)
+        known = None if folder is None else kept_texts(folder, film.info.fingerprint, key)
+        if known is not None:
+            return known
+        found = _read_texts(film, speech, progress or NoProgress())
+        if folder is not None and folder.is_dir():
+            _keep(folder / RECORD, film.info.fingerprint, key, found)
+        return found
+
+
+def kept_texts(folder: Path, fingerprint: str, key: str | None = None) -> tuple[TextFact, ...] | None:
+    """What was read of this film before, with these settings (None: any); None where nothing was.
+
+    Raises WorkFolderError for a record that cannot be understood.
+    """
+    path = folder / RECORD
+    try:
+        record = parse_json(path.read_text(encoding="utf-8"))
+        if record["film"] != fingerprint or key not in (None, record["key"]):
+            return None
+        return tuple(TextFact(**row) for row in record["texts"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as trouble:
+        raise WorkFolderError(f"{path} is damaged: {trouble!r}.", "Delete it.") from None
+
+
+def _key(fingerprint: str, speech: Sequence[Interval]) -> str:
+    spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
+    settings = [Config.former["text"], Config.former["observer"]["text_score"], EVERY, PIXELS]
+    return key_of(_SCHEMA, fingerprint, settings, spoken)
+
+
+def _keep(path: Path, fingerprint: str, key: str, found: Sequence[TextFact]) -> None:
+    record: Mapping[str, Any] = {
+        "film": fingerprint,
+        "key": key,
+        "texts": [dataclasses.asdict(text) for text in found],
+    }
+    write_text(path, readable_json(record))
+
+
+def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
+    from shotad.sight import FrameText, TextReader, texts_of_shots
+
+    moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
+    reader = TextReader()
+    with reported(progress, "Reading the screen", film.info.duration, "s") as task:
+        images = _shown(film.pictures(moments, max_pixels=PIXELS), task)
+        found = zip(moments, reader.read_all(images), strict=False)
+        read = [FrameText(int(at // _STRETCH) + 1, at, lines) for at, lines in found]
+    return texts_of_shots(read, speech=speech)
+
+
+def _shown(pictures: Iterator[Picture], task: Task) -> Iterator[Image]:
+    for picture in pictures:
+        yield picture.image
+        task.advance(EVERY)

@@ -1,0 +1,500 @@
+"""What an overview shows of a film, read from the records in its work folder.
+
+The shots must be there; whatever else is missing or broken is left out, and said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from shotad.core import (
+    Facts,
+    FigureFact,
+    Interval,
+    LightFact,
+    PeopleFact,
+    Role,
+    Shot,
+    ShotScale,
+    Slot,
+    TextFact,
+    ThingFact,
+    Utterance,
+    WorkFolder,
+    WorkFolderError,
+    printable,
+    shots_of,
+    slots_of,
+    thread_name,
+    utterances_of,
+    whole_record,
+)
+from shotad.script import Cue, Limits, Track, gaps, load_track, silences
+
+Overlay = Literal["number", "box", "none"]
+
+FRAMES = 32
+"""Frames of one line that its card shows: all that a vision-language model sees (Shot-by-Shot, section
+3.1). The embedded observer may see twice as many."""
+PAGE_FRAMES = 15
+"""The same on the page, whose pictures all stand in one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetShot:
+    """One shot of the film. ``middle`` is the second of the frame that stands for it.
+
+    ``thread`` are the letters of its thread in the whole film, None where it is alone or was never
+    compared; ``seen`` is in words what was measured in it, empty where nothing was.
+    """
+
+    index: int
+    interval: Interval
+    middle: float
+    scale: ShotScale | None = None
+    thread: str | None = None
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One shot of a clip. ``number`` is what is painted, ``shot`` its index in the film.
+
+    ``seconds`` are the different moments shown, ascending; ``frames`` counts repeated ones too.
+    """
+
+    number: int
+    shot: int
+    role: Role
+    part: Interval
+    seconds: tuple[float, ...]
+    frames: int
+    scale: ShotScale | None = None
+    thread: str | None = None
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """Somebody of the cast in a clip: what they were called, and their mark, empty where faces had none."""
+
+    called: str
+    mark: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What Stage I was shown for one slot, and what it said.
+
+    ``model`` is that of the engine, which may have none. ``overlay`` is what was painted on the frames, None
+    where the engine saw them raw; ``size`` their width and height. ``error`` says why no description is here.
+    """
+
+    pieces: tuple[Piece, ...]
+    threads: tuple[tuple[int, ...], ...]
+    effective_scale: float | None
+    factors: tuple[str, ...]
+    steps: tuple[tuple[str, str], ...]
+    explanation: str
+    engine: str
+    model: str
+    overlay: Overlay | None
+    size: tuple[int, int] | None
+    error: str | None = None
+    people: tuple[Recognised, ...] = ()
+
+    @property
+    def current(self) -> tuple[int, ...]:
+        """Painted numbers of the current shots."""
+        return tuple(piece.number for piece in self.pieces if piece.role is Role.CURRENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the track with the slot it was written for; either alone where the other is missing."""
+
+    cue: Cue
+    slot: Slot | None
+    look: Look | None
+
+    @property
+    def id(self) -> str:
+        return self.cue.id
+
+    @property
+    def interval(self) -> Interval:
+        """The time of the line itself."""
+        return self.cue.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Everything a sheet is drawn from. ``missing`` says in sentences what could not be read.
+
+    ``scores`` maps a slot's id and two shot indices, the earlier first, to the matching score of the two; the
+    id is empty where whole shots were compared, which all clips share. ``threshold`` is the score above
+    which two shots are joined.
+    """
+
+    name: str
+    end: float
+    shots: tuple[SheetShot, ...]
+    speech: tuple[Utterance, ...] = ()
+    speech_source: str = ""
+    slots: tuple[Slot, ...] = ()
+    lines: tuple[Line, ...] = ()
+    track: Track | None = None
+    silences: tuple[Interval, ...] = ()
+    scores: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
+    threshold: float | None = None
+    features: str | None = None
+    scale_method: str | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def threads(self) -> dict[str, tuple[SheetShot, ...]]:
+        """The shots of each thread, by its letters, in the order of their first shots."""
+        found: dict[str, list[SheetShot]] = {}
+        for shot in self.shots:
+            if shot.thread is not None:
+                found.setdefault(shot.thread, []).append(shot)
+        return {letters: tuple(shots) for letters, shots in found.items()}
+
+    @property
+    def scales(self) -> Counter[ShotScale | None]:
+        """How many shots there are of each scale; None counts those of unknown scale."""
+        return Counter(shot.scale for shot in self.shots)
+
+    def score(self, one: int, other: int, slot: str = "") -> float | None:
+        """The matching score of two shots by index, as the clip of ``slot`` knows it; None: not measured."""
+        pair = (min(one, other), max(one, other))
+        return self.scores.get((slot, *pair), self.scores.get(("", *pair)))
+
+
+def shown_seconds(look: Look, most: int = FRAMES) -> dict[int, tuple[float, ...]]:
+    """Which moments of each shot, by painted number, a sheet shows: at least one each, then more where
+    many were seen, the current shots before the others; spread evenly, first and last among them.
+    """
+    given = {piece.number: 1 for piece in look.pieces}
+    room = {piece.number: len(piece.seconds) for piece in look.pieces}
+    weight = {piece.number: 3 if piece.role is Role.CURRENT else 1 for piece in look.pieces}
+    while sum(given.values()) < most:
+        open_ = [number for number in given if given[number] < room[number]]
+        if not open_:
+            break
+        neediest = max(open_, key=lambda n: (weight[n] * math.sqrt(room[n]) / given[n], -n))
+        given[neediest] += 1
+    return {piece.number: _spread(piece.seconds, given[piece.number]) for piece in look.pieces}
+
+
+def _spread(seconds: Sequence[float], number: int) -> tuple[float, ...]:
+    """``number`` of ``seconds``, evenly; a single one is the middle: 5 of them, 2 → first and last."""
+    if number == 1:
+        return (seconds[len(seconds) // 2],)
+    last = len(seconds) - 1
+    return tuple(seconds[round(k * last / (number - 1))] for k in range(number))
+
+
+Row = Mapping[str, Any]
+_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+"""What reading a record of the wrong form raises."""
+
+OVERLAYS: tuple[Overlay, ...] = ("number", "box", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What ``grammar.json`` tells of one shot."""
+
+    middle: float
+    scale: ShotScale | None
+    thread: str | None
+
+    @staticmethod
+    def of(row: Row) -> _Known:
+        scale = row["scale"]
+        return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, row["thread"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """``grammar.json`` as it is read; shots by their index in the film."""
+
+    shots: Mapping[int, _Known]
+    scores: Mapping[tuple[str, int, int], float]
+    threshold: float | None
+    features: str | None
+    scale_method: str | None
+
+
+def read_subject(folder: Path) -> Subject:
+    """What the records in ``folder`` tell of its film.
+
+    Raises WorkFolderError where there are no shots to show, ScriptError for a track that cannot be read.
+    """
+    missing: list[str] = []
+    records = WorkFolder(folder)
+    found = _shots_record(records)
+    grammar = _grammar(records, missing)
+    shots = _shots(found, grammar)
+    spoken = _part(records, "speech", missing, "the speech is left out")
+    slots = _slots(records, missing)
+    track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
+    looks = _looks(folder, grammar, missing) if track else {}
+    speech = utterances_of(spoken["speech"]) if spoken else ()
+    end = float(found["end"])
+    subject = Subject(
+        name=printable(track.film.name if track else str(found.get("film", folder.stem))),
+        end=end,
+        shots=_with_words(shots, looks),
+        speech=speech,
+        speech_source=_source(spoken) if spoken else "",
+        slots=slots,
+        lines=_lines(track, slots, looks) if track else (),
+        track=track,
+        scores=grammar.scores if grammar else {},
+        threshold=grammar.threshold if grammar else None,
+        features=grammar.features if grammar else None,
+        scale_method=grammar.scale_method if grammar else None,
+        missing=tuple(missing),
+    )
+    return replace(subject, silences=_silences(subject)) if track and spoken else subject
+
+
+def _silences(subject: Subject) -> tuple[Interval, ...]:
+    """Stretches with neither speech nor a line, as `shotad.description.usage` tells them (rule T5)."""
+    free = gaps([utterance.interval for utterance in subject.speech], subject.end)
+    heard = [line.interval for line in subject.lines if line.cue.heard]
+    return tuple(silences(heard, free, Limits().stretch))
+
+
+def _shots_record(records: WorkFolder) -> dict[str, Any]:
+    found = records.read_json("shots.json")
+    hint = "Run shotad describe on the film, or name its work folder."
+    if found is None:
+        raise WorkFolderError(f"{records.path / 'shots.json'} is missing.", hint)
+    return found
+
+
+def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
+    try:
+        found = records.read_json(f"{name}.json")
+    except WorkFolderError as error:
+        what = error.what.removeprefix(str(records.path)).lstrip("/\\")
+        missing.append(f"{what.rstrip('.')}; so {without}.")
+        return None
+    if found is None:
+        missing.append(f"{name}.json is missing, so {without}.")
+    return found
+
+
+def _source(record: Row) -> str:
+    """Where the speech comes from; what else the record says of it are figures that the page has anyway."""
+    source = str(record.get("source", ""))
+    return "by listening" if source == "sound" else str(record.get("detail") or source)
+
+
+def _slots(records: WorkFolder, missing: list[str]) -> tuple[Slot, ...]:
+    record = _part(records, "slots", missing, "the slots are left out")
+    return slots_of(record["slots"]) if record else ()
+
+
+def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
+    without = "threads, shot scales and matching scores are left out"
+    record = _part(records, "grammar", missing, without)
+    if record is None:
+        return None
+    return _Grammar(
+        {row["index"]: _Known.of(row) for row in reversed(record["shots"])},
+        {
+            (slot[0] if slot else "", min(a, b), max(a, b)): float(score)
+            for a, b, score, *slot in record["pairs"]
+        },
+        record["threshold"],
+        record["features"],
+        record["scale_method"],
+    )
+
+
+def _shots(found: Row, grammar: _Grammar | None) -> list[SheetShot]:
+    return [
+        _shot(shot, grammar.shots.get(shot.index) if grammar else None) for shot in shots_of(found["shots"])
+    ]
+
+
+def _shot(shot: Shot, known: _Known | None) -> SheetShot:
+    if known is None:
+        return SheetShot(shot.index, shot.interval, shot.interval.middle)
+    middle = known.middle if shot.interval.contains(known.middle) else shot.interval.middle
+    return SheetShot(shot.index, shot.interval, middle, known.scale, known.thread)
+
+
+def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, Look]) -> tuple[SheetShot, ...]:
+    """The shots with what was measured in them, from the first clip that shows them as current, or at all."""
+    words: dict[int, tuple[bool, str]] = {}
+    for look in looks.values():
+        for piece in look.pieces:
+            current = piece.role is Role.CURRENT
+            if piece.seen and (piece.shot not in words or (current and not words[piece.shot][0])):
+                words[piece.shot] = (current, piece.seen)
+    return tuple(replace(shot, seen=words.get(shot.index, (False, ""))[1]) for shot in shots)
+
+
+def _lines(track: Track, slots: Sequence[Slot], looks: Mapping[str, Look]) -> tuple[Line, ...]:
+    by_id = {slot.id: slot for slot in slots}
+    return tuple(Line(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or "")) for cue in track.cues)
+
+
+def _looks(folder: Path, grammar: _Grammar | None, missing: list[str]) -> dict[str, Look]:
+    """Stage I's records by slot."""
+    looks: dict[str, Look] = {}
+    broken = 0
+    for record in _records(folder / "stage1.jsonl"):
+        try:
+            looks[record["slot"]] = _look(record, grammar)
+        except _BROKEN:
+            broken += 1
+    if not (folder / "stage1.jsonl").exists():
+        missing.append("stage1.jsonl is missing, so what the engine saw is left out.")
+    if broken:
+        few = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
+        missing.append(f"{few} damaged and left out.")
+    return looks
+
+
+def _records(path: Path) -> Iterator[Row]:
+    """The whole records of a file, one a line; a line that is none is an empty record."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return
+    for line in data.splitlines():
+        yield whole_record(path.name, line) or {}
+
+
+def _look(record: Row, grammar: _Grammar | None) -> Look:
+    scales, threads = record["scales"], tuple(tuple(thread) for thread in record["threads"])
+    names = {number: name for thread in threads for number, name in _named(thread, threads, record, grammar)}
+    seen = in_words(_facts(record))
+    pieces = tuple(
+        Piece(
+            number=row["number"],
+            shot=row["shot"],
+            role=Role(row["role"]),
+            part=Interval(row["start"], row["end"]),
+            seconds=tuple(sorted({float(second) for second in row["seconds"]})),
+            frames=len(row["seconds"]),
+            scale=ShotScale(scales[str(row["number"])]) if str(row["number"]) in scales else None,
+            thread=names.get(row["number"]),
+            seen=seen.get(row["number"], ""),
+        )
+        for row in record["shots"]
+    )
+    overlay, size, maker = record.get("overlay"), record["frame_size"], record["maker"]
+    return Look(
+        pieces=pieces,
+        threads=threads,
+        effective_scale=record["effective_scale"],
+        factors=tuple(record["factors"]),
+        steps=tuple((str(head), str(text)) for head, text in record["steps"].items()),
+        explanation=str(record["explanation"]),
+        engine=str(maker["engine"]),
+        model=str(maker["model"]),
+        overlay=OVERLAYS[OVERLAYS.index(overlay)] if overlay is not None else None,
+        size=(int(size[0]), int(size[1])) if size else None,
+        error=record["error"],
+        people=tuple(
+            Recognised(str(row["called"]), str(row["mark"]), bool(row["current"]))
+            for row in record.get("characters", ())
+        ),
+    )
+
+
+def _named(
+    thread: Sequence[int], threads: Sequence[Sequence[int]], record: Row, grammar: _Grammar | None
+) -> Iterator[tuple[int, str]]:
+    """Painted numbers with the letters of their thread: the film's, else one of the clip's own order."""
+    shots = {row["number"]: row["shot"] for row in record["shots"]}
+    known = grammar.shots if grammar else {}
+    letters = {known[shot].thread if shot in known else None for shot in (shots[n] for n in thread)}
+    (name,) = letters if len(letters) == 1 else (None,)
+    own = thread_name(list(threads).index(thread))
+    for number in thread:
+        yield number, name or own
+
+
+def _facts(record: Row) -> Facts | None:
+    """What the embedded observer measured; None for an engine that measures nothing."""
+    try:
+        return Facts.from_json(record["notes"])
+    except _BROKEN:
+        return None
+
+
+_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+_FRAMINGS = {
+    "face": "the face fills the picture",
+    "head and shoulders": "head and shoulders",
+    "upper body": "upper body",
+    "full figure": "full figure",
+    "distant": "far off",
+}
+_PLACES = {"left": "on the left", "centre": "in the middle", "right": "on the right"}
+_LEVELS = {"black": "black", "dark": "dark", "bright": "bright", "white": "white"}
+_CHANGES = {"fade-out": "fades to black", "fade-in": "fades in", "flash": "flashes"}
+
+
+def in_words(facts: Facts | None) -> dict[int, str]:
+    """What ``facts`` tell of each shot, by painted number; a shot of which they tell nothing is absent.
+
+    ``{0: "one person, upper body, on the left; text: READY; dark"}``
+    """
+    told: dict[int, list[str]] = {}
+    if facts is None:
+        return {}
+    for person in facts.people:
+        told.setdefault(person.shot, []).append(_people(person))
+    for thing in facts.things:
+        told.setdefault(thing.shot, []).append(_thing(thing))
+    for figure in facts.figures:
+        told.setdefault(figure.shot, []).append(_figure(figure))
+    for text in facts.texts:
+        told.setdefault(text.shot, []).append(_text(text))
+    for light in facts.light:
+        if words := _light(light):
+            told.setdefault(light.shot, []).append(words)
+    return {shot: "; ".join(dict.fromkeys(parts)) for shot, parts in told.items()}
+
+
+def _people(fact: PeopleFact) -> str:
+    count = _NUMBERS.get(fact.count, str(fact.count))
+    known = ", ".join(person.called for person in fact.names)
+    if fact.count != 1:
+        return f"{count} people" + (f" ({known})" if known else "")
+    parts = [known or f"{count} person", _FRAMINGS.get(fact.framing or "", ""), _PLACES[fact.place]]
+    return ", ".join(part for part in parts if part)
+
+
+def _thing(fact: ThingFact) -> str:
+    if fact.count == 1:
+        return f"{'an' if fact.name[:1] in 'aeiou' else 'a'} {fact.name}, {_PLACES[fact.place]}"
+    return f"{fact.name}, {_NUMBERS.get(fact.count, str(fact.count))} times"
+
+
+def _figure(fact: FigureFact) -> str:
+    return f"something moving, {_PLACES[fact.place]}"
+
+
+def _text(fact: TextFact) -> str:
+    return f"{'subtitle' if fact.kind == 'subtitle' else 'text'}: {fact.text}"
+
+
+def _light(fact: LightFact) -> str:
+    parts = (_LEVELS.get(fact.level, ""), _CHANGES.get(fact.change or "", ""))
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,469 @@
+"""Single slots described again under the settings of their run, with a seed of their own.
+
+Both stages are asked, with the lines around the slot at hand. The new line is a person's choice
+(`shotad.script.edits`), so every later run keeps it. All that was asked and answered is added to
+``redo.jsonl``; the records of the run itself stay as they are.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.core import (
+    Clip,
+    Config,
+    EditConflict,
+    NoProgress,
+    Progress,
+    RunSettings,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    description_of,
+    key_of,
+    reported,
+    whole_record,
+)
+from shotad.description import stage1, stage2
+from shotad.description.checks import REPAIR_TEMPLATES
+from shotad.description.choice import CHOICE_TEMPLATES, Chooser, make_chooser
+from shotad.description.clip_builder import get_ready, understand
+from shotad.description.conversation import Named, ask_all, converse, slot_seed
+from shotad.description.engine_pair import Engines
+from shotad.description.overview import write_sheet
+from shotad.description.pipeline import empty_line
+from shotad.description.preparing import Bench
+from shotad.description.prompts import check_prompts
+from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1_runner import clip_as_seen, is_done, stage1_questions
+from shotad.description.stage2_runner import around_of, cue_of, one_line
+from shotad.description.story import STORY_TEMPLATES, parse_renewal, story_of
+from shotad.description.usage import Used, used
+from shotad.description.verify import VERIFY_TEMPLATES
+from shotad.film import ClipPlan, Film, Prepared, clips, recorded
+from shotad.script import (
+    TRACK,
+    Cue,
+    CueStatus,
+    FilmId,
+    Track,
+    find_lines,
+    is_by_hand,
+    load_track,
+    present_track,
+    redone,
+    review_stamp,
+    save_track,
+    track_lock,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Redone:
+    """What a redo came to: a result for each slot, the files written, and what the user should know."""
+
+    results: tuple[Result, ...]
+    files: tuple[Path, ...] = ()
+    sheet: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
+    used: Used | None = None
+
+
+def redo(
+    film: Film,
+    folder: WorkFolder,
+    run: RunSettings,
+    names: Sequence[str],
+    *,
+    config: Config | None = None,
+    note: str = "",
+    over_edits: bool = False,
+    engines: Engines | None = None,
+    progress: Progress | None = None,
+    sheet: bool = True,
+) -> Redone:
+    """Describe the slots called ``names`` (see `find_lines`) anew; all else stays.
+
+    ``config`` are the settings, where they are not those of the run; ``note`` is a hint for these slots.
+    A slot whose new answer is silent, dropped or failed keeps its line. Raises UsageError for a line that is
+    not there or has no slot, EditConflict for one that a person changed by hand, unless ``over_edits``.
+    """
+    config = noted(config or run.config, note)
+    engines = engines or Engines.of(config)
+    bench = Bench.of(film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress())
+    prepared = recorded(folder, film.info, config)
+    own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
+    with track_lock(folder.path):
+        track = _with_lines_of(names, _present(folder, own), prepared)
+        if track != load_track(folder.path / TRACK):
+            # Somebody changed a script beside it, which is written anew with the first result.
+            save_track(track, folder.path, film.info.name)
+    chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
+    check_prompts(REPAIR_TEMPLATES, STORY_TEMPLATES, VERIFY_TEMPLATES, CHOICE_TEMPLATES)
+    engines.get_ready(config, bench.progress)
+    get_ready(bench)
+    asks, warnings = _asks(chosen, prepared, bench, engines)
+    rewriter = SlotRewriter(track, prepared, bench, engines)
+    done = Redone((), warnings=warnings)
+    for result in rewriter.work(asks):
+        done = _with(done, result, folder, own)
+    drawn: tuple[Path, ...] = ()
+    if sheet and done.files:
+        drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
+    spent = used(rewriter.seen, rewriter.lines, engines.terms(config), rewriter.other)
+    return replace(done, sheet=drawn, used=spent)
+
+
+def _present(folder: WorkFolder, film: FilmId) -> Track:
+    """The track with all that people changed in it and in the scripts beside it."""
+    track = present_track(folder, film)
+    if track is None:
+        raise WorkFolderError(f"{folder.path} has no track.", "Run shotad describe first.")
+    return track
+
+
+def _with_lines_of(names: Sequence[str], track: Track, prepared: Prepared) -> Track:
+    """The track with an empty line for each slot among ``names`` that a person added and that has none: a
+    run that was under way when they added it knows nothing of it."""
+    known = {cue.id for cue in track.cues}
+    bare = [slot for slot in prepared.added if slot.id in names and slot.id not in known]
+    return track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
+
+
+def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Redone:
+    """``done`` and one more result. A new line is in the track and its scripts before the next is asked."""
+    if result.after is None:
+        return replace(done, results=(*done.results, result))
+    with track_lock(folder.path):
+        track = _present(folder, film)
+        now = next((cue for cue in track.cues if cue.id == result.after.id), None)
+        if now is None or not _is_as_asked(now, result.before):
+            return _left(done, result, track, now, folder, film)
+        merged = redone(track, [result.after])
+        files = save_track(merged.track, folder.path, film.name)
+    lines = {cue.id: cue for cue in merged.track.cues}
+    kept = replace(result, after=lines[result.after.id])
+    news: tuple[str, ...] = ()
+    if merged.lapsed:
+        news = (f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.",)
+    return replace(done, results=(*done.results, kept), files=files, warnings=(*done.warnings, *news))
+
+
+def _is_as_asked(now: Cue, before: Cue) -> bool:
+    """Whether a line is still what was to be described anew: nobody wrote, moved or accepted it since."""
+    return review_stamp(now) == review_stamp(before) and (now.review is None) == (before.review is None)
+
+
+def _left(
+    done: Redone, result: Result, track: Track, now: Cue | None, folder: WorkFolder, film: FilmId
+) -> Redone:
+    """A person changed the line meanwhile: theirs stays, the new one is among its candidates."""
+    said = result.after.text if result.after is not None else ""
+    files = done.files
+    if now is not None and said and said not in now.candidates:
+        offered = replace(now, candidates=(*now.candidates, said))
+        cues = (offered if cue.id == now.id else cue for cue in track.cues)
+        files = save_track(track.with_cues(cues), folder.path, film.name)
+    reason = f"a person changed the line meanwhile; the new one is among its candidates: {said!r}"
+    if now is None:
+        reason = f"the line was removed meanwhile; the new one was {said!r}"
+    return replace(done, results=(*done.results, Result(result.before, None, reason)), files=files)
+
+
+def noted(config: Config, note: str) -> Config:
+    """The settings with a hint put before the note on the film, of which no word is cut for it."""
+    hint = " ".join(note.split())
+    if not hint:
+        return config
+    prompt = config.prompt
+    together = f"{hint}\n{prompt.note}".strip()
+    words = prompt.note_words + len(hint.split())
+    return config.model_copy(
+        update={"prompt": prompt.model_copy(update={"note": together, "note_words": words})}
+    )
+
+
+def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edits: bool) -> tuple[Cue, ...]:
+    """``cues``, if all of them may be described anew."""
+    known = {slot.id for slot in prepared.slots}
+    for cue in cues:
+        if cue.slot_id not in known or cue.machine is None:
+            raise UsageError(
+                f"The line {cue.id} has no slot of its own: a person added it, or the slots changed since.",
+                "Only lines of slots can be described anew.",
+            )
+        if is_by_hand(cue) and not over_edits:
+            raise EditConflict(
+                f"The line {cue.id} was changed by a person: {cue.text or cue.reason!r}.",
+                "Give it up with --over-edits, or leave it out.",
+            )
+        half = next((o for o in track.heard if o.slot_id == cue.slot_id and o.id != cue.id), None)
+        if half is not None:
+            raise EditConflict(
+                f"The line {cue.id} was split: {half.id} belongs to the same slot.",
+                "Join the two first: a slot is described anew as a whole.",
+            )
+        owner = _owner(cue, track)
+        if owner is not None:
+            raise EditConflict(
+                f"The time of {cue.id} belongs to {owner.id}, which a person edited: {owner.text!r}.",
+                "Move or remove that line first.",
+            )
+    return tuple(cues)
+
+
+def _owner(cue: Cue, track: Track) -> Cue | None:
+    """A person's line that is heard in the time of another."""
+    others = (other for other in track.heard if other.id != cue.id and is_by_hand(other))
+    return next((other for other in others if cue.interval.clip(other.interval)), None)
+
+
+def _asks(
+    cues: Sequence[Cue], prepared: Prepared, bench: Bench, engines: Engines
+) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
+    """The plans of the lines' slots, each with the settings of its next try; and what could not be done."""
+    wanted = {cue.slot_id: cue for cue in cues}
+    some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
+    with _aside(bench.folder) as aside:
+        density = engines.looks.abilities.frames_per_second
+        understood = understand(some, replace(bench, folder=aside), density, run=bench.folder)
+    tries = [row.get("slot") for row in rows_of(bench.folder, LOG)]
+    asks = []
+    for plan in understood.plans:
+        number = tries.count(plan.slot.id) + 1
+        seed = slot_seed(bench.config.seed, f"{plan.slot.id}/redo/{number}")
+        own = bench.config.model_copy(update={"seed": seed})
+        asks.append(Ask(wanted[plan.slot.id], plan, number, own))
+    return tuple(asks), understood.warnings
+
+
+@contextmanager
+def _aside(folder: WorkFolder) -> Iterator[WorkFolder]:
+    """A folder for a while in which film grammar is at hand and may be written without loss to the run's.
+
+    It lies where the system keeps such things: what a killed redo leaves is no matter for the work folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
+        if (folder.path / "grammar.json").is_file():
+            shutil.copy(folder.path / "grammar.json", place)
+        yield WorkFolder(Path(place))
+
+
+Record = Mapping[str, Any]
+
+LOG = "redo"
+"""Of ``redo.jsonl``: one record for each slot and try, with all that was asked and answered."""
+
+
+LOOKS = "redo-looks"
+"""Of ``redo-looks.jsonl``: what Stage I has answered in a redo that is not done yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one slot: its line before, and its new one; ``reason`` says why there is none."""
+
+    before: Cue
+    after: Cue | None
+    reason: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether the engines gave the line again that was there."""
+        return self.after is None and not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A slot that is described anew: its line so far, its plan, the how-manieth time, its own settings."""
+
+    before: Cue
+    plan: SlotPlan
+    number: int
+    config: Config
+
+
+class SlotRewriter:
+    """Where both stages are asked about single slots, with the lines around them at hand.
+
+    ``seen``, ``lines`` and ``other`` are the records made: of Stage I, Stage II, and of choices.
+    """
+
+    def __init__(self, track: Track, prepared: Prepared, bench: Bench, engines: Engines) -> None:
+        self._bench, self._engines, self._prepared = bench, engines, prepared
+        self._lines = {cue.id: cue for cue in track.cues}
+        self._notes = rows_of(bench.folder, "story")
+        self._plans: dict[str, SlotPlan] = {}
+        self.seen: list[Record] = []
+        self.lines: list[Record] = []
+        self.other: list[Record] = []
+
+    def work(self, asks: Sequence[Ask]) -> Iterator[Result]:
+        """The result for each slot, in order, as soon as it is there; a new line is known to those after."""
+        self._plans = {ask.plan.slot.id: ask.plan for ask in asks}
+        seen = self._look(asks)
+        with reported(self._bench.progress, "Writing lines", len(asks), "slots") as task:
+            for ask in asks:
+                yield self._result(ask, seen[ask.plan.slot.id])
+                task.advance()
+        (self._bench.folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
+
+    def _look(self, asks: Sequence[Ask]) -> dict[str, Record]:
+        """Stage I's record of each slot; those that a redo made which was stopped are taken as they are."""
+        engine, bench = self._engines.looks, self._bench
+        log = bench.folder.log_of_records(LOOKS)
+        every = {
+            ask.plan.slot.id: stage1_questions([ask.plan], replace(bench, config=ask.config), engine)[0]
+            for ask in asks
+        }
+        kept = {name: record for name, q in every.items() if (record := log.get(q.key)) is not None}
+        done = {name: record for name, record in kept.items() if is_done(record)}
+        asked = {name: q for name, q in every.items() if name not in done}
+        by_slot = {ask.plan.slot.id: ask for ask in asks if ask.plan.slot.id in asked}
+
+        def inquiries() -> Iterator[Named]:
+            wants = [ClipPlan(name, ask.plan.frames) for name, ask in by_slot.items()]
+            for name, clip in clips(wants, bench.frames.pictures):
+                config = by_slot[name].config
+                seen = stage1.stage1_as_seen(clip, by_slot[name].plan, engine, config)
+                yield name, stage1.stage1_inquiry(asked[name], seen, engine, config)
+
+        found: dict[str, Record] = done | {name: stage1.stage1_unread(q, engine) for name, q in asked.items()}
+        with reported(bench.progress, "Looking at the film", len(asked), "slots") as task:
+            for name, record in converse(inquiries(), {"looks": engine}):
+                found[name] = log.add(asked[name].key, record)
+                self.seen.append(record)
+                task.advance()
+        return found
+
+    def _result(self, ask: Ask, look: Record) -> Result:
+        record = None if stage1.failed(look) else self._answered(ask, look)
+        cue = self._cue(ask, look, record)
+        result = self._judged(ask, replace(cue, id=ask.before.id))
+        self._keep(ask, look, record, result)
+        if result.after is not None:
+            self._lines[result.after.id] = result.after
+        return result
+
+    def _answered(self, ask: Ask, look: Record) -> Record:
+        """Stage II's record."""
+        writes, looks = self._engines.writes, self._engines.looks
+        said = self._said(ask)
+        question = stage2.question(
+            ask.plan,
+            description_of(ask.plan.slot.id, look),
+            said if writes.abilities.uses_history else (),
+            writes,
+            ask.config,
+            story=self._story(ask, said),
+            looks=looks.identity,
+        )
+        inquiry = stage2.inquiry(question, writes, ask.config)
+        talks = self._engines.at_work(ask.config)
+        ((_, record),) = converse([(ask.plan.slot.id, inquiry)], talks, clip_of=self._clip_of)
+        self.lines.append(record)
+        return record
+
+    def _cue(self, ask: Ask, look: Record, record: Record | None) -> Cue:
+        said = self._said(ask)
+        number = ask.config.stage2.history
+        last = said[-number:] if number else ()
+        around = around_of(last, self._prepared, self._bench)
+        other = record and other_than(record, ask.before.text)
+        presence = ask.plan.presence
+        return cue_of(ask.plan.slot, look, other, ask.config, around, self._chooser(ask), said, presence)
+
+    def _judged(self, ask: Ask, cue: Cue) -> Result:
+        before = ask.before
+        if not cue.heard:
+            said = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}.get(cue.status, "failed")
+            return Result(before, None, f"the new answer is {said}: {cue.reason}")
+        if before.heard and cue.text == before.text:
+            return Result(before, None)
+        return Result(before, cue)
+
+    def _keep(self, ask: Ask, look: Record, record: Record | None, result: Result) -> None:
+        slot, note = ask.plan.slot.id, ask.config.prompt.note
+        log = self._bench.folder.log_of_records(LOG)
+        row = {
+            "slot": slot,
+            "number": ask.number,
+            "seed": ask.config.seed,
+            "note": note,
+            "before": ask.before.text,
+            "after": None if result.after is None else result.after.text,
+            "reason": "the same line" if result.same else result.reason,
+            "stage1": look,
+            "stage2": record,
+        }
+        log.add(key_of("redo/1", slot, ask.number), row)
+
+    def _said(self, ask: Ask) -> tuple[str, ...]:
+        """The lines that are heard before the slot, oldest first."""
+        start = ask.plan.slot.interval.start
+        before = [cue for cue in self._lines.values() if cue.heard and cue.interval.start < start]
+        return tuple(cue.text for cue in before if cue.id != ask.before.id)
+
+    def _story(self, ask: Ask, said: Sequence[str]) -> str:
+        """What Stage II is told besides, as in the run, with the last note on the story that the run made."""
+        config = ask.config
+        if not config.story.on:
+            return ""
+        so_far = self._so_far(ask.plan.slot.interval.start)
+        return story_of(ask.plan.slot, said, self._prepared.speech, so_far, ask.plan.presence, config)
+
+    def _so_far(self, second: float) -> str:
+        """The note on the story that the run made last of what comes before ``second``."""
+        found: list[tuple[float, int, str]] = []
+        for order, row in enumerate(self._notes):
+            cue, note = self._lines.get(str(row.get("slot"))), parse_renewal(str(row.get("raw", "")))
+            refused = row.get("finish") == "refused"
+            if cue is not None and cue.interval.start < second and note and not refused:
+                found.append((cue.interval.start, order, note))
+        return max(found)[2] if found else ""
+
+    def _chooser(self, ask: Ask) -> Chooser:
+        writes = self._engines.writes
+        return make_chooser(
+            ask.config,
+            lambda request: ask_all(writes, [request])[0],
+            lambda _: None,
+            lambda _, record: self.other.append(record),
+            self._bench.progress,
+            identity=writes.identity,
+        )
+
+    def _clip_of(self, slot_id: str) -> Clip:
+        return clip_as_seen(self._plans[slot_id], self._bench, self._engines.looks)
+
+
+def other_than(record: Record, line: str) -> Record:
+    """Stage II's record without candidates that say ``line`` again, where it has others."""
+    kept = [n for n, text in enumerate(record["candidates"]) if one_line(text) != line]
+    if not kept or len(kept) == len(record["candidates"]):
+        return record
+    unseen, notes = record.get("unseen") or {}, record.get("notes") or {}
+    said = notes.get("said", ())
+    own = {"notes": {**notes, "said": [said[n] for n in kept if n < len(said)]}} if said else {}
+    return {
+        **record,
+        **own,
+        "candidates": [record["candidates"][n] for n in kept],
+        "unseen": {str(new): unseen[str(n)] for new, n in enumerate(kept) if str(n) in unseen},
+    }
+
+
+def rows_of(folder: WorkFolder, name: str) -> list[dict[str, Any]]:
+    """The records of ``NAME.jsonl``, oldest first; damaged lines are left out."""
+    path, rows = folder.path / f"{name}.jsonl", []
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
+        row = whole_record(path.name, line)
+        if row is not None:
+            rows.append(row)
+    return rows

@@ -1,1 +1,0 @@
-"""A track in another language."""

@@ -1,0 +1,427 @@
+"""A track in another language: its lines translated by an engine, each within its time, into a work folder.
+
+Every line's translation is a record of its own, found again by a hash of all that changes it: the line, its
+budget, the names in it, the languages, the engine, the prompt. The lines around it are shown to the engine
+and are no part of the hash, so that a changed line makes no other stale. What a person changed in the
+translation or its scripts stays through every later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad import __version__
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    GivenCast,
+    Interval,
+    Language,
+    NoProgress,
+    Progress,
+    RecordLog,
+    Slot,
+    TranslateSettings,
+    UsageError,
+    WorkFolder,
+    key_of,
+    language_of,
+    reported,
+    slots_of,
+)
+from shotad.description.conversation import identity_record, of_other, prompt_record, slot_seed
+from shotad.description.estimate import Estimate, OpenQuestion, estimate
+from shotad.description.templates import check_templates, cut_to_words, prompt_hash
+from shotad.description.translation_prompt import (
+    TEMPLATES,
+    Around,
+    FailedLine,
+    Task,
+    Wanted,
+    cue_of,
+    failures,
+    messages,
+    wanted_lines,
+)
+from shotad.description.translation_requests import ATTEMPTS, Attempted, Batch, translated
+from shotad.description.usage import Terms, Used, used
+from shotad.script import (
+    TRACK,
+    Derivation,
+    Maker,
+    Track,
+    derive,
+    is_translation,
+    load_track,
+    log_name,
+    respeak,
+    save_translation,
+    times_of,
+    track_lock,
+    track_name,
+    with_edited_scripts,
+    with_translation_scripts,
+)
+from shotad.sight import load_cast
+
+Record = Mapping[str, Any]
+
+BEFORE, AFTER = 4, 2
+"""Lines around those asked for that are shown, those before with their translation: so that words and names
+stay the same from one request to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """The track in the other language, the lines that have no translation, and what it took.
+
+    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before.
+    """
+
+    track: Track
+    failed: tuple[FailedLine, ...]
+    used: Used
+    asked: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be translated, and how."""
+
+    task: Task
+    lines: tuple[Wanted, ...]
+    keys: tuple[str, ...]
+    settings: TranslateSettings
+
+    @staticmethod
+    def of(
+        track: Track,
+        target: str,
+        engine: Engine,
+        config: Config,
+        *,
+        slots: Sequence[Slot] = (),
+        names: Sequence[str] = (),
+    ) -> Plan:
+        """What ``engine``, whose identity is final, is to translate.
+
+        ``slots`` are those of the film, ``names`` those of its people. Raises UsageError for a language that
+        is none or the track's own, EngineError for an engine that cannot translate, PromptError.
+        """
+        settings = config.translate
+        check_templates(TEMPLATES)
+        source, into = between(track, target)
+        check_translates(engine)
+        note = cut_to_words(config.prompt.note, config.prompt.note_words)
+        task = Task(source, into, config.prompt.medium, note, settings.quotes)
+        lines = wanted_lines(track, {slot.id: slot for slot in slots}, config.slots, names)
+        terms = [
+            source.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
+            settings.sampling, ATTEMPTS, config.seed, prompt_hash(TEMPLATES),
+        ]  # fmt: skip
+        keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
+        return Plan(task, lines, tuple(keys), settings)
+
+    def open(self, log: RecordLog) -> tuple[int, ...]:
+        """Indices of the lines that have no translation yet."""
+        return tuple(i for i, key in enumerate(self.keys) if not _is_done(log.get(key)))
+
+    def groups(self, open_: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Those lines in groups that are asked for together: neighbours, as many as one request takes."""
+        group: list[int] = []
+        for index in open_:
+            if group and (index != group[-1] + 1 or len(group) == self.settings.lines):
+                yield tuple(group)
+                group = []
+            group.append(index)
+        if group:
+            yield tuple(group)
+
+    def around(self, group: Sequence[int], said: Mapping[str, str]) -> Around:
+        """The lines around a group; of those before it the ones whose translation is in ``said``, by id."""
+        first, last = group[0], group[-1]
+        before = self.lines[max(0, first - BEFORE) : first]
+        after = self.lines[last + 1 : last + 1 + AFTER]
+        told = tuple((line.text, said[line.id]) for line in before if line.id in said)
+        return Around(told, tuple(line.text for line in after))
+
+
+def check_translates(engine: Engine) -> None:
+    """Raises EngineError for an engine that reads no prompts."""
+    if not engine.abilities.converses:
+        raise EngineError(
+            f"The engine {engine.identity.engine} reads no prompts and cannot translate.",
+            "Choose a language model: --engine openai with a server, or paper (docs/engines.md).",
+        )
+
+
+def between(track: Track, target: str) -> tuple[Language, Language]:
+    """The track's language and the other one. Raises UsageError where they are the same, or are none."""
+    source, into = language_of(track.language), language_of(target)
+    if source.tag == into.tag:
+        raise UsageError(f"The track is in {into.name} ({into.tag}) already.", "Name another language.")
+    return source, into
+
+
+def translate_track(
+    track: Track,
+    target: str,
+    engine: Engine,
+    config: Config,
+    log: RecordLog,
+    *,
+    slots: Sequence[Slot] = (),
+    names: Sequence[str] = (),
+    own: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Translated:
+    """``track`` in the language ``target`` (a tag), line by line, at the same places.
+
+    ``log`` keeps the answers: what is in it is not asked again. ``own`` are translations that a person wrote,
+    by the line's id; the engine is shown them as what was said before. A line without a usable translation is
+    failed, and one that fits into its time in no form dropped, each with the reason; neither keeps the text
+    it had. Raises as `Plan.of`, and what an engine raises to stop a run; what was answered till then is kept.
+    """
+    plan = Plan.of(track, target, engine, config, slots=slots, names=names)
+    open_ = plan.open(log)
+    said = {line.id: _text(log.get(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
+    said = {name: text for name, text in said.items() if text} | dict(own or {})
+    made: list[Record] = []
+    with reported(progress or NoProgress(), "Translating", len(open_), "lines") as task:
+        for group in plan.groups(open_):
+            batch = Batch(
+                tuple(plan.lines[i] for i in group),
+                plan.task,
+                plan.around(group, said),
+                plan.settings,
+                config.seed,
+            )
+            for index, one in zip(group, translated(batch, engine), strict=True):
+                head = index == group[0]
+                record = log.add(plan.keys[index], _record(one, batch, engine, config, head=head))
+                made.append(record)
+                if record["text"] and not (own or {}).get(one.line.id):
+                    said[one.line.id] = record["text"]
+            task.advance(len(group))
+    maker = identity_record(engine.identity)
+    log.keep(plan.keys, lambda record: of_other(record, maker))
+    return _put_together(track, plan, log, engine, config, made, len(open_))
+
+
+def foresee_translation(
+    track: Track,
+    target: str,
+    engine: Engine,
+    config: Config,
+    log: RecordLog,
+    *,
+    slots: Sequence[Slot] = (),
+    names: Sequence[str] = (),
+) -> Estimate:
+    """What `translate_track` with the same arguments would ask. Nothing is sent."""
+    plan = Plan.of(track, target, engine, config, slots=slots, names=names)
+    said = {line.id: line.text for line in plan.lines}  # as long as a translation, about
+    questions = []
+    for group in plan.groups(plan.open(log)):
+        lines = [plan.lines[i] for i in group]
+        questions.append(
+            OpenQuestion(
+                "stage2",
+                messages(lines, plan.task, plan.around(group, said)),
+                answer_tokens=plan.settings.sampling.max_tokens,
+                attempts=ATTEMPTS,
+                likely_answer=min(
+                    plan.settings.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)
+                ),
+            )
+        )
+    terms = Terms.of(engine, config)
+    return estimate(questions, {"stage1": terms, "stage2": terms})
+
+
+_ANSWER = 14
+"""Tokens of an id and the signs around a translation, whose words take about two each."""
+
+
+def _is_done(record: Record | None) -> bool:
+    return record is not None and not record["error"]
+
+
+def _text(record: Record | None) -> str:
+    return str(record["text"]) if record is not None and not record["error"] else ""
+
+
+def _record(one: Attempted, batch: Batch, engine: Engine, config: Config, *, head: bool) -> dict[str, Any]:
+    """A line's record; what was asked and answered for the group stands in that of its first line."""
+    lines = [line.id for line in batch.lines]
+    asked = prompt_record(messages(batch.lines, batch.task, batch.around))
+    return {
+        "slot": one.line.id,
+        "line": one.line.text,
+        "budget": one.line.words,
+        "maker": identity_record(engine.identity),
+        "seed": slot_seed(config.seed, f"{lines[0]}/translate/{batch.task.target.tag}/0"),
+        "together": lines,
+        "prompt": asked if head else [],
+        "prompt_hash": key_of(asked),
+        "tries": batch.tries if head else [],
+        "text": one.text if one.usable else "",
+        "faults": [fault.text for fault in one.faults] if one.usable else [],
+        "error": one.why or None,
+    }
+
+
+def _put_together(
+    track: Track,
+    plan: Plan,
+    log: RecordLog,
+    engine: Engine,
+    config: Config,
+    made: Sequence[Record],
+    asked: int,
+) -> Translated:
+    who = engine.identity
+    maker = Maker("Translation", who.engine, who.model, who.revision)
+    heard = {line.id: (line, log.record(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
+    cues = tuple(
+        cue_of(cue, heard.get(cue.id), plan.task, maker, config.slots.seconds_per_word) for cue in track.cues
+    )
+    makers = tuple(dict.fromkeys((*track.makers, maker)))
+    new = replace(
+        track,
+        language=plan.task.target.tag,
+        translated_from=plan.task.source.tag,
+        makers=makers,
+        version=__version__,
+        cues=(),
+        reviewed_by=(),
+    ).with_cues(cues)
+    terms = Terms.of(engine, config)
+    spent = used([], made, {"stage1": terms, "stage2": terms})
+    return Translated(new, failures(new, set(heard)), spent, asked, len(plan.lines) - asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is translated: the track as people left it, its film's slots, the names of its people."""
+
+    track: Track
+    slots: tuple[Slot, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationOutcome:
+    """What a translation came to. ``kept`` are ids of lines that a person edited in it."""
+
+    translated: Translated
+    track: Track
+    files: tuple[Path, ...]
+    kept: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def read_source(path: Path, cast: GivenCast | None = None) -> Source:
+    """The track in ``path``, with what stands beside it: slots, and edits in its scripts.
+
+    Raises ScriptError for a track that cannot be read, CastError for a cast, EditConflict.
+    """
+    track, folder = load_track(path), WorkFolder(path.parent)
+    slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
+    if path.name == TRACK:
+        track = with_edited_scripts(track, folder).track
+    elif is_translation(path, track):
+        track = with_translation_scripts(track, folder, *times_of(folder)).track
+    return Source(track, slots, names_of(cast))
+
+
+def names_of(cast: GivenCast | None) -> tuple[str, ...]:
+    """The names that AD says of a cast; those without one are told by looks, which are translated."""
+    if cast is None:
+        return ()
+    members = load_cast(cast.path, key=cast.key, photos=cast.photos)
+    return tuple(dict.fromkeys(member.says for member in members if member.says))
+
+
+def translate_into(
+    folder: WorkFolder,
+    source: Source,
+    target: str,
+    engine: Engine,
+    config: Config,
+    *,
+    discard_edits: bool = False,
+    progress: Progress | None = None,
+) -> TranslationOutcome:
+    """Translate a track into the language ``target``, and write the new one with its scripts into ``folder``.
+
+    ``engine`` is ready. Raises as `translate_track`; EditConflict where the folder holds a person's edits of
+    another film's track, or other words for one line in two files.
+    """
+    tag = language_of(target).tag
+    pace = config.slots.seconds_per_word
+    rooms = {slot.id: slot.interval for slot in source.slots}
+    previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+    done = translate_track(
+        source.track,
+        tag,
+        engine,
+        config,
+        folder.log_of_records(log_name(tag)),
+        slots=source.slots,
+        names=source.names,
+        own=_own(previous),
+        progress=progress or NoProgress(),
+    )
+    with track_lock(folder.path):
+        # Whoever edited the translation while it was made keeps what they wrote.
+        previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+        merged = derive(previous, done.track, discard_edits=discard_edits)
+        track = respeak(merged.track, rooms, pace)
+        files = save_translation(track, folder)
+    return TranslationOutcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
+
+
+def _previous(
+    folder: WorkFolder, tag: str, rooms: Mapping[str, Interval], pace: float, *, discard_edits: bool
+) -> Track | None:
+    """The translation that is there, with what people changed in its scripts; None where there is none."""
+    path = folder.path / track_name(tag)
+    if not path.exists():
+        return None
+    track = load_track(path)
+    return track if discard_edits else with_translation_scripts(track, folder, rooms, pace).track
+
+
+def _own(previous: Track | None) -> dict[str, str]:
+    """A person's own translations, by the line's id."""
+    cues = previous.cues if previous is not None else ()
+    return {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
+
+
+def _news(merged: Derivation, previous: Track | None, fresh: Track) -> list[str]:
+    """What the user should know of edits that met new translations."""
+    before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}
+    now = {cue.id: cue.text for cue in fresh.cues}
+    stale = [
+        name
+        for name in merged.kept
+        if name in now and (old := before[name].machine) is not None and old.text != now[name]
+    ]
+    news = []
+    if stale:
+        word = "line" if len(stale) == 1 else "lines"
+        news.append(
+            f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
+            "The edits stay; the new translations stand beside them, as machine."
+        )
+    if merged.yielded:
+        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
+    if merged.lapsed:
+        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
+    return news

@@ -1,0 +1,440 @@
+"""Lines to translate: what the engine is asked, what is wrong with its answer, and the cues that come of it.
+
+The words stand in ``prompts/translate/``. The lines are data: each stands in JSON, on a line of its own, so
+that nothing in it can pass for the question.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from shotad.core import Interval, Language, Message, Slot, SlotSettings
+from shotad.description.language_id import other_language
+from shotad.description.templates import block, material, question, render
+from shotad.film import word_budget
+from shotad.script import (
+    MARKUP,
+    Cue,
+    CueKind,
+    CueStatus,
+    EditField,
+    Maker,
+    Provenance,
+    Track,
+    budget_in,
+    fit_spoken,
+    quotations,
+    similarity,
+    spoken_words,
+)
+
+_SAME_WORDS = 3
+"""A line of fewer words may be the same in both languages by right: a name, a title that is read."""
+_ALIKE = 0.5
+"""Share of their words from which two lines may well be one sentence in the other language."""
+_STEM = 3
+"""Letters of a name that case endings leave: ``Anna → Anny``, ``Annan``."""
+_MARKS = re.compile(r"[\"“”„«»「」『』‘‚‹›]|(?<!\w)'|'(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong. ``kind``: missing, refused, language, copied, markup, length, name, quote,
+    repeated.
+
+    ``text`` is a sentence or two for a model.
+    """
+
+    kind: str
+    text: str
+
+    @property
+    def soft(self) -> bool:
+        """Whether the translation may be spoken all the same: it is asked for again once."""
+        return self.kind in ("name", "quote")
+
+    @property
+    def fits_not(self) -> bool:
+        """Whether only its length is wrong: it may be shortened without a model."""
+        return self.kind == "length"
+
+
+MISSING = Fault("missing", "It was left out of the answer. Translate it too.")
+REPEATED = Fault("repeated", "You gave the same sentence for another line. Translate what this line says.")
+
+
+def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
+    """Whether ``text``, for ``line``, came for another of ``others`` too, lines with their translations.
+
+    Lines that are alike may come to one sentence, and short ones (``He leaves.``, ``He goes.``) too.
+    """
+    said = _words_bare(text)
+    return len(said) >= _SAME_WORDS and any(
+        _words_bare(told) == said and similarity(other, line) < _ALIKE for other, told in others
+    )
+
+
+def _words_bare(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def faults_of(text: str, line: Wanted, task: Task) -> tuple[Fault, ...]:
+    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
+    return (
+        *_in_another_language(text, line, task),
+        *_markup(text),
+        *_too_long(text, line, task.target),
+        *_names_gone(text, line, task.target),
+        *_quotes_gone(text, line, task),
+    )
+
+
+def _in_another_language(text: str, line: Wanted, task: Task) -> Iterator[Fault]:
+    target = task.target
+    if (found := other_language(text, target.tag, line.names)) is not None:
+        yield Fault("language", f"It is in {found}. Write it in {target.name}.")
+    elif task.source.code != target.code and _copied(text, line.text):
+        yield Fault("copied", f"It is the line itself. Write it in {target.name}.")
+
+
+def _copied(text: str, line: str) -> bool:
+    plain = line
+    for start, end in reversed(quotations(line)):
+        plain = f"{plain[:start]} {plain[end:]}"
+    return len(plain.split()) >= _SAME_WORDS and _letters(text) == _letters(line)
+
+
+def _markup(text: str) -> Iterator[Fault]:
+    if (found := MARKUP.search(text)) is not None:
+        yield Fault("markup", f"It holds {found[0].strip()!r}. Give the sentence alone, as plain text.")
+
+
+def _too_long(text: str, line: Wanted, target: Language) -> Iterator[Fault]:
+    if spoken_words(text, target.tag) > line.words:
+        most = budget_in(target.tag, line.words)
+        short = "short ones, " if most.unit == "word" else ""
+        yield Fault("length", f"It takes too long to say. Write at most {most}, {short}less if need be.")
+
+
+def _names_gone(text: str, line: Wanted, target: Language) -> Iterator[Fault]:
+    """Names that are left out or translated; another script spells them in its own letters."""
+    if not _is_latin(text):
+        return
+    said = _letters(text)
+    gone = [name for name in line.names if _is_latin(name) and not _says(name, said)]
+    if gone:
+        yield Fault("name", f"It must say {' and '.join(gone)}, spelled so.")
+
+
+def _says(name: str, said: str) -> bool:
+    """Whether any part of the name stands there, but for its last letters, which a case may change."""
+    parts = [_letters(part) for part in name.split()]
+    return any(part[: max(_STEM, len(part) - 2)] in said for part in parts if part)
+
+
+def _quotes_gone(text: str, line: Wanted, task: Task) -> Iterator[Fault]:
+    spans = quotations(line.text)
+    if not spans:
+        return
+    if task.quotes == "keep":
+        inner = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
+        if gone := [said for said in inner if said.casefold() not in text.casefold()]:
+            yield Fault("quote", f"What is read from the screen stays as it is: {' and '.join(gone)}.")
+    elif not quotes(text):
+        yield Fault("quote", "What is read from the screen must stand in quotation marks.")
+
+
+def quotes(text: str) -> bool:
+    """Whether something in the text stands in quotation marks, of whatever language."""
+    return _MARKS.search(text) is not None
+
+
+def _is_latin(text: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    return sum("LATIN" in unicodedata.name(char, "") for char in letters) * 2 > len(letters)
+
+
+def _letters(text: str) -> str:
+    """Letters and digits in small letters, without accents."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in plain if char.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A heard line of the track.
+
+    ``room`` is the time in which its translation may be spoken, from the line's own start; ``words`` is how
+    many English words fit into it, ``names`` are those of people that stand in the line.
+    """
+
+    cue: Cue
+    room: Interval
+    words: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.cue.id
+
+    @property
+    def text(self) -> str:
+        """The line as one line."""
+        return " ".join(self.cue.text.split())
+
+    @property
+    def timed_by_hand(self) -> bool:
+        """Whether a person set the times."""
+        return is_timed(self.cue)
+
+
+def wanted_lines(
+    track: Track, slots: Mapping[str, Slot], settings: SlotSettings, names: Sequence[str] = ()
+) -> tuple[Wanted, ...]:
+    """The heard lines in order. ``slots`` are those of the film by id, as far as they are known."""
+    heard = track.heard
+    starts = [cue.interval.start for cue in heard[1:]]
+    return tuple(
+        _wanted(cue, slots.get(cue.slot_id or ""), following, settings, names)
+        for cue, following in zip(heard, [*starts, track.film.duration], strict=True)
+    )
+
+
+def is_timed(cue: Cue) -> bool:
+    """Whether the times of a line are a person's."""
+    fields = cue.edited.fields if cue.edited is not None else ()
+    return EditField.TIME in fields or EditField.ADDED in fields
+
+
+def _wanted(
+    cue: Cue, slot: Slot | None, following: float, settings: SlotSettings, names: Sequence[str]
+) -> Wanted:
+    """A line may be spoken up to the end of its slot, but not into the line that follows."""
+    start, end = cue.interval.start, cue.interval.end
+    if slot is not None and not is_timed(cue) and slot.interval.contains(start):
+        end = max(end, min(slot.interval.end, max(following, end)))
+    room = Interval(start, end)
+    whole = slot is not None and room == slot.interval
+    words = slot.max_words if slot is not None and whole else word_budget(room.duration, settings)
+    return Wanted(cue, room, words, tuple(name for name in names if _stands(name, cue.text)))
+
+
+def _stands(name: str, text: str) -> bool:
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "translate/system": ("medium", "source", "target"),
+    "translate/user": (
+        "source", "target", "note", "before", "lines", "after", "names", "quotes", "again", "template",
+    ),
+    "translate/note": ("medium", "note"),
+    "translate/before": ("lines",),
+    "translate/before-line": ("line", "translation"),
+    "translate/after": ("lines",),
+    "translate/after-line": ("line",),
+    "translate/names": ("names",),
+    "translate/quotes-translate": (),
+    "translate/quotes-keep": (),
+    "translate/again": ("complaints",),
+    "translate/again-line": ("id", "complaint"),
+}  # fmt: skip
+"""The templates of a translation and their variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """From which language into which, of what, and what the user has to say of it."""
+
+    source: Language
+    target: Language
+    medium: str = "movie"
+    note: str = ""
+    quotes: Literal["translate", "keep"] = "translate"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Lines before, oldest first, each with its translation, and lines after."""
+
+    before: tuple[tuple[str, str], ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def messages(
+    lines: Sequence[Wanted], task: Task, around: Around, wrong: Sequence[tuple[str, str]] = ()
+) -> tuple[Message, ...]:
+    """The question about ``lines``. ``wrong`` says by id what was wrong with earlier answers to it."""
+    source, target = task.source.name, task.target.name
+    user = render(
+        "translate/user",
+        source=source,
+        target=target,
+        note=block(render("translate/note", medium=task.medium, note=material(task.note)))
+        if task.note
+        else "",
+        before=_before(around),
+        lines="\n".join(_line(line, task) for line in lines),
+        after=_after(around),
+        names=_names(lines),
+        quotes=_quotes(lines, task),
+        again=_again(wrong),
+        template=json.dumps(dict.fromkeys((line.id for line in lines), "..."), ensure_ascii=False),
+    )
+    system = render("translate/system", medium=task.medium, source=source, target=target)
+    return Message("system", system), question(user)
+
+
+def schema(lines: Sequence[Wanted]) -> dict[str, Any]:
+    """The JSON schema of an answer: every id with a text."""
+    ids = [line.id for line in lines]
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in ids},
+        "required": ids,
+        "additionalProperties": False,
+    }
+
+
+def _line(line: Wanted, task: Task) -> str:
+    most = str(budget_in(task.target.tag, line.words))
+    return json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False)
+
+
+def _before(around: Around) -> str:
+    rows = [
+        render("translate/before-line", line=_quoted(line), translation=_quoted(told))
+        for line, told in around.before
+    ]
+    return block(render("translate/before", lines=material("\n".join(rows)))) if rows else ""
+
+
+def _after(around: Around) -> str:
+    rows = [render("translate/after-line", line=_quoted(line)) for line in around.after]
+    return block(render("translate/after", lines=material("\n".join(rows)))) if rows else ""
+
+
+def _names(lines: Sequence[Wanted]) -> str:
+    names = dict.fromkeys(name for line in lines for name in line.names)
+    return f"\n{render('translate/names', names=material(', '.join(names)))}" if names else ""
+
+
+def _quotes(lines: Sequence[Wanted], task: Task) -> str:
+    any_quoted = any(quotations(line.text) for line in lines)
+    return f"\n{render(f'translate/quotes-{task.quotes}')}" if any_quoted else ""
+
+
+def _again(wrong: Sequence[tuple[str, str]]) -> str:
+    rows = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
+    return block(render("translate/again", complaints="\n".join(rows))) if rows else ""
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedLine:
+    """A line that is heard in the one language and not in the other, and why."""
+
+    id: str
+    start: float
+    reason: str
+
+
+def cue_of(
+    cue: Cue,
+    heard: tuple[Wanted, Mapping[str, Any]] | None,
+    task: Task,
+    maker: Maker,
+    seconds_per_word: float,
+) -> Cue:
+    """The cue in the other language. ``heard`` is the line and the record of its translation; None for a cue
+    that is not heard.
+
+    It starts where the cue does. It ends with its own spoken end, within the line's room; times that a
+    person set stay.
+    """
+    language = task.target.tag
+    if heard is None:
+        return _unspoken(cue, language, cue.status, cue.reason, None)
+    line, record = heard
+    made = _provenance(cue, record, maker)
+    if record["error"]:
+        return _unspoken(cue, language, CueStatus.FAILED, f"Not translated: {record['error']}", made)
+    text = str(record["text"])
+    fitted = fit_spoken(text, line.words, language=language)
+    if fitted is None:
+        room = budget_in(language, line.words)
+        reason = f"The translation is longer than the {room} that fit: {text}"
+        return _unspoken(cue, language, CueStatus.DROPPED, reason, made, (text,))
+    length = max(1, spoken_words(fitted.text, language)) * seconds_per_word
+    interval = cue.interval if line.timed_by_hand else _spoken(line.room, length)
+    faults = [fault for fault in record["faults"] if not fault.startswith("It takes too long")]
+    return Cue(
+        id=cue.id,
+        slot_id=cue.slot_id,
+        interval=interval,
+        text=fitted.text,
+        kind=_kind(cue, text, fitted.text),
+        language=language,
+        status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
+        reason="; ".join((*fitted.steps, *faults)),
+        candidates=(text,),
+        chosen=0,
+        spoken_length=min(length, interval.duration),
+        fit_steps=fitted.steps,
+        provenance=made,
+        seen_from=cue.seen_from,
+    )
+
+
+def failures(track: Track, heard: Collection[str]) -> tuple[FailedLine, ...]:
+    """The lines of ``track`` that are not heard though those of the ids ``heard`` were."""
+    return tuple(
+        FailedLine(cue.id, cue.interval.start, cue.reason)
+        for cue in track.cues
+        if cue.id in heard and not cue.heard
+    )
+
+
+def _kind(cue: Cue, text: str, said: str) -> CueKind:
+    """A line that was cut before what it reads from the screen reads nothing any more."""
+    return CueKind.ACTION if quotes(text) and not quotes(said) else cue.kind
+
+
+def _spoken(room: Interval, length: float) -> Interval:
+    return Interval(room.start, min(room.end, room.start + length))
+
+
+def _unspoken(
+    cue: Cue,
+    language: str,
+    status: CueStatus,
+    reason: str,
+    made: Provenance | None,
+    candidates: tuple[str, ...] = (),
+) -> Cue:
+    return Cue(
+        id=cue.id,
+        slot_id=cue.slot_id,
+        interval=cue.interval,
+        text="",
+        kind=cue.kind,
+        language=language,
+        status=status,
+        reason=reason,
+        candidates=candidates,
+        provenance=made,
+    )
+
+
+def _provenance(cue: Cue, record: Mapping[str, Any], maker: Maker) -> Provenance:
+    """Those who made the line, and who translated it."""
+    before = cue.provenance.makers if cue.provenance is not None else ()
+    return Provenance((*before, maker), record["prompt_hash"], record["seed"])

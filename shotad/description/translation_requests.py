@@ -1,0 +1,291 @@
+"""Asking for a few lines together until each has a translation that can be used, or no attempt is left.
+
+What was good is kept; only what was wrong is asked for again, with what was wrong. After an answer that could
+not be read, or a refusal, lines are asked for one by one: one line must not take others along. Answers are
+read by id, out of JSON, broken JSON, or a bare line where one was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shotad.core import Engine, RefusalError, Reply, Request, ScriptError, TranslateSettings
+from shotad.description.conversation import ask_all, slot_seed, try_record
+from shotad.description.stage2_answer import MOST_FAILURES, THOUGHTS, is_nothing, is_refusal, quoted, refuses
+from shotad.description.translation_prompt import (
+    MISSING,
+    REPEATED,
+    Around,
+    Fault,
+    Task,
+    Wanted,
+    faults_of,
+    messages,
+    repeats,
+    schema,
+)
+from shotad.script import clean_text, own_signs
+
+_TOKENS = re.compile(r"<\|[a-z_0-9]{2,30}\|>|</?s>|<(?:start|end)_of_turn>", re.IGNORECASE)
+_TEXT_KEYS = ("translation", "translated", "target", "text", "line")
+_STRING = r'"((?:[^"\\\n]|\\.)*)"'
+_PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"))
+_DEEPEST = 6
+_RETRY = "Run again; what is translated is not asked for anew."
+
+
+def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
+    """The translations of an answer by id, of those asked for (``ids``); others are left out.
+
+    Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
+    """
+    body = _TOKENS.sub(" ", THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
+    found: dict[str, str] = {}
+    for readings in (_in_json(body, ids), _in_pairs(body, ids), _bare(body, ids)):
+        for name, said in readings:
+            line = one_line(said)
+            if name not in found and not is_nothing(line) and not is_refusal(line):
+                found[name] = line
+        if found:
+            return found
+    if refuses(body):
+        raise RefusalError(f"The model refused to translate: {quoted(text)}.", _RETRY)
+    raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
+
+
+def one_line(text: str) -> str:
+    """A translation as it can be spoken: one line, without emphasis."""
+    plain = re.sub(r"\*\*|__(?=\w)|(?<=\w)__|`", "", clean_text(text))
+    return " ".join(plain.split())
+
+
+def unwrapped(text: str, source: str) -> str:
+    """The translation without quotation marks around the whole of it, where the line has none."""
+    for first, last in _PAIRS:
+        inner = text[1:-1]
+        wrapped = len(text) > 2 and text[0] == first and text[-1] == last
+        if wrapped and first not in inner and last not in inner and not _wrapped(source):
+            return inner.strip()
+    return text
+
+
+def _wrapped(text: str) -> bool:
+    return any(text.strip().startswith(first) and text.strip().endswith(last) for first, last in _PAIRS)
+
+
+def _in_json(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+    decoder = json.JSONDecoder(strict=False)
+    position, failures = 0, 0
+    while failures < MOST_FAILURES and (bracket := re.compile(r"[\[{]").search(body, position)):
+        try:
+            value, position = decoder.raw_decode(body, bracket.start())
+        except (ValueError, RecursionError):
+            position, failures = bracket.end(), failures + 1
+        else:
+            yield from _walk(value, frozenset(ids), 0)
+
+
+def _walk(value: Any, ids: frozenset[str], depth: int) -> Iterator[tuple[str, str]]:
+    """Pairs of id and text in whatever shape: by key, as objects with an id, in lists."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _walk(item, ids, depth + 1)
+    elif isinstance(value, dict):
+        named = value.get("id")
+        if isinstance(named, str) and named in ids and (said := _text_of(value)) is not None:
+            yield named, said
+            return
+        for key, inner in value.items():
+            if key in ids and isinstance(inner, str):
+                yield key, inner
+            elif key in ids and isinstance(inner, dict) and (told := _text_of(inner)) is not None:
+                yield key, told
+            else:
+                yield from _walk(inner, ids, depth + 1)
+
+
+def _text_of(value: Mapping[str, Any]) -> str | None:
+    return next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
+
+
+def _in_pairs(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Pairs in JSON that is broken or was cut off: those that are whole."""
+    for name in ids:
+        match = re.search(rf"{re.escape(name)}[\"']?\s*[:=]\s*{_STRING}", body)
+        if match is not None:
+            try:
+                yield name, json.loads(f'"{match[1]}"', strict=False)
+            except ValueError:
+                yield name, match[1]
+
+
+def _bare(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """An answer that is nothing but a line, where a single one was asked for."""
+    lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
+    if len(ids) == 1 and len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):
+        yield ids[0], re.sub(rf"^{re.escape(ids[0])}\s*[:=]\s*", "", lines[0])
+
+
+ATTEMPTS = 3
+"""How often a line is asked for, where its translation cannot be used."""
+_UNREADABLE = Fault("missing", "Your answer did not have the form asked for.")
+_REFUSED = Fault("refused", "This is audio description of a published film. Translate it in plain words.")
+
+
+@dataclass(slots=True)
+class Attempted:
+    """How far a line has come: its best translation so far, what is wrong with it, what was wrong last."""
+
+    line: Wanted
+    text: str = ""
+    faults: tuple[Fault, ...] = (MISSING,)
+    last: tuple[Fault, ...] = ()
+    """Empty: not asked yet."""
+    said: str = ""
+    """What came last."""
+    error: str = ""
+    """Why there was no answer: the engine's own word."""
+    given_up: bool = False
+    softly: bool = False
+    """Whether it was asked for again because of faults that may stay."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the translation can be spoken, if only shortened."""
+        return bool(self.text) and all(fault.soft or fault.fits_not for fault in self.faults)
+
+    @property
+    def why(self) -> str:
+        """Why there is no translation, for people; empty where there is one."""
+        if self.usable:
+            return ""
+        if self.error and not self.said:
+            return self.error
+        told = f": {quoted(self.said)}" if self.said else ""
+        return f"{_WHY[(self.last or (MISSING,))[0].kind]}{told}"
+
+    @property
+    def open(self) -> bool:
+        """Whether it is to be asked for again."""
+        if self.given_up:
+            return False
+        return any(not fault.soft for fault in self.faults) or (bool(self.faults) and not self.softly)
+
+    def take(self, text: str, faults: tuple[Fault, ...]) -> None:
+        """Note another translation, and keep it where it is the best so far."""
+        self.last, self.said = faults, text
+        if not self.text or _badness(faults) < _badness(self.faults):
+            self.text, self.faults = text, faults
+
+
+_WHY = {
+    "missing": "the answers held no translation of it",
+    "refused": "the model refused to translate it",
+    "language": "the translation is in another language",
+    "copied": "the line came back untranslated",
+    "markup": "the translation holds markup",
+    "length": "the translation is too long",
+    "name": "a name is missing",
+    "repeated": "the same sentence came for other lines",
+    "quote": "what is read from the screen is missing",
+}
+
+
+def _badness(faults: Sequence[Fault]) -> tuple[int, int, int]:
+    hard = sum(not fault.soft and not fault.fits_not for fault in faults)
+    return hard, sum(fault.fits_not for fault in faults), sum(fault.soft for fault in faults)
+
+
+@dataclass(slots=True)
+class Batch:
+    """A few consecutive lines that are asked for together. ``tries`` are the calls made for them."""
+
+    lines: tuple[Wanted, ...]
+    task: Task
+    around: Around
+    settings: TranslateSettings
+    seed: int
+    tries: list[dict[str, Any]] = field(default_factory=list)
+
+    def requests(self, open_: Sequence[Attempted], attempt: int, *, apart: bool) -> list[Request]:
+        """The questions of one attempt: one about all open lines, or one about each."""
+        groups = [[one] for one in open_] if apart else [list(open_)]
+        return [self._request(group, attempt) for group in groups]
+
+    def _request(self, group: Sequence[Attempted], attempt: int) -> Request:
+        lines = [one.line for one in group]
+        wrong = [(one.line.id, complaint_about(one)) for one in group if one.last]
+        return Request(
+            slot_id=lines[0].id,
+            messages=messages(lines, self.task, self.around, wrong),
+            budget=sum(line.words for line in lines),
+            sampling=self.settings.sampling,
+            seed=slot_seed(self.seed, f"{lines[0].id}/translate/{self.task.target.tag}/{attempt}"),
+            schema=schema(lines),
+        )
+
+
+def translated(batch: Batch, engine: Engine) -> list[Attempted]:
+    """The lines of the batch with their best translations. Raises what an engine raises to stop a run."""
+    every = [Attempted(line) for line in batch.lines]
+    apart = False
+    for attempt in range(ATTEMPTS):
+        open_ = [one for one in every if one.open]
+        if not open_:
+            break
+        for one in open_:
+            one.softly = one.softly or bool(one.last)
+        requests = batch.requests(open_, attempt, apart=apart)
+        groups = [[one] for one in open_] if apart else [open_]
+        for group, reply in zip(groups, ask_all(engine, requests), strict=True):
+            apart = not _answered(group, reply, batch, every) or apart
+    return every
+
+
+def complaint_about(one: Attempted) -> str:
+    """What was wrong last with a line, and what it was."""
+    said = f"You wrote {quoted(one.said)}. " if one.said else ""
+    return said + " ".join(dict.fromkeys(fault.text for fault in one.last))
+
+
+def _answered(group: Sequence[Attempted], reply: Reply, batch: Batch, every: Sequence[Attempted]) -> bool:
+    """Takes what a reply holds; False where it could not be read at all. ``every`` are the batch's lines."""
+    if reply.error is not None:
+        # What fails for several lines may go well for each, so only a line that fails alone is given up.
+        for one in group:
+            one.error = reply.error
+            one.given_up = len(group) == 1
+        batch.tries.append(try_record(reply))
+        return False
+    try:
+        if reply.finish == "refused":
+            raise RefusalError(reply.text or "refused")
+        found = read_answer(reply.text, [one.line.id for one in group])
+    except ScriptError as trouble:
+        fault = _REFUSED if isinstance(trouble, RefusalError) else _UNREADABLE
+        for one in group:
+            one.take("", (fault,))
+        batch.tries.append(try_record(reply, [trouble.what]))
+        return False
+    complaints = []
+    texts = {
+        one.line.id: own_signs(unwrapped(found.get(one.line.id, ""), one.line.text), batch.task.target.tag)
+        for one in group
+    }
+    told = {one.line.id: (one.line.text, texts.get(one.line.id, one.text)) for one in every}
+    for one in group:
+        text = texts[one.line.id]
+        faults = faults_of(text, one.line, batch.task) if text else (MISSING,)
+        others = [pair for name, pair in told.items() if name != one.line.id]
+        if text and repeats(text, one.line.text, [*batch.around.before, *others]):
+            faults = (REPEATED, *faults)
+        one.take(text, faults)
+        complaints += [f"{one.line.id}: {fault.text}" for fault in faults]
+    batch.tries.append(try_record(reply, complaints))
+    return True

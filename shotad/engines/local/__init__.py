@@ -1,1 +1,0 @@
-"""Engines whose models run on this machine, through transformers."""

@@ -1,0 +1,345 @@
+"""Answers of a loaded model to many requests: batches, end tokens, lengths, memory, drawn tokens.
+
+Tokens are drawn so that an answer depends on its own seed, and not on what else is in the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
+from shotad.engines.local_loading import PURPOSE, Loaded, is_out_of_memory, keep_only
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = need_torch(PURPOSE)
+
+Batch = Mapping[str, Any]
+"""What ``generate`` takes: ``input_ids`` and ``attention_mask`` ``[n, length]``, padded on the left, and what
+else the model wants (pixels), as tensors on the CPU."""
+
+Collate = Callable[[Sequence[int]], Batch]
+"""The batch of the requests at these indices, in this order. Called in another thread."""
+
+_TURN_ENDS = (
+    "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|im_end|>", "<|endoftext|>", "<|end|>", "<end_of_turn>",
+    "<|end_of_turn|>", "<|return|>",
+)  # fmt: skip
+"""By which chat models end a turn (Llama 3; Qwen, SmolLM; Phi; Gemma; …), where the tokenizer has them."""
+
+
+def answers(
+    loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int], collate: Collate,
+    *, tokens: int, most: int,
+) -> list[Reply]:  # fmt: skip
+    """One reply for each request, in order.
+
+    ``lengths`` are those of the prompts in tokens, without padding; ``collate`` makes the model's input of
+    those that go together, in a thread, while the model works on those before. ``tokens`` and ``most``
+    are the limits of a batch (`groups`). A prompt too long for the model, and one that its code fails on,
+    is a failed reply. Raises EngineError where the GPU is in a state that no further call survives.
+    """
+    replies: dict[int, Reply] = {}
+    fitting: list[int] = []
+    for index, request in enumerate(requests):
+        why = too_long(loaded, lengths[index], request.sampling.max_tokens)
+        if why is None:
+            fitting.append(index)
+        else:
+            replies[index] = Reply("", "error", error=why)
+    run = _Run(loaded, tokenizer, requests, lengths, collate, tokens, most)
+    replies.update(run.all_of(fitting))
+    return [replies[index] for index in range(len(requests))]
+
+
+def too_long(loaded: Loaded, length: int, answer: int) -> str | None:
+    """Why a prompt of ``length`` tokens cannot be answered in ``answer`` more; None where it can."""
+    if loaded.context is None or length + answer <= loaded.context:
+        return None
+    return (
+        f"the prompt has {length} tokens; with {answer} for the answer that is more than "
+        f"the {loaded.context} that {loaded.label} takes"
+    )
+
+
+def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
+    """``input_ids`` and ``attention_mask`` ``[n, longest]`` of token ids, padded on the left.
+
+    >>> padded([[5, 6], [7]], pad=0)["input_ids"].tolist()
+    [[5, 6], [0, 7]]
+    """
+    longest = max(len(row) for row in rows)
+    ids = [[pad] * (longest - len(row)) + list(row) for row in rows]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in rows]
+    return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
+
+
+def end_tokens(loaded: Loaded, tokenizer: Any) -> tuple[int, ...]:
+    """Ids of all tokens by which the model may end its answer, ascending.
+
+    Those that its configuration names are often not all: Meta-Llama-3's first release named
+    ``<|end_of_text|>`` alone, and its chat ends with ``<|eot_id|>``.
+    """
+    config = loaded.model.config
+    named: list[Any] = [tokenizer.eos_token_id]
+    for part in (loaded.model.generation_config, config, config.get_text_config()):
+        ids = getattr(part, "eos_token_id", None)
+        named += ids if isinstance(ids, list | tuple) else [ids]
+    added = tokenizer.get_added_vocab()
+    named += [added.get(word) for word in _TURN_ENDS]
+    return tuple(sorted({int(one) for one in named if one is not None}))
+
+
+def pad_token(loaded: Loaded, tokenizer: Any) -> int:
+    """The id that fills rows up. Any will do, for it is masked."""
+    if tokenizer.pad_token_id is not None:
+        return int(tokenizer.pad_token_id)
+    return next(iter(end_tokens(loaded, tokenizer)), 0)
+
+
+class _Run:
+    """One call of `answers`."""
+
+    def __init__(
+        self, loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int],
+        collate: Collate, tokens: int, most: int,
+    ) -> None:  # fmt: skip
+        self._loaded, self._tokenizer = loaded, tokenizer
+        self._requests, self._lengths, self._collate = requests, lengths, collate
+        self._tokens, self._most = tokens, most
+        self._ends = end_tokens(loaded, tokenizer)
+        self._pad = pad_token(loaded, tokenizer)
+
+    def all_of(self, indices: Sequence[int]) -> dict[int, Reply]:
+        """The replies to the requests at ``indices``; the next group's input is made meanwhile."""
+        found: dict[int, Reply] = {}
+        waiting = self._grouped(indices)
+        with ThreadPoolExecutor(1, thread_name_prefix="preparing") as pool:
+            prepared = pool.submit(self._collate, waiting[0]) if waiting else None
+            while waiting:
+                group, batch = waiting.pop(0), prepared
+                prepared = pool.submit(self._collate, waiting[0]) if waiting else None
+                before = self._loaded.limit
+                found.update(self._of_group(group, batch))
+                if self._loaded.limit != before and waiting:
+                    # Memory ran out: what is left is grouped anew, smaller.
+                    waiting = self._grouped([index for others in waiting for index in others])
+                    prepared = pool.submit(self._collate, waiting[0])
+        return found
+
+    def _grouped(self, indices: Sequence[int]) -> list[list[int]]:
+        answer = max((self._requests[i].sampling.max_tokens for i in indices), default=0)
+        tokens = min(self._tokens, self._loaded.limit or self._tokens)
+        found = groups([self._lengths[i] for i in indices], answer, tokens, self._most)
+        return [sorted(indices[place] for place in group) for group in found]
+
+    def _of_group(self, group: list[int], batch: Future[Batch] | None) -> dict[int, Reply]:
+        """Replies to those of a group, whose input may be under way already."""
+        ready = {tuple(group): batch} if batch is not None else {}
+
+        def work(items: list[int]) -> list[Reply]:
+            waited = ready.pop(tuple(items), None)
+            return self._replies(items, waited.result() if waited is not None else self._collate(items))
+
+        try:
+            replies = in_groups(group, work, is_out_of_memory, self._no_memory, self._relieve)
+        except ShotadError:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever a model's code raises is these requests' failure
+            _check_alive(error)
+            if len(group) > 1:
+                return {index: reply for one in group for index, reply in self._of_group([one], None).items()}
+            replies = [Reply("", "error", error=f"{type(error).__name__}: {error}")]
+        return dict(zip(group, replies, strict=True))
+
+    def _replies(self, indices: Sequence[int], batch: Batch) -> list[Reply]:
+        requests = [self._requests[index] for index in indices]
+        choice = SeededChoice(requests)
+        transformers = need("transformers", PURPOSE)
+        config = transformers.GenerationConfig(
+            do_sample=False,
+            max_new_tokens=max(request.sampling.max_tokens for request in requests),
+            eos_token_id=list(self._ends) or None,
+            pad_token_id=self._pad,
+        )
+        with torch.inference_mode():
+            ids = self._loaded.model.generate(
+                **self._placed(batch),
+                generation_config=config,
+                logits_processor=[choice] if choice.draws else [],
+            )
+        written = ids[:, batch["input_ids"].shape[1] :].tolist()
+        together = tuple(request.slot_id for request in requests) if len(requests) > 1 else ()
+        return [
+            self._reply(request, self._lengths[index], row, together)
+            for request, index, row in zip(requests, indices, written, strict=True)
+        ]
+
+    def _placed(self, batch: Batch) -> dict[str, Any]:
+        """The batch on the model's device, numbers with a fraction in its precision."""
+        device, dtype = self._loaded.device, self._loaded.dtype
+        return {
+            name: value.to(device, dtype if value.is_floating_point() else value.dtype)
+            if isinstance(value, torch.Tensor)
+            else value
+            for name, value in batch.items()
+        }
+
+    def _reply(self, request: Request, length: int, row: list[int], together: tuple[str, ...]) -> Reply:
+        row = row[: request.sampling.max_tokens]
+        end = next((place for place, token in enumerate(row) if token in self._ends), None)
+        text = self._tokenizer.decode(row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        usage = Usage(length, len(row) if end is None else end + 1)
+        return Reply(text.strip(), "length" if end is None else "stop", usage, batch=together)
+
+    def _no_memory(self, index: int, why: str) -> Reply:
+        return Reply(
+            "", "error", error=f"memory ran out on a prompt of {self._lengths[index]} tokens alone ({why})"
+        )
+
+    def _relieve(self, indices: list[int]) -> None:
+        longest = max(self._lengths[i] + self._requests[i].sampling.max_tokens for i in indices)
+        if len(indices) > 1:
+            half = max(1, longest * len(indices) // 2)
+            self._loaded.limit = min(half, self._loaded.limit or half)
+        keep_only(self._loaded)
+
+
+def _check_alive(error: Exception) -> None:
+    """Raise EngineError for what leaves the GPU useless until the program ends (a device-side assert)."""
+    if isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in str(error):
+        raise EngineError(
+            f"The GPU has stopped working: {str(error).partition(chr(10))[0]}.",
+            "Start again: lines that are done are kept. If it comes back, try compute.device cpu.",
+        ) from None
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
+    """Indices of ``lengths`` in groups of like length, the longest first (as lm-evaluation-harness has it:
+    memory that will run out does so at once).
+
+    All of a group are padded to its longest; that and ``answer`` more tokens each, times their number, is
+    at most ``tokens``, and their number at most ``most``. One that alone is above ``tokens`` is alone.
+
+    >>> groups([5, 90, 6, 80], answer=10, tokens=200, most=8)
+    [[1, 3], [2, 0]]
+    """
+    found: list[list[int]] = []
+    room = 0
+    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if not found or len(found[-1]) >= room:
+            found.append([])
+            room = min(most, max(1, tokens // max(1, lengths[index] + answer)))
+        found[-1].append(index)
+    return found
+
+
+def in_groups(
+    items: Sequence[_Item],
+    work: Callable[[list[_Item]], list[_Result]],
+    is_out_of_memory: Callable[[Exception], bool],
+    failed: Callable[[_Item, str], _Result],
+    relieve: Callable[[list[_Item]], None] = lambda _: None,
+) -> list[_Result]:
+    """``work(items)``, in halves where memory runs out; a result for each item, in order.
+
+    ``relieve(items)`` is called after each time that memory ran out, to free what can be freed. What does
+    not fit alone is tried once more after that, then becomes ``failed(item, why)``. Other exceptions pass.
+    """
+    for last in (False, True) if len(items) == 1 else (True,):
+        try:
+            return work(list(items))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            why = str(error).partition("\n")[0]
+        # Outside the except block: a caught error keeps its frames, and with them their tensors.
+        relieve(list(items))
+        if last and len(items) == 1:
+            return [failed(items[0], why)]
+    middle = (len(items) + 1) // 2
+    halves = (items[:middle], items[middle:])
+    return [result for half in halves for result in in_groups(half, work, is_out_of_memory, failed, relieve)]
+
+
+class SeededChoice:
+    """A logits processor of transformers that makes the greedy choice a draw, row by row.
+
+    Each row has its own generator, seeded by its request. Temperature and top-p come first, then noise
+    after Gumbel: the greatest of ``score + noise`` is a draw from the softmax of the scores (Gumbel-max;
+    see Maddison et al. 2014, arXiv 1411.0030), so that ``generate(do_sample=False)`` takes it. A row of
+    temperature 0 is left as it is. One object is for one call of ``generate``; the same seed draws other
+    tokens on another kind of device.
+    """
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        """A row for each of ``requests``."""
+        self._rows = [row for row, request in enumerate(requests) if request.sampling.temperature > 0]
+        drawing = [requests[row] for row in self._rows]
+        self._seeds = [request.seed for request in drawing]
+        self._temperatures = [request.sampling.temperature for request in drawing]
+        self._top_ps = [request.sampling.top_p for request in drawing]
+        self._on_device: _OnDevice | None = None
+
+    @property
+    def draws(self) -> bool:
+        """False where all rows are greedy."""
+        return bool(self._rows)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """``[rows, words]`` scores → scores whose greatest is the word drawn."""
+        if not self._rows:
+            return scores
+        if self._on_device is None:
+            self._on_device = self._put_on(scores.device)
+        here = self._on_device
+        heated = scores[here.rows] / here.temperatures
+        kept = heated if min(self._top_ps) >= 1 else _nucleus(heated, here.top_ps)
+        waits = torch.stack([_waits(generator, scores) for generator in here.generators])
+        return scores.index_copy(0, here.rows, kept - waits.log_())
+
+    def _put_on(self, device: torch.device) -> _OnDevice:
+        # Once, not at each word: a copy to a GPU makes the program wait for all that is under way there.
+        return _OnDevice(
+            torch.tensor(self._rows, device=device),
+            torch.tensor(self._temperatures, device=device)[:, None],
+            torch.tensor(self._top_ps, device=device)[:, None],
+            [torch.Generator(device).manual_seed(seed) for seed in self._seeds],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDevice:
+    """What is drawn with: rows ``[n]``, temperatures and top-p ``[n, 1]``, a generator for each row."""
+
+    rows: torch.Tensor
+    temperatures: torch.Tensor
+    top_ps: torch.Tensor
+    generators: list[torch.Generator]
+
+
+def _waits(generator: torch.Generator, scores: torch.Tensor) -> torch.Tensor:
+    """``[words]`` times drawn from the exponential distribution; minus their logarithm is Gumbel noise."""
+    waits = torch.empty(scores.shape[1], dtype=torch.float32, device=scores.device)
+    return waits.exponential_(generator=generator).clamp_min_(torch.finfo(torch.float32).tiny)
+
+
+def _nucleus(scores: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
+    """Scores with all words at minus infinity that are not among the likeliest that make up ``top_p``.
+
+    ``scores`` is ``[rows, words]``, ``top_p`` ``[rows, 1]``; the likeliest word always stays.
+    """
+    ordered, places = scores.sort(dim=-1, descending=True, stable=True)
+    shares = ordered.softmax(dim=-1)
+    above = shares.cumsum(dim=-1) - shares
+    out = (above >= top_p) & (top_p < 1)
+    out[:, 0] = False
+    return scores.masked_fill(torch.zeros_like(out).scatter(1, places, out), float("-inf"))

@@ -1,0 +1,471 @@
+"""Loads models through transformers and keeps those of this process: which class, where, how precisely.
+
+Only safetensors and GGUF are read, and no code that comes with a model is run. Engines with the same model
+share it. Where another model does not fit beside those that are there, the one that was used longest ago is
+put away; that is no setting. A model that is put away is gone for all who still hold its `Loaded`: who uses
+one borrows it for a call (`ModelCache.lent`), and does not keep it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    EngineError,
+    LocalSettings,
+    ShotadError,
+    WeightsError,
+    broken,
+    device_of,
+    dtype_of,
+    loading_quiet,
+    memory_free,
+    memory_total,
+    need,
+    need_torch,
+    reason,
+    weight_files,
+)
+from shotad.engines.local_model import ModelPlace
+
+PURPOSE = "A local model"
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = need_torch(PURPOSE)
+
+Kind = Literal["text", "image-text"]
+"""What a model takes."""
+
+_CLASSES: dict[Kind, str] = {"text": "AutoModelForCausalLM", "image-text": "AutoModelForImageTextToText"}
+
+_WHOLE = ("lm_head", "visual", "vision_tower", "vision_model", "multi_modal_projector", "merger", "connector")
+"""Modules that stay as they are where weights are put in fewer bits: the last layer, and what sees."""
+
+_SHARE = {"none": None, "8bit": 1.1, "4bit": 0.65}
+"""Bytes of a quantised weight, on average, with what stays whole."""
+
+_DAMAGED = "Fetch or save it again, whole."
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A model and how it is loaded: all by which one loaded model differs from another."""
+
+    place: ModelPlace
+    kind: Kind
+    device: torch.device
+    dtype: torch.dtype
+    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
+    quantise: Literal["none", "8bit", "4bit"] = "none"
+
+    @property
+    def precision(self) -> str:
+        """Such as ``bfloat16``, or ``bfloat16 4bit``; part of an engine's identity."""
+        name = str(self.dtype).removeprefix("torch.")
+        return name if self.quantise == "none" else f"{name} {self.quantise}"
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A model that is ready to answer.
+
+    Its ``generation_config`` holds the ids of special tokens and nothing else, for transformers would fill
+    what a call leaves open (top_k, repetition_penalty …) from the model's own. ``limit`` is the number of
+    tokens in a batch that is known to be too many, halved; None: memory has never run out.
+    """
+
+    model: Any
+    device: torch.device
+    dtype: torch.dtype
+    label: str
+    limit: int | None = None
+
+    @property
+    def context(self) -> int | None:
+        """Most tokens of prompt and answer together; None where the model does not say."""
+        return context_of(self.model.config)
+
+
+def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
+    """How a model is to be loaded by these settings; reads no weights.
+
+    Raises ConfigError for a device that is not there or that cannot do what is asked, ShotadError where a
+    library is missing.
+    """
+    need("transformers", PURPOSE)
+    if place.gguf is not None:
+        need("gguf", f"The GGUF file of {place.label}")
+        need("accelerate", f"The GGUF file of {place.label}")
+    if local.quantise != "none" and place.gguf is not None:
+        raise ConfigError(
+            f"local.quantise = {local.quantise!r} is not for the GGUF file of {place.label}.",
+            "Set it to none, or name the folder of a model in safetensors.",
+        )
+    device = check_machine(compute, local)
+    return Way(place, kind, device, dtype_of(compute, device), local.attention, local.quantise)
+
+
+def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
+    """The device that the settings mean.
+
+    Raises ConfigError for one that is not there or cannot do what is asked, ShotadError where a library
+    is missing.
+    """
+    device = device_of(compute)
+    if local.quantise != "none":
+        _check_quantise(device, local)
+    if local.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
+        raise ShotadError(
+            "local.attention = 'flash_attention_2' needs flash-attn, which is not installed.",
+            "Install it: pip install flash-attn. Or set local.attention to auto.",
+        )
+    return device
+
+
+def load_way(way: Way) -> Loaded:
+    """The model, on its device.
+
+    Raises WeightsError where its files are damaged, do not fit each other or lack a weight; what torch
+    raises where memory runs out passes.
+    """
+    for attention in _attentions(way):
+        try:
+            model, report = _from_pretrained(way, attention)
+            break
+        except _broken() as error:
+            if is_out_of_memory(error):
+                raise
+            if attention == "flash_attention_2" and way.attention == "auto":
+                continue
+            raise WeightsError(
+                f"The model {way.place.label} cannot be loaded: {reason(error)}.", _hint(way)
+            ) from None
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise WeightsError(
+            f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}.",
+            _DAMAGED,
+        )
+    _only_special_tokens(model)
+    return Loaded(model, model.device, way.dtype, way.place.label)
+
+
+def config_of(place: ModelPlace) -> Any:
+    """The model's configuration (of transformers). Raises WeightsError where it cannot be read."""
+    transformers = need("transformers", PURPOSE)
+    try:
+        with loading_quiet(transformers):
+            return transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
+    except broken(PURPOSE) as error:
+        raise WeightsError(
+            f"The configuration of {place.label} cannot be read: {reason(error)}.", _DAMAGED
+        ) from None
+
+
+def context_of(config: Any) -> int | None:
+    """Most tokens that a model of this configuration takes; None where it does not say."""
+    found = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return found if isinstance(found, int) and found > 0 else None
+
+
+def tokenizer_of(place: ModelPlace) -> Any:
+    """The model's tokenizer. Raises WeightsError where there is none or it cannot be read."""
+    transformers = need("transformers", PURPOSE)
+    try:
+        with loading_quiet(transformers):
+            return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
+    except _broken() as error:
+        raise WeightsError(
+            f"The tokenizer of {place.label} cannot be loaded: {reason(error)}.",
+            "Its files (tokenizer.json, tokenizer_config.json …) belong beside the weights.",
+        ) from None
+
+
+def weight_bytes(way: Way) -> int:
+    """What the weights will take in memory, roughly: the number of them, as their files list it, times the
+    bytes of one."""
+    if way.place.gguf is not None:
+        count = _numbers_in_gguf(way.place.folder / way.place.gguf)
+    else:
+        count = sum(_numbers_in(path) for path in weight_files(way.place.folder))
+    each = _SHARE[way.quantise] or way.dtype.itemsize
+    return int(count * each)
+
+
+def _from_pretrained(way: Way, attention: str | None) -> tuple[Any, dict[str, Any]]:
+    transformers = need("transformers", PURPOSE)
+    options: dict[str, Any] = {"dtype": way.dtype, "attn_implementation": attention, **_local(way.place)}
+    if way.place.gguf is None:
+        options["use_safetensors"] = True
+    if way.quantise != "none":
+        options["quantization_config"] = _bits(transformers, way)
+    if (device_map := _device_map(way)) is not None:
+        options["device_map"] = device_map
+    with loading_quiet(transformers):
+        made = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
+            way.place.folder, output_loading_info=True, **options
+        )
+        model, report = made
+        if device_map is None:
+            model = model.to(way.device)
+    return model.eval(), report
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    return (*broken(PURPOSE), ImportError)
+
+
+def _local(place: ModelPlace) -> dict[str, Any]:
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    return options if place.gguf is None else {**options, "gguf_file": place.gguf}
+
+
+def _attentions(way: Way) -> tuple[str | None, ...]:
+    """What to try, in order. None leaves it to transformers: SDPA where the model has it, else eager."""
+    if way.attention != "auto":
+        return (way.attention,)
+    flash = (
+        way.device.type == "cuda"
+        and way.dtype in (torch.bfloat16, torch.float16)
+        and importlib.util.find_spec("flash_attn") is not None
+    )
+    return ("flash_attention_2", None) if flash else (None,)
+
+
+def _device_map(way: Way) -> dict[str, torch.device] | str | None:
+    """Where the parts go as they are read; None: to the CPU, and from there to the device as a whole."""
+    if way.device.type == "cpu" or importlib.util.find_spec("accelerate") is None:
+        return None
+    total = MachineMeter().total(way.device)
+    several = way.device.type == "cuda" and way.device.index is None and torch.cuda.device_count() > 1
+    if several and total is not None and weight_bytes(way) > total:
+        return "auto"
+    return {"": way.device}
+
+
+def _bits(transformers: Any, way: Way) -> Any:
+    if way.quantise == "8bit":
+        return transformers.BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=list(_WHOLE))
+    return transformers.BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_compute_dtype=way.dtype,
+        llm_int8_skip_modules=list(_WHOLE),
+    )
+
+
+def _check_quantise(device: torch.device, local: LocalSettings) -> None:
+    if device.type != "cuda":
+        raise ConfigError(
+            f"local.quantise = {local.quantise!r} cannot be used on {device.type}.",
+            "It needs a CUDA GPU; set it to none, or name a smaller model.",
+        )
+    missing = [name for name in ("bitsandbytes", "accelerate") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ShotadError(
+            f"local.quantise = {local.quantise!r} needs {' and '.join(missing)}, which is not installed.",
+            f"Install it: pip install {' '.join(missing)}. Or set local.quantise to none.",
+        )
+
+
+def _only_special_tokens(model: Any) -> None:
+    own = model.generation_config
+    model.generation_config = type(own)(
+        bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
+    )
+
+
+def _hint(way: Way) -> str:
+    if way.attention != "auto":
+        return f"{_DAMAGED} Or set local.attention to auto."
+    takes = "vision-language" if way.kind == "image-text" else "text"
+    return f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own."
+
+
+@cache
+def _numbers_in_gguf(path: Path) -> int:
+    # Kept, for the reader takes seconds to walk through the words that come before the tensors.
+    return sum(int(tensor.n_elements) for tensor in need("gguf", PURPOSE).GGUFReader(path).tensors)
+
+
+def _numbers_in(path: Path) -> int:
+    """How many numbers the tensors of a safetensors file hold, by its header."""
+    try:
+        with path.open("rb") as stream:
+            (size,) = struct.unpack("<Q", stream.read(8))
+            header = json.loads(stream.read(min(size, 100_000_000)))
+        return sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
+    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"The weights {path.name} are damaged: {reason(error)}.", _DAMAGED) from None
+
+
+_ROOM = 1 << 30
+"""Bytes that a model needs to work, besides a tenth of its weights. Too little is no harm: where memory
+runs out at work, the others are put away then (`ModelCache.keep_only`)."""
+
+
+class ModelCache:
+    """Loaded models by the way they are loaded, that used longest ago first. Threads may share it."""
+
+    def __init__(
+        self,
+        meter: Meter | None = None,
+        read: Callable[[Way], Loaded] = load_way,
+        size: Callable[[Way], int] = weight_bytes,
+    ) -> None:
+        self._meter = meter or MachineMeter()
+        self._read = read
+        self._size = size
+        self._loaded: dict[Way, Loaded] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What stands here, that used longest ago first."""
+        return tuple(loaded.label for loaded in self._loaded.values())
+
+    def take(self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
+        """The model, loaded at its first use.
+
+        Raises what `way_of` and `load_way` raise, and EngineError where it does not fit even alone.
+        """
+        way = way_of(place, kind, compute, local)
+        with self._lock:
+            found = self._loaded.pop(way, None) or self._brought(way)
+            self._loaded[way] = found
+            return found
+
+    @contextmanager
+    def lent(
+        self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings
+    ) -> Iterator[Loaded]:
+        """The model for the time of a block, in which no other thread uses or changes the cache."""
+        with self._lock:
+            yield self.take(place, kind, compute, local)
+
+    def keep_only(self, loaded: Loaded) -> None:
+        """Put away all others, and give back what torch keeps of freed tensors."""
+        with self._lock:
+            for way in [way for way, one in self._loaded.items() if one is not loaded]:
+                self._put_away(way)
+            empty_cache()
+
+    def clear(self) -> None:
+        """Put away all."""
+        with self._lock:
+            for way in list(self._loaded):
+                self._put_away(way)
+            empty_cache()
+
+    def _put_away(self, way: Way) -> None:
+        # Whoever has a reference left (a thread that is about to let go of it) must not keep the memory.
+        self._loaded.pop(way).model = None
+
+    def _brought(self, way: Way) -> Loaded:
+        self._make_room(way)
+        for last in (False, True):
+            try:
+                return self._read(way)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+            # Outside the except block: a caught error keeps its frames, and with them what was read.
+            if last or not self._loaded:
+                break
+            self.clear()
+        self.clear()
+        raise EngineError(
+            f"The model {way.place.label} does not fit into the memory of {way.device} "
+            f"(its weights alone take about {self._size(way) / 1e9:.1f} GB in {way.precision}).",
+            "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu.",
+        )
+
+    def _make_room(self, way: Way) -> None:
+        if not self._loaded:
+            return
+        wanted = int(self._size(way) * 1.1) + _ROOM
+        while self._loaded and (free := self._meter.free(way.device)) is not None and free < wanted:
+            oldest = next((one for one in self._loaded if one.device.type == way.device.type), None)
+            if oldest is None:
+                return
+            self._put_away(oldest)
+            empty_cache()
+
+
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "Invalid buffer size",
+)
+"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say (accelerate and
+PyTorch's issue tracker list them)."""
+
+
+class Meter(Protocol):
+    """Tells how much memory there is."""
+
+    def free(self, device: torch.device) -> int | None:
+        """Bytes that can still be taken; None where that is not known."""
+        ...
+
+    def total(self, device: torch.device) -> int | None:
+        """Bytes there are, taken or not; None where that is not known."""
+        ...
+
+
+class MachineMeter:
+    """The memory of this machine: that of the GPU, or what there is for this process."""
+
+    def free(self, device: torch.device) -> int | None:
+        if device.type == "cuda":
+            unused: int = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+            return int(torch.cuda.mem_get_info(device)[0]) + unused
+        if device.type == "mps":
+            return int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())
+        return memory_free()
+
+    def total(self, device: torch.device) -> int | None:
+        if device.type == "cuda":
+            return int(torch.cuda.mem_get_info(device)[1])
+        if device.type == "mps":
+            return int(torch.mps.recommended_max_memory())
+        return memory_total()
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for what torch raises, on any device, where memory runs out."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _OUT_OF_MEMORY)
+
+
+def empty_cache() -> None:
+    """Give back what torch keeps of freed tensors."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if torch.backends.mps.is_available():
+        torch.mps.empty_cache()
+
+
+CACHE = ModelCache()
+"""That of this process."""
+
+lent = CACHE.lent
+keep_only = CACHE.keep_only

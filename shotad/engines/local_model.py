@@ -1,0 +1,343 @@
+"""What all engines on this machine share: how their model is named, found, fetched, and whether it fits.
+
+A model is named by a short name (`MODELS`), by its repository on the hub, by a folder, by a GGUF file, or
+by its name in the manifest of weights. Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import re
+import shutil
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from shotad.core import (
+    NETWORK,
+    WANTED_WITH_WORDS,
+    Config,
+    EngineError,
+    HubModel,
+    Identity,
+    NoProgress,
+    Progress,
+    Stage,
+    Weights,
+    WeightsError,
+    cache_place,
+    cached,
+    fingerprint,
+    gpu_memory,
+    is_model_folder,
+    manifest,
+    memory_total,
+    model_folder,
+    weight_files,
+    weights_file,
+)
+
+Ready = TypeVar("Ready")
+
+PROMPT_TOKENS = 200
+"""Tokens that the shortest prompts of both stages have."""
+
+
+class LocalModel(ABC, Generic[Ready]):
+    """A model of transformers behind an engine. Threads may share it: they take turns.
+
+    Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
+    are read at the first question. With one request at a time the same requests give the same bytes on
+    one machine; in a batch the last bits may differ, and with them a word, but never by chance.
+    """
+
+    name: ClassVar[str]
+    default: ClassVar[str]
+    """The model that is taken where the settings name none."""
+
+    def __init__(self, config: Config, stage: Stage) -> None:
+        """The model that the settings of ``stage`` name. Raises WeightsError for a name that is none."""
+        settings: Any = getattr(config, stage)
+        self._config, self._stage = config, stage
+        self._model: str = settings.model or self.default
+        self._revision: str | None = settings.revision
+        self._answer: int = settings.sampling.max_tokens
+        self._lock = threading.Lock()
+        self._ready: Ready | None = None
+        place = at_hand(self._model, self._revision)
+        revision = place.revision if place else self._revision or ""
+        self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
+
+    @classmethod
+    def for_stage(cls, config: Config, stage: Stage) -> Self:
+        """The engine of one of the stages."""
+        return cls(config, stage)
+
+    def get_ready(self, progress: Progress) -> None:
+        """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
+
+        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
+        torch or transformers, ConfigError for a device that is not there or a
+        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
+        read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
+        what is not installed.
+        """
+        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
+        self._prepared(progress)
+
+    @property
+    def to_fetch(self) -> tuple[HubModel, ...]:
+        """The published model that `get_ready` fetches; none where it is here or its size is not known."""
+        found = None if self._ready is not None else to_fetch(self._model, self._revision)
+        return () if found is None else (found,)
+
+    def ready_if_here(self) -> None:
+        """As `get_ready` where the model is on this machine; else nothing happens."""
+        if at_hand(self._model, self._revision) is not None:
+            self._prepared(NoProgress())
+
+    def _prepared(self, progress: Progress) -> Ready:
+        with self._lock:
+            if self._ready is None:
+                self._ready = self._made_ready(progress)
+            return self._ready
+
+    @abstractmethod
+    def _made_ready(self, progress: Progress) -> Ready:
+        """What is read besides the weights, once; sets the final ``identity``."""
+
+
+_GATED = (
+    "Its makers give it to those who accept their licence: accept it on the model's page of the hub, then "
+    "log in with `hf auth login` or set HF_TOKEN. Or name a model that is free, such as qwen2.5-7b, or a "
+    "folder that holds one."
+)
+_HINT = f"{NETWORK}, or name a folder that holds the model."
+
+_VISION = "looks and describes (qwen2-vl)"
+_TEXT = "writes the lines (llama3)"
+_QWEN = "Qwen team, Alibaba"
+_LLAMA_8B = 16_060_522_496
+"""Bytes of all Llama models of 8 billion parameters in bfloat16."""
+
+
+def _looks(name: str, repo: str, size: int) -> HubModel:
+    return HubModel(name, repo, size, _VISION, "Apache-2.0", _QWEN, WANTED_WITH_WORDS, _HINT)
+
+
+def _writes(
+    name: str, repo: str, size: int, licence: str = "Apache-2.0", credit: str = _QWEN, hint: str = _HINT
+) -> HubModel:
+    return HubModel(name, repo, size, _TEXT, licence, credit, WANTED_WITH_WORDS, hint)
+
+
+MODELS: dict[str, HubModel] = {
+    model.name: model
+    for model in (
+        _looks("qwen2-vl-7b", "Qwen/Qwen2-VL-7B-Instruct", 16_582_751_232),
+        _looks("qwen2-vl-2b", "Qwen/Qwen2-VL-2B-Instruct", 4_417_971_200),
+        _looks("qwen2.5-vl-7b", "Qwen/Qwen2.5-VL-7B-Instruct", 16_584_333_312),
+        _looks("qwen3-vl-8b", "Qwen/Qwen3-VL-8B-Instruct", 17_534_247_392),
+        _looks("qwen3-vl-4b", "Qwen/Qwen3-VL-4B-Instruct", 8_875_631_616),
+        _writes("llama3-8b", "meta-llama/Meta-Llama-3-8B-Instruct", _LLAMA_8B, "Llama 3", "Meta AI", _GATED),
+        _writes("llama3.1-8b", "meta-llama/Llama-3.1-8B-Instruct", _LLAMA_8B, "Llama 3.1", "Meta AI", _GATED),
+        _writes(
+            "llama3.2-3b", "meta-llama/Llama-3.2-3B-Instruct", 6_425_499_648, "Llama 3.2", "Meta AI", _GATED
+        ),
+        _writes("qwen2.5-7b", "Qwen/Qwen2.5-7B-Instruct", 15_231_233_024),
+        _writes("qwen3-8b", "Qwen/Qwen3-8B", 16_381_470_720),
+    )
+}
+"""The published models that have short names here. Bytes are those of bfloat16."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlace:
+    """A model that is on this machine. ``label`` and ``revision`` say which it is, and name no path.
+
+    ``folder`` holds its configuration, words and weights; ``gguf`` is the file in it where it is a GGUF.
+    ``revision`` is the hub's commit, the hash of the manifest, or a fingerprint, see `fingerprint`.
+    """
+
+    folder: Path
+    label: str
+    revision: str
+    gguf: str | None = None
+
+
+def resolve(model: str, revision: str | None = None, progress: Progress | None = None) -> ModelPlace:
+    """The place of ``model``, fetched first if it is not here.
+
+    ``model``: a short name, a name of the manifest, a folder, a ``.gguf`` file, or ``owner/name`` on the
+    hub, looked at in this order. ``revision`` is the hub's. Raises WeightsError for a name that is none,
+    and for a model that cannot be had, with what to do about it.
+    """
+    if (entry := _in_manifest(model)) is not None:
+        return _of_manifest(entry, weights_file(entry.name, progress))
+    if (place := _on_disk(model)) is not None:
+        return place
+    repo, hint = _repository(model)
+    folder = model_folder(repo, revision, progress, wanted=WANTED_WITH_WORDS, hint=hint)
+    return ModelPlace(folder, repo, folder.name)
+
+
+def at_hand(model: str, revision: str | None = None) -> ModelPlace | None:
+    """As `resolve`, but None where the model would have to be fetched. Touches no network."""
+    if (entry := _in_manifest(model)) is not None:
+        return _of_manifest(entry, entry.path) if entry.path.is_file() else None
+    if (place := _on_disk(model)) is not None:
+        return place
+    repo, _ = _repository(model)
+    folder = cached(repo, revision)
+    return None if folder is None else ModelPlace(folder, repo, folder.name)
+
+
+def to_fetch(model: str, revision: str | None = None) -> HubModel | None:
+    """The published model that `resolve` would fetch; None where it is here or its size is not known."""
+    if at_hand(model, revision) is not None:
+        return None
+    return MODELS.get(model) or next((known for known in MODELS.values() if known.repo == model), None)
+
+
+def label_of(model: str) -> str:
+    """What the model is called in records, be it here or not; never a path.
+
+    >>> label_of("llama3-8b")
+    'meta-llama/Meta-Llama-3-8B-Instruct'
+    """
+    if (entry := _in_manifest(model)) is not None:
+        return entry.name
+    path = Path(model).expanduser()
+    if model not in MODELS and path.exists():
+        return path.resolve().name
+    return _repository(model)[0]
+
+
+_WORDS = (".json", ".jinja", ".model", ".txt")
+"""How the files of a model folder end that are small and change its answers."""
+_REPO = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def _in_manifest(model: str) -> Weights | None:
+    if model in MODELS:
+        return None
+    entry = manifest().get(model)
+    return entry if entry is not None and entry.file.endswith(".gguf") else None
+
+
+def _of_manifest(entry: Weights, path: Path) -> ModelPlace:
+    return ModelPlace(path.parent, entry.name, f"sha256:{entry.sha256[:16]}", path.name)
+
+
+def _on_disk(model: str) -> ModelPlace | None:
+    """The place of a folder or file; None where ``model`` is no path of this machine."""
+    path = Path(model).expanduser()
+    if model in MODELS or not path.exists():
+        return None
+    path = path.resolve()
+    if path.is_file():
+        return _of_file(path, model)
+    if not is_model_folder(path):
+        raise WeightsError(
+            f"The folder {model} holds no whole model: config.json and all of its safetensors are needed.",
+            "Give the folder that save_pretrained of transformers wrote, or that of a model's repository.",
+        )
+    return ModelPlace(path, path.name, fingerprint(_small_files(path), weight_files(path)))
+
+
+def _of_file(path: Path, model: str) -> ModelPlace:
+    if path.suffix != ".gguf":
+        raise WeightsError(
+            f"{model} is neither a model's folder nor a GGUF file.",
+            "Name the folder that holds the model, or a file that ends in .gguf.",
+        )
+    return ModelPlace(path.parent, path.name, fingerprint((), (path,)), path.name)
+
+
+def _small_files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _WORDS and path.is_file():
+            yield path
+
+
+def _repository(model: str) -> tuple[str, str]:
+    """The repository on the hub, and what to do where it cannot be had."""
+    if model in MODELS:
+        return MODELS[model].repo, MODELS[model].hint
+    by_repo = {known.repo: known for known in MODELS.values()}
+    if model in by_repo:
+        return model, by_repo[model].hint
+    if _REPO.fullmatch(model):
+        return model, f"Check the name; if its makers want their licence accepted first: {_GATED} {_HINT}"
+    names = [*MODELS, *(name for name, entry in manifest().items() if entry.file.endswith(".gguf"))]
+    near = difflib.get_close_matches(model, names, n=1)
+    raise WeightsError(
+        f"There is no model called {model!r}.",
+        f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(names)}; a repository of the hub "
+        "(owner/name), a folder, or a .gguf file.",
+    )
+
+
+ROOM = 1.2
+"""Bytes of memory for a byte of weights: frames and answers come on top."""
+BEARABLE = 10e9
+"""Bytes of weights up to which a model is fetched for a machine without a GPU, where larger ones take
+minutes for an answer (compute.device = cpu asks for it all the same)."""
+_SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
+"""Bytes of a quantised weight for each byte of a published one, on average, with what stays whole."""
+_PACKAGES = ("torch", "transformers")
+
+
+def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None:
+    """Refuse ``models``, which would have to be fetched, where this machine cannot run them.
+
+    They are loaded one after the other, so the largest counts. ``instead`` begins the hint. Raises
+    EngineError that says all that is missing.
+    """
+    models = list(dict.fromkeys(models))
+    if not models or not (lacking := [*_packages(), *_memory(models, config), *_disk(models)]):
+        return
+    names = " and ".join(model.repo for model in models)
+    size = sum(model.bytes for model in models)
+    raise EngineError(
+        f"This machine cannot run {names}. Missing: {'; '.join(lacking)}. "
+        f"Nothing was fetched; it would have been {_gb(size)}.",
+        f"{instead} A smaller model can be named, and compute.device=cpu does without a GPU, "
+        "minutes for each answer (docs/engines.md).",
+    )
+
+
+def _packages() -> list[str]:
+    absent = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    return [f'{" and ".join(absent)} (pip install "shotad[models]")'] if absent else []
+
+
+def _memory(models: Sequence[HubModel], config: Config) -> list[str]:
+    """The GPU that is missing or too small; of a machine that is to do without, its memory."""
+    largest = max(model.bytes for model in models)
+    wanted = int(largest * ROOM * _SHARE[config.local.quantise])
+    device, there = config.compute.device, gpu_memory()
+    if device not in ("auto", "cpu"):
+        # One that is named and not there is told by torch.
+        return []
+    if device == "cpu" or (device == "auto" and there == 0 and largest <= BEARABLE):
+        have = memory_total()
+        short = have is not None and have < largest * ROOM
+        return [f"{_gb(int(largest * ROOM))} of memory (there are {_gb(have)})"] if short and have else []
+    if there is None or there >= wanted:
+        return []
+    return [f"a GPU with {_gb(wanted)} of memory ({f'there are {_gb(there)}' if there else 'there is none'})"]
+
+
+def _disk(models: Sequence[HubModel]) -> list[str]:
+    place, size = cache_place(), sum(model.bytes for model in models)
+    free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
+    return [f"{_gb(size)} of disk below {place} ({_gb(free)} are free)"] if free < size else []
+
+
+def _gb(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"

@@ -1,0 +1,365 @@
+"""What Qwen's vision-language models are given: frames as one video or as stills, words around them.
+
+Nothing of transformers' processors is used, so that torchvision is never needed. What they do is kept:
+
+- Qwen2-VL gets no times; temporal patches are numbered.
+- Qwen2.5-VL gets one figure, the seconds between two temporal patches. Uneven frames have no such figure:
+  it is the mean over the clip, which keeps the clip's length right.
+- Qwen3-VL and Qwen3.5 read times in words before each temporal patch, the mean of its frames' moments. Uneven
+  frames are no difficulty: the words give the moments at which they really stand, from the clip's first
+  frame. The block stands in place of the template's own marks, as in the processor of the models' authors
+  (transformers 4.57) and in vLLM; transformers 5.10 and later leave those marks around the block.
+
+Frames as Qwen's vision towers read them, in numpy: no torchvision, no torch.
+
+The arithmetic is that of transformers' ``Qwen2VLVideoProcessor``, ``Qwen3VLVideoProcessor`` and
+``Qwen2VLImageProcessor`` (Apache-2.0, The Qwen team and The HuggingFace Inc. team): sides rounded to whole
+merged patches, values normalised, each patch of two frames one row, the rows of a merged square together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import FrameSettings, Request
+from shotad.engines.local_chat import Refused
+from shotad.engines.local_vision_stills import Template, turns
+from shotad.film import fit
+
+Times = Literal["none", "interval", "words"]
+
+FAMILY: dict[str, Times] = {
+    "qwen2_vl": "none",
+    "qwen2_5_vl": "interval",
+    "qwen3_vl": "words",
+    "qwen3_vl_moe": "words",
+    "qwen3_5": "words",
+    "qwen3_5_moe": "words",
+}
+"""Model types whose frames are prepared here, and how they are told of time."""
+
+START, END = "<|vision_start|>", "<|vision_end|>"
+VIDEO, IMAGE = "<|video_pad|>", "<|image_pad|>"
+
+
+@dataclass(frozen=True, slots=True)
+class QwenWords:
+    """Words and frames of a model of the family, made ready for it. ``pad`` fills rows up."""
+
+    template: Template
+    times: Times
+    rules: PatchRules
+    bounds: Bounds
+    as_video: bool
+    pad: int
+
+    def size(self, width: int, height: int) -> tuple[int, int]:
+        """Width and height at which the model sees a frame."""
+        return self.bounds.size(width, height, self.rules)
+
+    def image_tokens(self, width: int, height: int, frames: int) -> int:
+        """Tokens of a clip, without the marks and times around them."""
+        wide, high = self.size(width, height)
+        if self.as_video:
+            return tokens_in(grid_of(wide, high, frames, self.rules), self.rules)
+        return frames * tokens_in((1, high // self.rules.patch, wide // self.rules.patch), self.rules)
+
+    def length(self, request: Request) -> int:
+        """Tokens of a request's prompt, frames included."""
+        return len(self.tokens(request))
+
+    def inputs(self, requests: Sequence[Request]) -> dict[str, Any]:
+        """All that the model is given, padded on the left; tensors, but for `second_per_grid_ts`, a list."""
+        import torch
+
+        from shotad.engines.local_answers import padded
+
+        words = padded([self.tokens(request) for request in requests], self.pad)
+        found = {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
+        return {
+            **words,
+            "mm_token_type_ids": self._kinds(words["input_ids"]),
+            **found,
+            **self._intervals(requests),
+        }
+
+    def prompt(self, request: Request) -> str:
+        """The prompt with one mark for the video, or one for each still. Raises Refused."""
+        kind, mark = ("video", VIDEO) if self.as_video else ("image", IMAGE)
+        clip = request.clip
+        shown = 0 if clip is None else 1 if self.as_video else len(clip)
+        prompt = self.template.prompt(turns(request, kind, shown))
+        if prompt.count(mark) != shown:
+            raise Refused(f"the chat template of {self.template.label} has no place for {kind}s")
+        return prompt
+
+    def tokens(self, request: Request) -> list[int]:
+        """The tokens of a request's prompt, a placeholder for each that a frame takes."""
+        prompt, clip = self.prompt(request), request.clip
+        if clip is not None:
+            size = self.size(clip.images.shape[2], clip.images.shape[1])
+            prompt = self._filled(prompt, grid_of(*size, len(clip), self.rules), clip.seconds)
+        return self.template.ids(prompt)
+
+    def arrays(self, requests: Sequence[Request]) -> dict[str, npt.NDArray[Any]]:
+        """Pixels and grids of the requests that have a clip, one after the other.
+
+        ``pixel_values_videos`` is ``float32[patches, values]`` and ``video_grid_thw`` ``int64[clips, 3]``;
+        ``pixel_values`` and ``image_grid_thw`` where frames are stills.
+        """
+        clips = [request.clip for request in requests if request.clip is not None]
+        if not clips:
+            return {}
+        sizes = [self.size(clip.images.shape[2], clip.images.shape[1]) for clip in clips]
+        if not self.as_video:
+            stills = [
+                image_patches(image, size, self.rules)
+                for clip, size in zip(clips, sizes, strict=True)
+                for image in clip.images
+            ]
+            return _joined(stills, "pixel_values", "image_grid_thw")
+        videos = [
+            video_patches(clip.images, size, self.rules) for clip, size in zip(clips, sizes, strict=True)
+        ]
+        return _joined(videos, "pixel_values_videos", "video_grid_thw")
+
+    def _intervals(self, requests: Sequence[Request]) -> dict[str, list[float]]:
+        """As a list, for tensors with a fraction are rounded to the model's precision."""
+        clips = [request.clip for request in requests if request.clip is not None]
+        if self.times != "interval" or not self.as_video or not clips:
+            return {}
+        return {"second_per_grid_ts": [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]}
+
+    def _kinds(self, ids: Any) -> Any:
+        """What kind each token is: 0 words, 1 stills, 2 video."""
+        one, two = (self.template.tokenizer.convert_tokens_to_ids(mark) for mark in (IMAGE, VIDEO))
+        return (ids == one).long() + 2 * (ids == two).long()
+
+    def _filled(self, prompt: str, grid: Grid, seconds: npt.NDArray[np.float64]) -> str:
+        if not self.as_video:
+            still = tokens_in((1, *grid[1:]), self.rules)
+            return prompt.replace(IMAGE, IMAGE * still)
+        if self.times != "words":
+            return prompt.replace(VIDEO, VIDEO * tokens_in(grid, self.rules))
+        one = VIDEO * tokens_in((1, *grid[1:]), self.rules)
+        moments = patch_seconds(seconds, self.rules.depth)
+        block = "".join(f"<{moment:.1f} seconds>{START}{one}{END}" for moment in moments)
+        whole = f"{START}{VIDEO}{END}"
+        return prompt.replace(whole if whole in prompt else VIDEO, block)
+
+
+def seconds_per_patch(seconds: npt.NDArray[np.float64], depth: int) -> float:
+    """Seconds from one temporal patch to the next, the mean over the clip.
+
+    >>> seconds_per_patch(np.array([7.0, 7.5, 9.0]), 2)
+    2.0
+
+    One frame, or frames of one moment, count as frames a 24th of a second apart.
+    """
+    span = float(seconds[-1] - seconds[0])
+    return depth * (span / (len(seconds) - 1) if span > 0 else 1 / 24)
+
+
+def patch_seconds(seconds: npt.NDArray[np.float64], depth: int) -> list[float]:
+    """The moment of each temporal patch from the clip's first frame: the mean of its first and last frame.
+
+    >>> patch_seconds(np.array([7.0, 8.0, 11.0]), 2)
+    [0.5, 4.0]
+    """
+    moments = (seconds - seconds[0]).tolist()
+    moments += moments[-1:] * (-len(moments) % depth)
+    return [(moments[i] + moments[i + depth - 1]) / 2 for i in range(0, len(moments), depth)]
+
+
+def qwen_rules(settings: Mapping[str, Any], vision: Any) -> PatchRules:
+    """The rules of a model: its processor's settings; where these are silent, its vision config's."""
+    known = {
+        "patch_size": getattr(vision, "patch_size", None),
+        "merge_size": getattr(vision, "spatial_merge_size", None),
+        "temporal_patch_size": getattr(vision, "temporal_patch_size", None),
+    }
+    return PatchRules.of({**{k: v for k, v in known.items() if v is not None}, **settings})
+
+
+def _joined(parts: Sequence[Patches], pixels: str, grids: str) -> dict[str, npt.NDArray[Any]]:
+    return {
+        pixels: np.concatenate([part.values for part in parts]),
+        grids: np.array([part.grid for part in parts], np.int64),
+    }
+
+
+Grid = tuple[int, int, int]
+"""Patches in time, from top to bottom, from left to right."""
+
+_CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
+_CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
+
+
+@dataclass(frozen=True, slots=True)
+class PatchRules:
+    """How a model's frames are cut. The defaults are Qwen2-VL's.
+
+    ``patch`` is a patch's side in pixels, ``merge`` x ``merge`` patches become one token, ``depth`` frames
+    stand in one patch; ``mean`` and ``std`` are those of red, green and blue after ``rescale``.
+    """
+
+    patch: int = 14
+    merge: int = 2
+    depth: int = 2
+    mean: tuple[float, float, float] = _CLIP_MEAN
+    std: tuple[float, float, float] = _CLIP_STD
+    rescale: float = 1 / 255
+
+    def __post_init__(self) -> None:
+        if min(self.patch, self.merge, self.depth) < 1:
+            raise ValueError(f"patches have a side, a merge and a depth of 1 at least, got {self}")
+        if len(self.mean) != 3 or len(self.std) != 3 or min(self.std) <= 0:
+            raise ValueError(f"frames have three channels, got mean {self.mean} and std {self.std}")
+
+    @property
+    def factor(self) -> int:
+        """Pixels: the sides of a frame are whole multiples of it."""
+        return self.patch * self.merge
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> PatchRules:
+        """The rules in a processor's settings, as they stand in its JSON file.
+
+        >>> PatchRules.of({"patch_size": 16, "merge_size": 2, "image_mean": [0.5, 0.5, 0.5]}).factor
+        32
+        """
+        norm = settings.get("do_normalize", True)
+        return cls(
+            patch=int(settings.get("patch_size", 14)),
+            merge=int(settings.get("merge_size", 2)),
+            depth=int(settings.get("temporal_patch_size", 2)),
+            mean=_three(settings.get("image_mean", _CLIP_MEAN) if norm else 0.0),
+            std=_three(settings.get("image_std", _CLIP_STD) if norm else 1.0),
+            rescale=float(settings.get("rescale_factor", 1 / 255))
+            if settings.get("do_rescale", True)
+            else 1.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """``values`` is ``float32[t * h * w, 3 * depth * patch * patch]``, ``grid`` its (t, h, w)."""
+
+    values: npt.NDArray[np.float32]
+    grid: Grid
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or len(self.values) != math.prod(self.grid):
+            raise ValueError(
+                f"a grid of {self.grid} has {math.prod(self.grid)} patches, got {self.values.shape}"
+            )
+
+
+def smart_size(
+    width: int, height: int, factor: int, min_pixels: int = 0, max_pixels: float = math.inf
+) -> tuple[int, int]:
+    """Width and height, multiples of ``factor``, within the bounds on pixels, nearest to the given shape.
+
+    A frame that has them already keeps its size.
+
+    >>> smart_size(504, 280, 28, 100352, 151200), smart_size(504, 280, 32, 100352, 151200)
+    ((504, 280), (512, 288))
+
+    Raises ValueError for a frame more than 200 times as long as broad, as the published processors do.
+    """
+    if min(width, height) < 1 or max(width, height) > 200 * min(width, height):
+        raise ValueError(f"a frame of {width} x {height} is more than 200 times as long as broad")
+    wide, high = (round(side / factor) * factor for side in (width, height))
+    if wide * high > max_pixels:
+        scale = math.sqrt(width * height / max_pixels)
+        wide, high = (max(factor, math.floor(side / scale / factor) * factor) for side in (width, height))
+    elif wide * high < max(min_pixels, 1):
+        scale = math.sqrt(max(min_pixels, 1) / (width * height))
+        wide, high = (math.ceil(side * scale / factor) * factor for side in (width, height))
+    return wide, high
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Pixels that a frame may have. None: no bound."""
+
+    min_pixels: int | None = None
+    max_pixels: int | None = None
+
+    def size(self, width: int, height: int, rules: PatchRules) -> tuple[int, int]:
+        """Width and height at which a model with these rules sees a frame, see `smart_size`."""
+        return smart_size(width, height, rules.factor, self.min_pixels or 0, self.max_pixels or math.inf)
+
+
+def bounds_of(settings: FrameSettings) -> Bounds:
+    """The settings' bounds; none where these give the short side's length."""
+    if settings.short_side is not None:
+        return Bounds()
+    return Bounds(settings.min_pixels, settings.max_pixels)
+
+
+def grid_of(width: int, height: int, frames: int, rules: PatchRules) -> Grid:
+    """The grid of ``frames`` frames whose sides are whole multiples of the factor.
+
+    >>> grid_of(504, 280, 32, PatchRules())
+    (16, 20, 36)
+    """
+    return math.ceil(frames / rules.depth), height // rules.patch, width // rules.patch
+
+
+def tokens_in(grid: Grid, rules: PatchRules) -> int:
+    """How many tokens the language model gets for a grid.
+
+    >>> tokens_in((16, 20, 36), PatchRules())
+    2880
+    """
+    return math.prod(grid) // rules.merge**2
+
+
+def video_patches(images: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules) -> Patches:
+    """``uint8[n, H, W, 3]`` as one video of frames of ``size`` (width, height).
+
+    The last frame is repeated until the number is a multiple of the rules' depth.
+    """
+    fitted = _fitted(images, size)
+    short = -len(fitted) % rules.depth
+    if short:
+        fitted = np.concatenate([fitted, np.repeat(fitted[-1:], short, axis=0)])
+    return _cut(fitted, rules)
+
+
+def image_patches(image: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules) -> Patches:
+    """``uint8[H, W, 3]`` as a still: the same picture fills the depth of its patches."""
+    return _cut(np.repeat(_fitted(image[None], size), rules.depth, axis=0), rules)
+
+
+def _fitted(images: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    return images if images.shape[2:0:-1] == size else fit(images, size)
+
+
+def _cut(images: npt.NDArray[np.uint8], rules: PatchRules) -> Patches:
+    n, height, width, _ = images.shape
+    t, h, w = grid = grid_of(width, height, n, rules)
+    m, p = rules.merge, rules.patch
+    split = images.reshape(t, rules.depth, h // m, m, p, w // m, m, p, 3)
+    # Moved as bytes, and normalised after: a quarter of the traffic, and the same values.
+    rows = split.transpose(0, 2, 5, 3, 6, 8, 1, 4, 7).reshape(t * h * w, 3, rules.depth * p * p)
+    mean, std = (
+        (np.array(values, np.float32) / np.float32(rules.rescale)).reshape(1, 3, 1)
+        for values in (rules.mean, rules.std)
+    )
+    values = rows.astype(np.float32)
+    values -= mean
+    values /= std
+    return Patches(values.reshape(t * h * w, -1), grid)
+
+
+def _three(value: Any) -> tuple[float, float, float]:
+    red, green, blue = value if isinstance(value, list | tuple) else (value,) * 3
+    return float(red), float(green), float(blue)

@@ -1,0 +1,336 @@
+"""The embedded Stage II: one AD sentence from measured facts, by a small grammar, without a model.
+
+What it says was measured; what it does not know it does not say. Behind a Stage I that writes prose instead
+of measuring, it takes the most telling sentence of that prose and rewrites nothing: what it says is a
+beginning or an end of a sentence that the model wrote, shortened at clause ends only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
+from shotad.engines.narrator_phrases import Statement
+from shotad.engines.narrator_sentence import Line, Memory, Timing, lines, plans
+from shotad.engines.narrator_statements import Findings, find_statements
+from shotad.engines.narrator_words import capital, spoken_words, without_names
+from shotad.script import check_line
+
+_STEP = re.compile(r"^[^\S\n]*+(?:#++\s*+)?\**+(\d)[.)]\s*+\**([^:*\n]{2,60}?)\**\s*:\**[ \t]*", re.MULTILINE)
+_WANTED = ("actions", "interactions", "main characters")
+"""Steps of the template by how much an AD sentence owes them; others come after these."""
+_SENTENCE = re.compile(r"(?<=[.!?])[\"”']?\s+(?=[\"“A-Z\[])")
+_ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs)\.$")
+_SHOTS = r"\[?\bshots?\s+\d+(?:\s*(?:,|and|to|[-–])\s*(?:shots?\s+)?\d+)*\b\]?"
+_LABEL = re.compile(
+    rf"^(?:[-*•\s]+|\[{_SHOTS}\]|{_SHOTS}\s*[:,–-]|\[{_SHOTS[3:]}|(?:in|during|throughout)\s+{_SHOTS},?)+\s*",
+    re.IGNORECASE,
+)
+_MENTION = re.compile(
+    rf"(?:,|(?<![\s,]))\s+\(?(?:in|during|throughout|of)\s+{_SHOTS}\)?(?=[\s,.;])|(?:(?<!\s)\s+)?\({_SHOTS}\)",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"^([A-Z][\w'’ -]{1,30}):\s+(?=([a-z]?))")
+"""A list entry such as "Anna: walks to the door." or "Anna: She walks to the door."."""
+_CLAUSE_END = re.compile(
+    r"[,;]\s+|(?<!\s)\s+[–—]\s+"
+    r"|(?<!\s)\s+(?=(?:while|as|before|after|until|then|and then|because|so that|when)\s)"
+)
+_ASIDE = re.compile(r"^((?:\S+ ){0,3}\S+), (?:\w+(?:ing|ed|n)|who|which|whose|with|in|now|still)\b[^,]*, ")
+"""A subject with an aside between commas: "The woman, holding a phone, walks away."."""
+_FEWEST = 3
+"""Words below which a beginning is no sentence."""
+_OPENERS = frozenset(
+    {
+        *("in", "on", "at", "as", "while", "when", "after", "before", "inside", "outside", "with"),
+        *("from", "under", "behind", "near", "beside", "through", "during", "once", "meanwhile"),
+    }
+)
+"""A first word that promises a main clause still to come."""
+_DANGLING = frozenset(
+    {
+        *("and", "or", "but", "then", "as", "while", "who", "which", "that", "the", "a", "an", "to"),
+        *("of", "with", "in", "on", "at", "by", "for", "from", "into", "both", "also", "is", "are"),
+    }
+)
+
+
+def sentences(description: str) -> Iterator[str]:
+    """The sentences of a description, those about actions first, without labels and markup."""
+    for passage in _passages(description):
+        for sentence in _split(passage):
+            stripped = _plain(sentence)
+            if stripped:
+                yield capital(stripped)
+
+
+def shortened(sentence: str, budget: int | None) -> Iterator[str]:
+    """The sentence, then ever shorter ones that end where one of its clauses ends, within the budget."""
+    whole = sentence.rstrip(" ,;:")
+    if _ASIDE.match(whole):
+        yield from _within([whole], budget)
+        whole = _ASIDE.sub(r"\1 ", whole)
+    ends = [match.start() for match in _CLAUSE_END.finditer(whole)]
+    first = whole.split(" ", 1)[0].lower()
+    heads = [whole, *(whole[:end] for end in reversed(ends))]
+    if first in _OPENERS:
+        opened = re.search(r",\s+", whole)
+        heads = [whole, whole[opened.end() :]] if opened else [whole]
+        heads += [heads[-1][: m.start()] for m in reversed(list(_CLAUSE_END.finditer(heads[-1])))]
+    yield from _within(heads, budget)
+
+
+def _within(heads: Sequence[str], budget: int | None) -> Iterator[str]:
+    for head in heads:
+        line = _closed(head, 2 if head is heads[0] else _FEWEST)
+        if line and (budget is None or spoken_words(line) <= budget):
+            yield line
+
+
+def _plain(sentence: str) -> str:
+    """The sentence without markup, labels of shots and names of list entries."""
+    text = re.sub(r"[*_`#]+", "", sentence).strip()
+    text = _MENTION.sub("", _LABEL.sub("", text)).strip()
+    entry = _SPEAKER.match(text)
+    if not entry:
+        return text
+    return f"{entry[1]} {text[entry.end() :]}" if entry[2] else text[entry.end() :]
+
+
+def _passages(description: str) -> list[str]:
+    steps = list(_STEP.finditer(description))
+    if not steps:
+        return [" ".join(re.sub(r"^\s*Description:\s*", "", description).split())]
+    ends = [*(step.start() for step in steps[1:]), len(description)]
+    found = [
+        (step[2].strip().lower(), description[step.end() : end])
+        for step, end in zip(steps, ends, strict=True)
+    ]
+    rank = {head: at for at, head in enumerate(_WANTED)}
+    found.sort(key=lambda pair: rank.get(pair[0], len(_WANTED)))
+    return [text.split("\n\n")[0] for _, text in found]
+
+
+def _split(passage: str) -> Iterator[str]:
+    for line in passage.splitlines():
+        start = 0
+        text = " ".join(line.split())
+        for match in _SENTENCE.finditer(text):
+            if not _ABBREVIATION.search(text[: match.start()]):
+                yield text[start : match.end()].strip()
+                start = match.end()
+        if text[start:].strip():
+            yield text[start:].strip()
+
+
+def _closed(head: str, fewest: int) -> str:
+    """The head as a sentence with a full stop; empty where it is none or breaks a quotation."""
+    body = head.rstrip(" ,;:–—")
+    tokens = body.split()
+    if len(tokens) < fewest or tokens[-1].lower() in _DANGLING or body.count('"') % 2:
+        return ""
+    if body.count("(") != body.count(")") or (tokens[0].lower() in _OPENERS and "," not in body):
+        return ""
+    return capital(body if re.search(r"[.!?…][\"”']?$", body) else f"{body}.")
+
+
+REVISION = "3"
+"""Raise it with every change to the grammar that changes a line: records depend on it."""
+SURE = 0.5
+"""Facts less sure than this are not said: they are as likely wrong as right."""
+LEAST_WORTH = 20.0
+"""Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
+STATEMENTS = 3
+"""Statements that one sentence may join; with four it is not followed by ear."""
+_UNLIMITED = 60
+"""Words to plan for where a request sets no budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The lines of an answer and, where there are none, why."""
+
+    lines: tuple[Line, ...]
+    findings: Findings = field(default_factory=lambda: Findings(()))
+    reason: str = ""
+
+
+class Narrator:
+    """Composes sentences in English from the observer's facts; the same request gets the same answer."""
+
+    def __init__(self, settings: Config) -> None:
+        if settings.language.split("-")[0] != "en":
+            raise EngineError(
+                f"The embedded narrator writes English, not language = {settings.language!r}.",
+                "Describe in English, then let a language model translate the track: shotad translate FILM "
+                f"--to {settings.language}. Or choose another engine, as --engine openai.",
+            )
+        known = key_of(settings.narrator, settings.slots.seconds_per_word)
+        self.identity = Identity("narrator", "grammar", f"{REVISION}-{known}")
+        self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)
+        self._settings = settings.narrator
+        self._pace = settings.slots.seconds_per_word
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order."""
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: Request) -> Reply:
+        names = _names(request)
+        try:
+            told = self._tell(request, max(len(names), 1))
+        except (KeyError, TypeError, ValueError) as error:
+            return Reply("", "error", error=f"The facts cannot be read: {type(error).__name__}: {error}")
+        texts = [line.text for line in told.lines]
+        usage = Usage(tokens_out=sum(len(text.split()) for text in texts))
+        if not texts:
+            return Reply("", "silent", notes=_notes(told))
+        if not names:
+            return Reply(texts[0], usage=usage, notes=_notes(told))
+        answer = dict(zip(names, [*texts, *[""] * (len(names) - len(texts))], strict=True))
+        return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=_notes(told))
+
+    def _tell(self, request: Request, number: int) -> _Told:
+        if "current" not in request.notes:
+            return _quote_description(request, number)
+        facts = Facts.from_json(request.notes)
+        memory = _memory(request, facts)
+        room = _UNLIMITED if request.budget is None else request.budget
+        timing = _timing(request, self._pace)
+        findings = find_statements(facts, memory, room, SURE, timing)
+        able = [s for s in findings.statements if s.worth >= LEAST_WORTH]
+        found = self._lines(able, memory, request, timing, number)
+        if not found and self._settings.always:
+            able = list(findings.statements)
+            found = self._lines(able, memory, request, timing, 1, again=True)
+        if found:
+            return _Told(tuple(found), findings)
+        late = timing is not None and self._lines(able, memory, request, None, 1)
+        reason = _LATE if late else _silence(findings, able, memory, request)
+        return _Told((), findings, reason)
+
+    def _lines(
+        self,
+        able: Sequence[Statement],
+        memory: Memory,
+        request: Request,
+        timing: Timing | None,
+        number: int,
+        *,
+        again: bool = False,
+    ) -> list[Line]:
+        """As many different lines as are wanted, or can be made in time. ``again``: they may copy an earlier
+        one."""
+        found: list[Line] = []
+        for group in _groups(able, STATEMENTS, number):
+            made = lines(group, memory, request.budget)
+            in_time = (line for line in made if timing is None or timing.allows(line))
+            line = next((line for line in in_time if _fit(line, request, again=again)), None)
+            if line and all(line.text != other.text for other in found):
+                found.append(line)
+            if len(found) == number:
+                break
+        return found
+
+
+_LATE = "what there is to tell comes too late in the slot for a line"
+
+
+def _timing(request: Request, pace: float) -> Timing | None:
+    """When lines can be spoken; None where the slot is not known."""
+    scene = request.scene
+    if scene is None:
+        return None
+    starts = {number: piece.clipped.start for number, piece in enumerate(scene.context)}
+    return Timing(scene.slot, pace, starts)
+
+
+def _names(request: Request) -> list[str]:
+    """The fields that the answer must have as JSON; none for plain text."""
+    return list((request.schema or {}).get("properties", {}))
+
+
+def _memory(request: Request, facts: Facts) -> Memory:
+    """The last lines, and who can be meant in them."""
+    scene = request.scene
+    cast = scene.presence.cast if scene else ()
+    known = {name.id: name for fact in facts.people for name in fact.names}
+    known |= {c.id: Named(c.id, c.called, c.pronoun, c.named) for c in cast if c.called and c.id not in known}
+    spoken = scene is not None and any(speech.start < scene.slot.start for speech in scene.speech)
+    return Memory(request.history, request.seed, tuple(known.values()), cast, spoken)
+
+
+def _fit(line: Line, request: Request, *, again: bool = False) -> bool:
+    """True where no rule is broken; a name that looks like an ordinary word breaks none. ``again``: a copy of
+    an earlier line breaks none either."""
+    names = [name for statement in line.statements for name in statement.names]
+    words = check_line(without_names(line.text, names))
+    copies = not again and any(f.rule == "L9" for f in check_line(line.text, previous=request.history))
+    return not words and not copies
+
+
+def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:
+    """Statements to make a sentence of, the best first; for several candidates each alone comes early."""
+    groups = list(plans(able, most))
+    if number > 1:
+        alone = [group for group in groups if len(group) == 1]
+        groups = [*groups[:1], *alone, *groups[1:]]
+    seen: set[frozenset[Statement]] = set()
+    for group in groups:
+        if frozenset(group) not in seen:
+            seen.add(frozenset(group))
+            yield group
+
+
+def _quote_description(request: Request, number: int) -> _Told:
+    """Lines taken from the prose of a Stage I that measured nothing."""
+    prose = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
+    found: list[Line] = []
+    for sentence in sentences(prose):
+        candidates = (Line(text) for text in shortened(sentence, request.budget))
+        line = next((line for line in candidates if _fit(line, request)), None)
+        if line and all(line.text != other.text for other in found):
+            found.append(line)
+        if len(found) == number:
+            break
+    reason = "" if found else "no sentence of the description fits the budget and the guidelines"
+    return _Told(tuple(found), reason=reason)
+
+
+def _silence(findings: Findings, able: Sequence[Statement], memory: Memory, request: Request) -> str:
+    """Why nothing is said, in words for a describer."""
+    if findings.unread:
+        return f"text on screen is not read: {findings.unread[0].reason}"
+    if able:
+        return f"nothing that is new fits into {request.budget} words"
+    if any(memory.lines_since_any(s.clauses) is not None for s in findings.statements):
+        return "what can be said was said in the last lines"
+    if findings.statements:
+        return "what was measured is not worth a line"
+    return "nothing was measured with certainty"
+
+
+def _notes(told: _Told) -> dict[str, Any]:
+    """What each line states, from which shot and how surely; texts that are not read; why silent."""
+    notes: dict[str, Any] = {}
+    if told.reason:
+        notes["reason"] = told.reason
+    if told.lines:
+        notes["said"] = [[_said(statement, after) for statement, after in line.told] for line in told.lines]
+    if told.findings.unread:
+        notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.findings.unread]
+    return notes
+
+
+def _said(statement: Statement, after: int) -> dict[str, Any]:
+    """``since`` and ``until`` are the seconds between which it is to be seen, ``after`` is how many words of
+    the line come before it, ``who`` are the ids of those it names, where it names somebody."""
+    said: dict[str, Any] = {"what": statement.key, "shot": statement.shot, "sure": round(statement.sure, 3)}
+    if statement.since is not None:
+        until = None if statement.until is None else round(statement.until, 3)
+        said |= {"since": round(statement.since, 3), "until": until, "after": after}
+    return {**said, "who": [name.id for name in statement.names]} if statement.names else said

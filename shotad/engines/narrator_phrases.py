@@ -1,0 +1,464 @@
+"""Statements that could be said, and the wordings for people, things, text, light and movement.
+
+Only what the observer measures has words here. Walking, running or standing are not measured: so people
+"move", "come closer", "enter" and "leave". Who was recognised is called by name; all others are nobody's he
+or she.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from shotad.core import FigureFact, LightFact, Named, PeopleFact, TextFact, ThingFact
+from shotad.engines.narrator_words import (
+    CROWD,
+    SEVERAL,
+    Quote,
+    agree,
+    by_pronoun,
+    called_together,
+    counted,
+    face_of,
+    gerund,
+)
+
+WORTH = {
+    "title": 100.0, "sign": 80.0, "credit": 75.0, "credits": 65.0,
+    "enters": 60.0, "passes": 58.0, "leaves": 55.0, "facing": 52.0, "closer": 50.0, "away": 46.0,
+    "people": 46.0, "face": 44.0, "turns": 44.0, "left": 42.0, "right": 42.0, "up": 40.0, "down": 40.0,
+    "looks": 38.0, "person": 34.0, "still": 26.0, "described": 6.0,
+    "named": 8.0, "new": 30.0,
+    "thing": 44.0, "lively": 8.0, "accompanied": 6.0, "figure": 38.0, "figure passes": 42.0, "motion": 25.0,
+    "flash": 32.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
+}  # fmt: skip
+"""What listeners miss most comes first (text that nobody reads, then who does what).
+
+``named`` is added for who has a name, ``new`` besides for a name that the last lines do not have.
+"""
+PRESENT = frozenset({"person", "face", "people", "still"})
+"""That somebody is there, and no more."""
+EVENTS = frozenset(
+    {"enters", "passes", "leaves", "closer", "away", "left", "right", "up", "down", "turns"}
+    | {"figure", "figure passes"}
+)
+"""What somebody does, as against what merely is."""
+START, MIDDLE, END = 0, 1, 2
+"""Phases of a shot: a fade-in comes before all else, a fade-out after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that could be said. ``heads`` is how many people it is about, 0 for none, ``names`` those
+    of them who are known; ``who`` is the same number, or id, for what one person does in several shots;
+    ``near``: of one person hardly more than the face is seen.
+
+    ``shot``, ``phase`` (start, middle or end of the shot) and ``time`` put statements in order;
+    ``time`` is when it holds, in film seconds, None where that was not measured. ``since`` and
+    ``until`` are the seconds between which it is to be seen when told, None where they are not known.
+    """
+
+    key: str
+    shot: int
+    worth: float
+    clauses: tuple[Clause, ...]
+    heads: int = 0
+    near: bool = False
+    who: int | str | None = None
+    names: tuple[Named, ...] = ()
+    phase: int = MIDDLE
+    time: tuple[float, float] | None = None
+    sure: float = 1.0
+    since: float | None = None
+    until: float | None = None
+
+    @property
+    def order(self) -> tuple[int, int, float]:
+        """Film order, as far as it was measured."""
+        return self.shot, self.phase, self.time[0] if self.time else 0.0
+
+    @property
+    def named(self) -> Named | None:
+        """Who a single person is; None for one that is unknown, and for several."""
+        return self.names[0] if self.heads == 1 and self.names else None
+
+    @property
+    def reads(self) -> bool:
+        """True where it reads words aloud."""
+        return any(clause.quotes for clause in self.clauses)
+
+    @property
+    def is_figure(self) -> bool:
+        """True for a mover of unknown kind."""
+        return self.key in ("figure", "figure passes")
+
+    def precedes(self, other: Statement) -> bool:
+        """True where it was measured to be over before the other begins."""
+        if self.shot != other.shot:
+            return self.shot < other.shot
+        return bool(self.time and other.time and self.time[1] <= other.time[0])
+
+    def beside(self, other: Statement) -> bool:
+        """True where both were measured to hold at one time, in one shot."""
+        if self.shot != other.shot or self.time is None or other.time is None:
+            return False
+        return self.time[0] < other.time[1] and other.time[0] < self.time[1]
+
+
+_NAMES = {
+    "tv": "television", "cell phone": "phone", "couch": "sofa", "sports ball": "ball",
+    "dining table": "table", "potted plant": "plant", "hair drier": "hair dryer", "donut": "doughnut",
+    "motorcycle": "motorbike",
+}  # fmt: skip
+"""COCO's names where they are not what one says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One wording of a statement: subject, verb phrase in its base form, and what hangs on them.
+
+    ``detail`` (hair, clothes) follows the subject and may be dropped; so may the adverbials ``where``,
+    most useful first; ``tail`` and ``quotes`` may not.
+    """
+
+    subject: str
+    verb: str
+    many: bool = False
+    where: tuple[str, ...] = ()
+    detail: str = ""
+    tail: str = ""
+    quotes: tuple[Quote, ...] = ()
+    join: str = "and"
+    """How quotes follow each other: "and" at one time, "then" one after the other."""
+
+    @property
+    def core(self) -> str:
+        """Subject and verb, agreeing, without what may be dropped."""
+        return f"{self.subject} {agree(self.verb, self.many)}"
+
+    def body(self, adverbials: int, last: bool) -> str:
+        """The clause with so many of its adverbials at its end; ``last`` closes a final quotation."""
+        subject = [part for part in (self.subject, self.detail) if part]
+        verb = agree(self.verb, self.many)
+        words = " ".join([*subject, verb, *self.where[:adverbials]]).replace(" ,", ",") + self.tail
+        return words if not self.quotes else f"{words}: {self._quoted(last)}"
+
+    def bare(self) -> Clause:
+        """The clause without what may be dropped."""
+        return replace(self, where=(), detail="")
+
+    def another(self, named: bool = False) -> Clause:
+        """The same of a second person, seen beside the first, who was ``named``."""
+        return replace(self, subject="another person" if named else "another", many=False)
+
+    def of_face(self) -> Clause:
+        """The same of a face: whose it is stays open where it may be that of the person told before."""
+        verb = "appear" if self.verb in ("keep still", "stay still") else self.verb
+        return replace(self, subject="a face", verb=verb, detail="", many=False)
+
+    def of_same(self, adjacent: bool) -> Clause:
+        """The same of the person that the sentence is about already: no subject, or "the same person"."""
+        return replace(self, subject="" if adjacent else "the same person", detail="", many=False)
+
+    def going_on(self, named: Named, by_pronoun: bool) -> Clause:
+        """The same without a subject, after one that was a name, or its pronoun."""
+        return replace(self, subject="", many=by_pronoun and named.pronoun == "they")
+
+    def of_pronoun(self, named: Named) -> Clause:
+        """The same with "he" or "his face" where it has the name."""
+        subject = by_pronoun(self.subject, named)
+        return replace(self, subject=subject, many=subject == "they")
+
+    def _quoted(self, last: bool) -> str:
+        *before, final = self.quotes
+        parts = [quote.inside() for quote in before]
+        if self.join == "then":
+            parts = [f'{part[:-1]},"' if part[-2] not in "!?…" else part for part in parts]
+        closing = final.at_end() if last else final.inside()
+        return f" {self.join} ".join([*parts, closing])
+
+
+_LIGHT = {
+    "fade-out": (Clause("everything", "go dark"), Clause("darkness", "fall"), Clause("all", "go dark")),
+    "fade-in": (Clause("the darkness", "lift"), Clause("darkness", "give way to light")),
+    "flash": (Clause("light", "flash"), Clause("a bright light", "flash"), Clause("light", "flare up")),
+    "black": (Clause("everything", "be dark"), Clause("all", "be dark")),
+    "white": (Clause("everything", "be white"),),
+}
+
+
+def thing_noun(fact: ThingFact) -> str:
+    """What one says for a detector's class: "a phone" for cell phone, "two dogs"."""
+    return counted(_NAMES.get(fact.name, fact.name), fact.count)
+
+
+def appear_clauses(
+    nouns: Iterable[str], many: bool, where: tuple[str, ...], named: bool = False
+) -> tuple[Clause, ...]:
+    """ "A person and a dog appear", "there are two boats"; that somebody ``named`` exists is no news."""
+    subject = listed(nouns)
+    appear = Clause(subject, "appear", many, where)
+    if named:
+        return (appear,)
+    return (
+        appear,
+        Clause("there", f"be {subject}", many and not subject.startswith(("a ", "an ")), where),
+    )
+
+
+def listed(nouns: Iterable[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    *before, last = nouns
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: bool) -> tuple[Clause, ...]:
+    """The ways to read words aloud; a text of which only the beginning fits is said to begin so."""
+    one = len(quotes) == 1
+    if appearing:
+        return (Clause("credits", "appear", True, quotes=quotes, join=join),)
+    if one and not quotes[0].whole:
+        return (Clause("a text", "begin", quotes=quotes),)
+    if kind == "sign":
+        return (Clause("a sign" if one else "signs", "read", not one, quotes=quotes, join=join),)
+    if kind == "credit":
+        return (Clause("a credit" if one else "credits", "read", not one, quotes=quotes, join=join),)
+    if one and quotes[0].single:
+        return (Clause("a title", "read", quotes=quotes), Clause("a title", "appear", quotes=quotes))
+    words = Clause("words", "appear", True, quotes=quotes, join=join)
+    return (words, Clause("a title" if one else "titles", "read", not one, quotes=quotes, join=join))
+
+
+def text_words(fact: TextFact) -> int:
+    """Words that a text's introduction takes at least: "words appear"."""
+    return 3 if fact.kind in ("sign", "credit") else 2
+
+
+def light_clauses(fact: LightFact) -> tuple[Clause, ...]:
+    """A change of light, or a level where there is no change; empty for a level not to speak of."""
+    if fact.change == "fade-out" and fact.level == "white":
+        return (Clause("everything", "turn white"),)
+    return _LIGHT.get(fact.change or fact.level, ())
+
+
+def contrast_clauses(to_light: bool, black: bool) -> tuple[Clause, ...]:
+    """From one shot to the next it turns from dark to bright, or back."""
+    low = "darkness" if black else "dim light"
+    if to_light:
+        return (Clause(low, "give way to bright light"), Clause(low, "turn to brightness"))
+    return (Clause("bright light", f"give way to {low}"), Clause("brightness", f"turn to {low}"))
+
+
+def motion_clauses() -> tuple[Clause, ...]:
+    """That much moves, without knowing what."""
+    return (Clause("there", "be much movement"), Clause("there", "be a lot of movement"))
+
+
+Level = Literal["black", "dark", "middling", "bright", "white"]
+
+FAR = 0.25
+"""Height of a person, as a fraction of the picture's, up to which they are in the distance."""
+FAINT = 0.4
+"""The same, up to which no more than a figure is made out in the dark."""
+_OPPOSITE = {"left": "right", "right": "left"}
+_HAIR = {"yellow": "blond", "orange": "red"}
+_MOVES = {
+    "closer": ("come closer", "move closer", "draw nearer"),
+    "away": ("move away", "move farther away"),
+    "left": ("move to the left", "move left"),
+    "right": ("move to the right", "move right"),
+    "up": ("rise", "move upward"),
+    "down": ("move downward", "sink down"),
+    "still": ("keep still", "stay still"),
+}
+_QUICK_MOVES = {
+    "closer": ("rush closer", "move quickly closer"),
+    "away": ("rush away", "move quickly away"),
+    "left": ("rush to the left", "move quickly to the left"),
+    "right": ("rush to the right", "move quickly to the right"),
+    "up": ("move quickly upward",),
+    "down": ("move quickly downward",),
+}
+_DIM: dict[Level, str] = {"black": "in the dark", "dark": "in dim light"}
+_GAZE = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
+
+
+def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
+    """What people do, or that they are there, in several wordings."""
+    key = people_key(fact)
+    where = _where(fact, light)
+    if key == "face":
+        return _face_clauses(fact, where)
+    if fact.count > 1:
+        verb, tail = ("face each other", "") if fact.facing else ("appear", _one_of_them(fact))
+        many = fact.count < CROWD or bool(fact.names)
+        clauses = _clauses(people_nouns(fact, light), (verb,), many, where)
+        return tuple(replace(clause, tail=tail) for clause in clauses)
+    clauses = _clauses(people_nouns(fact, light), _verbs(fact, key), False, where)
+    return tuple(replace(clause, detail=description(fact)) for clause in clauses)
+
+
+def figure_clauses(fact: FigureFact) -> tuple[Clause, ...]:
+    """What something of unknown kind does: "something comes closer"."""
+    where = ("in the distance",) if fact.size <= FAR / 2 else ()
+    return _clauses(("something",), _going(fact.movement, fact.enters, fact.leaves, False), False, where)
+
+
+def people_key(fact: PeopleFact) -> str:
+    """The most telling thing about people, by its name in the table of worth."""
+    if fact.count > 1:
+        return "facing" if fact.facing else "people"
+    if fact.enters or fact.leaves:
+        return "passes" if fact.enters and fact.leaves else "enters" if fact.enters else "leaves"
+    if fact.movement not in (None, "still"):
+        return fact.movement or ""
+    if fact.turns:
+        return "turns"
+    if fact.looks:
+        return "looks"
+    return "face" if is_near(fact) else (fact.movement or "person")
+
+
+def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
+    """How the people of a fact may be called."""
+    if fact.names:
+        return (called_together(fact.names, fact.unknown),)
+    faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
+    if fact.count == 1:
+        return ("a figure",) if faint and not description(fact) else ("a person", "someone")
+    if fact.count >= CROWD:
+        return ("a crowd",)
+    if fact.count < SEVERAL:
+        return (counted("figure" if faint else "person", fact.count),)
+    return ("several figures",) if faint else ("several people", "a few people")
+
+
+def description(fact: PeopleFact) -> str:
+    """What tells a person from others: "with red hair and black clothes", "in blue", or nothing.
+
+    A name tells enough.
+    """
+    if fact.names:
+        return ""
+    hair = f"with {_HAIR.get(fact.hair, fact.hair)} hair" if fact.hair else ""
+    if fact.clothes:
+        return f"{hair} and {fact.clothes} clothes" if hair else f"in {fact.clothes}"
+    return hair
+
+
+def is_far(fact: PeopleFact) -> bool:
+    """True for people in the distance."""
+    return fact.framing == "distant" or (fact.framing is None and not fact.face and fact.size <= FAR)
+
+
+def is_near(fact: PeopleFact) -> bool:
+    """True for one person of whom hardly more than the face is seen."""
+    return fact.count == 1 and fact.face and fact.framing == "face"
+
+
+_NEARNESS = {"face": ["up close"], "head and shoulders": ["close by"]}
+"""How near somebody is by what is seen of them."""
+
+
+def _clauses(
+    subjects: Iterable[str], verbs: Iterable[str], many: bool, where: tuple[str, ...]
+) -> tuple[Clause, ...]:
+    return tuple(Clause(subject, verb, many, where) for subject in subjects for verb in verbs)
+
+
+def _where(fact: PeopleFact, light: Level) -> tuple[str, ...]:
+    """Distance, dim light, the side for someone who is merely there, and where one looks meanwhile."""
+    places = ["in the distance"] if is_far(fact) else []
+    if fact.count == 1 and fact.face and fact.movement not in ("closer", "away"):
+        places += _NEARNESS.get(fact.framing or "", [])
+    if light in _DIM:
+        places.append(_DIM[light])
+    key = people_key(fact)
+    if key in ("person", "still") and fact.place != "centre":
+        places.append(f"on the {fact.place}")
+    return (*places, *_meanwhile(fact, key))
+
+
+def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
+    """What a single person's head does besides: ", turning to the left", ", looking straight ahead"."""
+    way, verb = (fact.turns, "turn") if fact.turns else (fact.looks, "look")
+    if way is None or way == fact.movement or fact.count != 1 or key in ("turns", "looks"):
+        return ()
+    if verb == "turn" and way == "ahead":
+        return ()
+    return (f", {gerund(verb)} {_GAZE[way]}",)
+
+
+def _face_clauses(fact: PeopleFact, where: tuple[str, ...]) -> tuple[Clause, ...]:
+    if fact.who:
+        whole = fact.who.pronoun == "they"  # a face goes on as "it", a person as "they"
+        subjects = (fact.who.called,) if whole else (fact.who.called, face_of(fact.who))
+        return _clauses(subjects, ("appear",), False, where)
+    told = description(fact)
+    if told:
+        return (Clause("the face of a person", "appear", where=where, detail=told),)
+    return _clauses(("a face", "a person's face"), ("appear",), False, where)
+
+
+def _one_of_them(fact: PeopleFact) -> str:
+    """Of several people, the movement of one is measured: ", one coming closer"."""
+    one = "one person" if fact.count >= CROWD else "one"
+    if fact.leaves and not fact.enters:
+        return f", {one} leaving"
+    if fact.movement in (None, "still") or fact.enters:
+        return ""
+    return f", {one} {gerund(_MOVES[fact.movement][0])}"
+
+
+def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
+    if key == "turns" and fact.turns:
+        return (f"turn {_GAZE[fact.turns]}",) if fact.turns != "ahead" else ("turn to face forward",)
+    if key == "looks" and fact.looks:
+        gaze = _GAZE[fact.looks]
+        return (f"look {gaze}", f"gaze {gaze}") if fact.looks != "ahead" else (f"look {gaze}",)
+    return _going(fact.movement, fact.enters, fact.leaves, bool(fact.quick))
+
+
+def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tuple[str, ...]:
+    if enters and leaves:
+        return _passing(movement, quick)
+    if enters:
+        return _entering(movement, quick)
+    if leaves:
+        return _leaving(movement, quick)
+    if movement is None:
+        return ("appear",)
+    return _QUICK_MOVES.get(movement, _MOVES[movement]) if quick else _MOVES[movement]
+
+
+def _passing(movement: str | None, quick: bool) -> tuple[str, ...]:
+    if movement in _OPPOSITE:
+        way = f"from {_OPPOSITE[movement]} to {movement}"
+        return (f"rush past {way}",) if quick else (f"pass {way}", f"cross {way}", "pass by")
+    return ("appear, then leave", "come & go")
+
+
+def _entering(movement: str | None, quick: bool) -> tuple[str, ...]:
+    if movement in _OPPOSITE:
+        side = _OPPOSITE[movement]
+        return (
+            (f"rush in from the {side}",) if quick else (f"enter from the {side}", f"come in from the {side}")
+        )
+    if movement in ("closer", "away"):
+        return tuple(f"enter & {verb}" for verb in _MOVES[movement][:2])
+    return ("enter", "come into sight")
+
+
+def _leaving(movement: str | None, quick: bool) -> tuple[str, ...]:
+    if movement in _OPPOSITE:
+        return (
+            (f"rush off to the {movement}",)
+            if quick
+            else (f"leave to the {movement}", f"go off to the {movement}")
+        )
+    if movement == "closer":
+        return ("come closer, then leave", "come near, then leave")
+    if movement == "away":
+        return ("move away & leave", "go away")
+    return ("leave", "go away")

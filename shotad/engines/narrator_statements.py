@@ -1,0 +1,500 @@
+"""All that could be said of a clip, weighed against what was said already.
+
+People, things, light and movement become statements, shot by shot; text on the screen becomes statements that
+read it aloud, and what is not read is kept with the reason. That nobody is there is no statement: detectors
+miss people, so their absence is not measured. The camera's movement is none either: it is not told to
+listeners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from shotad.core import (
+    Facts,
+    FigureFact,
+    Interval,
+    LightFact,
+    MotionFact,
+    Named,
+    PeopleFact,
+    TextFact,
+    ThingFact,
+)
+from shotad.engines.narrator_phrases import (
+    END,
+    EVENTS,
+    MIDDLE,
+    PRESENT,
+    START,
+    WORTH,
+    Clause,
+    Level,
+    Statement,
+    appear_clauses,
+    contrast_clauses,
+    description,
+    figure_clauses,
+    is_near,
+    light_clauses,
+    motion_clauses,
+    people_clauses,
+    people_key,
+    people_nouns,
+    text_clauses,
+    text_words,
+    thing_noun,
+)
+from shotad.engines.narrator_sentence import Memory, Timing, same_text
+from shotad.engines.narrator_words import Quote, called_together, clean, face_of, fit_quote
+from shotad.script import Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A text that nobody reads out, and why."""
+
+    text: str
+    reason: str
+
+
+def text_statements(
+    facts: Facts, memory: Memory, room: int, timing: Timing | None = None
+) -> tuple[list[Statement], list[Unread]]:
+    """What can be read aloud in ``room`` words, one statement for each kind, and what cannot.
+
+    In end credits all that is neither title nor sign counts as credits. With ``timing`` a text that comes
+    late in its slot has only the words that are left in it.
+    """
+    new = _new_texts(facts, memory)
+    statements: list[Statement] = []
+    unread: list[Unread] = []
+    for kind in ("title", "sign"):
+        found, left = _read_out([text for text in new if text.kind == kind], room, timing)
+        statements += [found] if found else []
+        unread += left
+    named = [text for text in new if text.kind == "credit"]
+    if named or facts.credits:
+        found, left = _credits(named, facts, memory, room, timing)
+        statements += [found] if found else []
+        unread += left
+    return statements, unread
+
+
+def _new_texts(facts: Facts, memory: Memory) -> list[TextFact]:
+    """Speakable texts in film order, each once, without subtitles and what was read before."""
+    new: list[TextFact] = []
+    for text in sorted(facts.texts, key=lambda f: (f.shot, f.first, f.text)):
+        known = any(same_text(text.text, other.text) for other in new)
+        if text.kind != "subtitle" and clean(text.text) and not known and not memory.has_read(text.text):
+            new.append(text)
+    return new
+
+
+def _read_out(
+    texts: list[TextFact], room: int, timing: Timing | None
+) -> tuple[Statement | None, list[Unread]]:
+    """One statement that reads as many of these texts, all of one kind, as there is room for."""
+    if not texts:
+        return None, []
+    left_over = room - text_words(texts[0])
+    chosen: list[tuple[TextFact, Quote]] = []
+    for text in sorted(texts, key=lambda f: -f.sure * (f.last - f.first)):
+        late = room if timing is None else timing.words_from(_since(text))
+        quote = fit_quote(text.text, min(left_over, late - text_words(text)) - len(chosen[:1]))
+        if quote and (quote.whole or not (chosen or text.kind == "credit")):
+            chosen.append((text, quote))
+            left_over -= quote.spoken + (len(chosen) > 1)
+    chosen.sort(key=lambda pair: (pair[0].shot, pair[0].first, pair[0].text))
+    read = [text for text, _ in chosen]
+    unread = _unread([text for text in texts if text not in read], room)
+    if not chosen:
+        return None, unread
+    quotes = tuple(quote for _, quote in chosen)
+    clauses = text_clauses(read[0].kind, quotes, _join(read), appearing=False)
+    first, last = min(t.first for t in read), max(t.last for t in read)
+    kind = read[0].kind
+    sure = min(t.sure for t in read)
+    sight = _sight(chosen, timing)
+    statement = Statement(kind, read[0].shot, WORTH[kind], clauses, time=(first, last), sure=sure)
+    return replace(statement, since=sight.since, until=sight.until), unread
+
+
+def _since(text: TextFact) -> float:
+    return text.first if text.since is None else text.since
+
+
+def _sight(chosen: list[tuple[TextFact, Quote]], timing: Timing | None) -> Sight:
+    """When it can be begun to read texts, one after the other, each while it stands there."""
+    words = accumulate((quote.spoken for _, quote in chosen), initial=text_words(chosen[0][0]))
+    parts = [(n, _since(text), text.last) for (text, _), n in zip(chosen, words, strict=False)]
+    sight = Sight.of(parts, 0.0 if timing is None else timing.pace)
+    assert sight is not None
+    # The words before the first text are no reason to begin before it is there.
+    return Sight(max(sight.since, _since(chosen[0][0])), sight.until)
+
+
+def _join(texts: list[TextFact]) -> str:
+    together = all(a.shot == b.shot and b.first < a.last for a, b in pairwise(texts))
+    return "and" if together else "then"
+
+
+def _credits(
+    texts: list[TextFact], facts: Facts, memory: Memory, room: int, timing: Timing | None
+) -> tuple[Statement | None, list[Unread]]:
+    """A credit that fits is read; of end credits one that names the maker; else only that they appear."""
+    wanted = [text for text in texts if not facts.credits or _names_maker(text.text)]
+    found, _ = _read_out(wanted[:1] if facts.credits else wanted, room, timing)
+    if found and not facts.credits:
+        return found, _unread([t for t in texts if not _reads(found, t)], room)
+    if memory.lines_since("credits appear") is not None:
+        return None, [Unread(text.text, "more credits") for text in texts]
+    quotes = found.clauses[0].quotes if found else ()
+    shot = texts[0].shot if texts else facts.current[0]
+    clauses = text_clauses("credit", quotes, "and", appearing=True)
+    time = (texts[0].first, texts[-1].last) if texts else None
+    since, until = time or (None, None)
+    if found:
+        since, until = found.since, found.until
+    statement = Statement("credits", shot, WORTH["credits"], clauses, time=time, since=since, until=until)
+    return statement, _unread([t for t in texts if not _reads(statement, t)], room)
+
+
+def _reads(statement: Statement, text: TextFact) -> bool:
+    return any(quote.words == clean(text.text) for quote in statement.clauses[0].quotes)
+
+
+def _unread(texts: list[TextFact], room: int) -> list[Unread]:
+    return [Unread(text.text, f"does not fit into {room} words") for text in texts]
+
+
+def _names_maker(text: str) -> bool:
+    words = clean(text).lower().split()
+    return "by" in words[1:-1]
+
+
+_STATE_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
+"""Share of its worth that a statement keeps when the last line said it, or the one before, and so on."""
+_EVENT_AGAIN = (0.5, 0.65, 0.8, 0.9, 0.95)
+"""The same for what somebody does: done again, it is news, though in other words."""
+_MISSED = 0.6
+"""Share that an event keeps which is over before the slot begins; text keeps all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All statements of a clip, the most worth first, and the texts that none of them reads."""
+
+    statements: tuple[Statement, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+def find_statements(
+    facts: Facts, memory: Memory, room: int, sure: float, timing: Timing | None = None
+) -> Findings:
+    """What can be said of a clip's current shots, in ``room`` spoken words, after what was said.
+
+    Facts less sure than ``sure`` are left out. With ``timing`` each statement has the second from which it is
+    true.
+    """
+    facts = _certain(facts, sure)
+    texts, unread = text_statements(facts, memory, room, timing)
+    others = [] if facts.credits else picture_statements(facts, bool(texts))
+    slot = None if timing is None else timing.slot
+    weighed = [_weigh(statement, memory, slot) for statement in _unique([*texts, *others])]
+    if timing is not None:
+        weighed = [timing.placed(statement) for statement in weighed]
+    weighed.sort(key=lambda statement: (-statement.worth, statement.order, statement.key))
+    return Findings(tuple(weighed), tuple(unread))
+
+
+def _certain(facts: Facts, sure: float) -> Facts:
+    """The facts of current shots that are sure enough."""
+    shots = set(facts.current)
+    return Facts(
+        current=facts.current,
+        people=tuple(f for f in facts.people if f.shot in shots and f.sure >= sure and f.count > 0),
+        things=tuple(f for f in facts.things if f.shot in shots and f.sure >= sure and f.count > 0),
+        texts=tuple(f for f in facts.texts if f.shot in shots and f.sure >= sure),
+        light=tuple(f for f in facts.light if f.shot in shots and f.sure >= sure),
+        figures=tuple(f for f in facts.figures if f.shot in shots and f.sure >= sure),
+        motion=tuple(f for f in facts.motion if f.shot in shots and f.sure >= sure),
+        credits=facts.credits,
+    )
+
+
+def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> Statement:
+    since = memory.since_named(statement.names)
+    new = WORTH["new"] if statement.names and since is None else 0.0
+    statement = _as_known(statement, memory)
+    worth = (statement.worth + new) * (0.5 + 0.5 * statement.sure)
+    ago = None if statement.reads else memory.lines_since_any(statement.clauses)
+    if since is not None and _is_there_still(statement):
+        ago = since + _shows_more(statement, memory)
+    if statement.key == "people" and statement.names and ago is None:
+        ago = memory.since_among(statement.names)
+    if statement.key in PRESENT and statement.heads == 1 and not statement.names and memory.names_somebody():
+        ago = 0  # it may be the same person
+    again = _EVENT_AGAIN if statement.key in EVENTS else _STATE_AGAIN
+    if ago is not None and ago < len(again):
+        worth *= again[ago]
+    if slot and not statement.reads and statement.time and statement.time[1] <= slot.start:
+        worth *= _MISSED
+    return replace(statement, worth=worth)
+
+
+def _is_there_still(statement: Statement) -> bool:
+    """True where it tells only that somebody is there, all of them named."""
+    return statement.key in PRESENT and 0 < statement.heads == len(statement.names)
+
+
+def _shows_more(statement: Statement, memory: Memory) -> bool:
+    """True for somebody's face, of which no line has told yet."""
+    return statement.key == "face" and statement.named is not None and not memory.saw_face(statement.named)
+
+
+def _as_known(statement: Statement, memory: Memory) -> Statement:
+    """Who was named lately does not appear: others appear with them, or they appear again."""
+    known = [name for name in statement.names if memory.since_named((name,)) is not None]
+    if not known or statement.key not in PRESENT:
+        return statement
+    if _shows_more(statement, memory) and statement.named:
+        return replace(statement, clauses=_of_face(statement, statement.named, memory))
+    among = memory.since_among(statement.names) is not None
+    clauses = tuple(_among(clause, statement, known, among) for clause in statement.clauses)
+    return replace(statement, clauses=clauses)
+
+
+def _of_face(statement: Statement, named: Named, memory: Memory) -> tuple[Clause, ...]:
+    """The wordings for a face not told yet: who was named in the last line does not appear, the face does."""
+    faces = tuple(clause for clause in statement.clauses if clause.subject == face_of(named))
+    again = tuple(_among(c, statement, (named,)) for c in statement.clauses if c not in faces)
+    return faces if faces and memory.since_named((named,)) == 0 else (*faces, *again)
+
+
+def _among(clause: Clause, statement: Statement, known: Sequence[Named], among: bool = False) -> Clause:
+    """ "Celia appears with Thom"; "Thom and Celia appear together" where both are known.
+
+    ``among``: that these are seen with others was said already.
+    """
+    if clause.verb != "appear" or clause.tail:
+        return clause
+    rest = [name for name in statement.names if name not in known]
+    unknown = statement.heads - len(statement.names)
+    if not rest and not unknown:
+        return replace(clause, verb="appear again" if statement.heads == 1 else "appear together")
+    if not rest and among:
+        return replace(
+            clause,
+            subject=called_together(known, 0),
+            verb="appear again",
+            many=len(known) > 1,
+            tail=f" with {called_together((), unknown)}",
+        )
+    verb = f"appear with {called_together(known, 0)}"
+    return replace(clause, subject=called_together(rest, unknown), verb=verb, many=len(rest) + unknown > 1)
+
+
+def _unique(statements: Iterable[Statement]) -> list[Statement]:
+    """One statement for each thing that would be worded the same; the worthiest, then the earliest."""
+    kept: dict[str, Statement] = {}
+    for statement in sorted(statements, key=lambda s: (-s.worth * s.sure, s.order)):
+        plainest = statement.clauses[0]
+        kept.setdefault(f"{plainest.core}|{plainest.detail}|{plainest.tail}", statement)
+    return list(kept.values())
+
+
+_LIVELY = frozenset(
+    {
+        *("bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"),
+        *("car", "bus", "train", "truck", "boat", "airplane", "bicycle", "motorcycle"),
+    }
+)
+"""Animals and vehicles are told before furniture."""
+
+
+def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
+    """Statements about all that is no text, shot by shot."""
+    levels: dict[int, Level] = {fact.shot: fact.level for fact in facts.light}
+    brightening = {fact.shot for fact in facts.light if fact.change == "fade-in"}
+    same = _identities(facts.people)
+    statements: list[Statement] = []
+    for shot in facts.current:
+        people = _once([fact for fact in facts.people if fact.shot == shot])
+        people = [fact for fact in people if not _may_be_named(fact, facts.people)]
+        things = [fact for fact in facts.things if fact.shot == shot]
+        seen = list(_seen(people, things, levels.get(shot, "middling"), same))
+        seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
+        if shot in brightening and any(_shows(statement) for statement in seen):
+            seen = _out_of_the_dark(seen)
+            brightening.discard(shot)
+        elif not seen:
+            seen = [_motion(f) for f in facts.motion if f.shot == shot and f.inside == "much"]
+        statements += seen
+    blank = not statements and not has_text
+    lights = (_light(fact, blank, facts) for fact in facts.light if _tells(fact, brightening))
+    statements += [light for light in lights if light]
+    return statements + list(_contrasts(facts))
+
+
+def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
+    """For each shot with one single unknown person whose face was seen again: their first shot."""
+    single = [f for f in people if f.count == 1 and not f.names]
+    alone = [f for f in single if sum(g.shot == f.shot for g in people) == 1]
+    first: dict[int, int] = {}
+    for fact in sorted(alone, key=lambda f: f.shot):
+        if fact.again is not None:
+            root = first.get(fact.again, fact.again)
+            first[fact.again] = first[fact.shot] = root
+    return first
+
+
+def _once(people: list[PeopleFact]) -> list[PeopleFact]:
+    """The facts of one shot with nobody told twice: less those of somebody named among others who does
+    nothing besides, and those of several of whom each does something."""
+    among = {name for fact in people if fact.count > 1 for name in fact.names}
+    doing = {fact.who for fact in people if fact.who and people_key(fact) not in PRESENT}
+    kept = [f for f in people if f.who not in among or f.who in doing]
+    return [f for f in kept if f.facing or not (f.count == len(f.names) > 1 and doing.issuperset(f.names))]
+
+
+def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
+    """True for somebody unknown who is merely there, and may be one who is named at other moments of the
+    shot or, where no face is seen, in other shots."""
+    if fact.count > 1 or fact.names or people_key(fact) not in PRESENT:
+        return False
+    named = [other for other in people if other.names and (other.shot == fact.shot or not fact.face)]
+    return any(f.shot != fact.shot or f.last < fact.first or fact.last < f.first for f in named)
+
+
+def _seen(
+    people: list[PeopleFact], things: list[ThingFact], light: Level, same: dict[int, int]
+) -> Iterator[Statement]:
+    """People and things of one shot; those that are merely there share one clause."""
+    if (
+        things
+        and len(people) == 1
+        and all(c.verb == "appear" and not c.tail for c in people_clauses(people[0], light))
+    ):
+        yield _company(people, things, light)
+        return
+    yield from (_people(fact, light, same) for fact in people)
+    if things:
+        yield _company([], things, light)
+
+
+def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
+    key = people_key(fact)
+    return Statement(
+        key=key,
+        shot=fact.shot,
+        worth=WORTH[key] + _extra(fact),
+        clauses=people_clauses(fact, light),
+        heads=fact.count,
+        near=is_near(fact),
+        who=_who(fact, same),
+        names=fact.names,
+        time=(fact.first, fact.last),
+        sure=fact.sure,
+        since=fact.first if fact.since is None else fact.since,
+        until=fact.last,
+    )
+
+
+def _extra(fact: PeopleFact) -> float:
+    described = fact.count == 1 and description(fact)
+    return WORTH["named"] if fact.names else WORTH["described"] * bool(described)
+
+
+def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
+    if fact.count != 1:
+        return None
+    return fact.who.id if fact.who else same.get(fact.shot)
+
+
+def _figure(fact: FigureFact) -> Statement:
+    key = "figure passes" if fact.enters or fact.leaves else "figure"
+    time = (fact.first, fact.last)
+    clauses = figure_clauses(fact)
+    return Statement(
+        key, fact.shot, WORTH[key], clauses, time=time, sure=fact.sure, since=fact.first, until=fact.last
+    )
+
+
+def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) -> Statement:
+    """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot."""
+    things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
+    nouns = _nouns(people, things, light)
+    counts = sum(f.count for f in people) + sum(f.count for f in things)
+    alone = len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
+    where = (f"on the {things[0].place}",) if alone else ()
+    names = tuple(name for fact in people for name in fact.names)
+    clauses = appear_clauses(nouns, counts > 1, where, named=bool(names))
+    worth = WORTH["thing"] + WORTH["lively"] * any(f.name in _LIVELY for f in things)
+    worth += WORTH["accompanied"] * bool(people) + WORTH["named"] * bool(names)
+    heads = sum(fact.count for fact in people)
+    sure = min([f.sure for f in people] + [f.sure for f in things])
+    known = [f.since for f in things if f.since is not None]
+    known += [f.first if f.since is None else f.since for f in people]
+    since = max(known, default=None)
+    return Statement(
+        "thing", things[0].shot, worth, clauses, heads=heads, names=names, sure=sure, since=since
+    )
+
+
+def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level) -> list[str]:
+    """People first, but last where a description would seem to go on with the things."""
+    them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
+    others = [thing_noun(fact) for fact in things]
+    return [*others, *them] if any(description(fact) for fact in people) else [*them, *others]
+
+
+def _out_of_the_dark(seen: list[Statement]) -> list[Statement]:
+    """A fade-in is told with the first thing that it shows."""
+    at = next(i for i, statement in enumerate(seen) if _shows(statement))
+    shown = tuple(
+        replace(clause, where=("out of the dark",)) for clause in seen[at].clauses if clause.verb == "appear"
+    )
+    return [*seen[:at], replace(seen[at], clauses=shown, phase=START), *seen[at + 1 :]]
+
+
+def _shows(statement: Statement) -> bool:
+    return any(clause.verb == "appear" for clause in statement.clauses)
+
+
+def _tells(fact: LightFact, brightening: set[int]) -> bool:
+    return fact.change != "fade-in" or fact.shot in brightening
+
+
+def _light(fact: LightFact, blank: bool, facts: Facts) -> Statement | None:
+    """A change of light; a mere level only where nothing else was measured in all of the clip."""
+    levels = {light.level for light in facts.light}
+    if fact.change is None and not (blank and len(levels) == 1):
+        return None
+    clauses = light_clauses(fact)
+    if not clauses:
+        return None
+    key = fact.change or "level"
+    phase = {"fade-in": START, "fade-out": END}.get(key, MIDDLE)
+    return Statement(key, fact.shot, WORTH[key], clauses, phase=phase, sure=fact.sure, since=fact.since)
+
+
+def _contrasts(facts: Facts) -> Iterator[Statement]:
+    """Cuts from dark to bright or back, where no fade does the same slowly."""
+    lights = sorted(facts.light, key=lambda fact: fact.shot)
+    for before, after in pairwise(lights):
+        steady = before.change is None and after.change is None
+        ends = {before.level in ("black", "dark"), after.level in ("black", "dark")}
+        bright = {before.level in ("bright", "white"), after.level in ("bright", "white")}
+        if steady and ends == {True, False} and bright == {True, False}:
+            to_light = after.level in ("bright", "white")
+            clauses = contrast_clauses(to_light, "black" in (before.level, after.level))
+            sure = min(before.sure, after.sure)
+            key, since = "contrast", after.since
+            yield Statement(key, after.shot, WORTH[key], clauses, phase=START, sure=sure, since=since)
+
+
+def _motion(fact: MotionFact) -> Statement:
+    return Statement("motion", fact.shot, WORTH["motion"], motion_clauses(), sure=fact.sure)

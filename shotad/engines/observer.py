@@ -1,0 +1,463 @@
+"""The embedded Stage I: looks at a clip's raw frames with small open models and says what it measured.
+
+It answers as a VLM would, with a dense description in numbered steps, but knows only people, faces, movement,
+text, light and a few things with names. What is not sure is left out. Its facts are in the reply's notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import (
+    NOBODY,
+    Abilities,
+    Clip,
+    Config,
+    Facts,
+    FigureFact,
+    Identity,
+    LightFact,
+    MotionFact,
+    Named,
+    PeopleFact,
+    Reply,
+    Request,
+    Role,
+    Scene,
+    ShotadError,
+    TextFact,
+    ThingFact,
+    WeightsError,
+    key_of,
+)
+from shotad.engines.observer_sightings import (
+    Eyes,
+    Passage,
+    ShotFrames,
+    cast_of,
+    clothes_of,
+    eye_weights,
+    known_faces,
+    passages,
+    shots_of,
+)
+from shotad.sight import (
+    TEXT_WEIGHTS,
+    Change,
+    FrameText,
+    Level,
+    PeopleBorders,
+    Person,
+    Stretch,
+    TextReader,
+    active_area,
+    camera_of,
+    change_of,
+    companies,
+    figure_of,
+    inside_of,
+    level_of,
+    link,
+    looks_like_credits,
+    mean_luma,
+    people_fact,
+    people_of,
+    since_of,
+    texts_of_shots,
+    things_of,
+    with_missed,
+)
+
+REVISION = "2"
+"""Raise it with every change that changes what is measured: records depend on it."""
+FRAMES_PER_SECOND = 8.0
+"""How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
+THING_SCORE = 0.88
+"""Both detectors' score for a thing with a name. Dunes reach 0.82 in both as a bed."""
+_TEXT_EVERY = 0.45
+"""Seconds between two frames in which text is looked for."""
+_HELD = 0.3
+"""Share of corners that must agree on the picture's movement for a flash in it to be believed."""
+_FEW = 4
+"""Frames below which a fact gives way to a fuller one of its shot."""
+_SAME_FACE = 0.5
+"""Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
+
+
+class Observer:
+    """Measures facts in the frames of a slot. The same clip gets the same answer, byte for byte."""
+
+    def __init__(self, settings: Config) -> None:
+        weights = (*eye_weights(), *TEXT_WEIGHTS)
+        self.identity = Identity(
+            "observer",
+            "+".join(weights),
+            f"{REVISION}-{key_of(Config.former['observer'], Config.former['text'])}",
+        )
+        self.abilities = Abilities(
+            accepts_images=True,
+            wants_overlay=False,
+            frames_per_second=FRAMES_PER_SECOND,
+            weights=weights,
+            converses=False,
+        )
+        self._eyes = Eyes(weights)
+        self._texts = TextReader()
+        self._borders = PeopleBorders()
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order; a clip that cannot be measured is a reply with an error."""
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: Request) -> Reply:
+        if request.clip is None:
+            return Reply("", "error", error="the observer needs a clip to look at")
+        try:
+            facts = self.observe(request.clip, request.scene)
+        except WeightsError:
+            raise
+        except ShotadError as error:
+            return Reply("", "error", error=str(error))
+        text = describe(facts)
+        return Reply(text, notes=facts.to_json())
+
+    def observe(self, clip: Clip, scene: Scene | None = None) -> Facts:
+        """The facts of the slot's shots. Without a scene every frame counts as the slot's."""
+        current = _current(clip, scene)
+        numbers = tuple(int(n) for n in sorted(set(clip.shot_numbers[current].tolist())))
+        texts, rolls = self._read(clip, current, scene)
+        area = active_area(clip.images)
+        facts = Facts(numbers, texts=texts, credits=rolls or (scene is not None and scene.credits))
+        presence = scene.presence if scene else NOBODY
+        faces = known_faces(presence.sightings, area)
+        known = _Known(cast_of(presence))
+        for frames in shots_of(clip, current, area, faces):
+            facts = self._with_shot(facts, frames, known)
+        return facts
+
+    def _with_shot(self, facts: Facts, frames: ShotFrames, known: _Known) -> Facts:
+        light, motion = _light(frames), _motion(frames)
+        people, things, figures = list(facts.people), list(facts.things), list(facts.figures)
+        if light.level != "black":
+            for passage in passages(frames, self._eyes):
+                stretch = _stretch(frames, passage)
+                seen = people_of(link([look.people for look in passage.looks], passage.shifts), self._borders)
+                people += self._people(seen, stretch, passage, light.level, known)
+                firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
+                figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
+                figures += [figure] if figure else []
+                things += things_of(firsts, seconds, frames.number, THING_SCORE)
+        return replace(
+            facts,
+            people=_without_echoes(_with_missed(people, frames, known)),
+            things=tuple(things),
+            figures=tuple(figures),
+            light=(*facts.light, light),
+            motion=(*facts.motion, motion),
+        )
+
+    def _people(
+        self,
+        seen: Sequence[Person],
+        stretch: Stretch,
+        passage: Passage,
+        level: Level,
+        known: _Known,
+    ) -> Iterator[PeopleFact]:
+        """The fact about the people of a passage and, where names are known, those about each one."""
+        images = {look.seconds: look.image for look in passage.looks}
+        told = companies(seen)
+        for company in told:
+            fact = people_fact(company, stretch, known.cast)
+            if fact is not None and len(company) == 1:
+                track = company[0].track
+                again = self._again(company[0], stretch.shot, passage, known)
+                fact = replace(fact, again=again, clothes=clothes_of(track, images, level))
+            if fact is not None and (company is told[0] or fact.names):
+                yield fact
+
+    def _again(self, person: Person, shot: int, passage: Passage, known: _Known) -> int | None:
+        """The earlier shot with the same person: by name or, of the unknown, by the best face of the track,
+        which is then known itself. Who was not recognised is taken for nobody who was."""
+        if person.who:
+            return known.met(person.who, shot)
+        faced = [g for g in person.track.seen if g.face_score >= 0.8]
+        if not faced:
+            return None
+        best = max(faced, key=lambda g: (g.face_score, -g.seconds))
+        look = next(look for look in passage.looks if look.seconds == best.seconds)
+        face = self._eyes.face_of(look, best)
+        if face is None:
+            return None
+        alike = [(float(face @ other), number) for number, other in known.faces if number != shot]
+        known.faces.append((shot, face))
+        likeness, number = max(alike, default=(0.0, shot))
+        return number if likeness >= _SAME_FACE else None
+
+    def _read(
+        self, clip: Clip, current: npt.NDArray[np.bool_], scene: Scene | None
+    ) -> tuple[tuple[TextFact, ...], bool]:
+        """The texts seen, and whether they are credits that roll by."""
+        chosen: list[int] = []
+        for i in np.flatnonzero(current).tolist():
+            new_shot = not chosen or clip.shot_numbers[i] != clip.shot_numbers[chosen[-1]]
+            if new_shot or clip.seconds[i] - clip.seconds[chosen[-1]] >= _TEXT_EVERY:
+                chosen.append(i)
+        lines = self._texts.read_all(clip.images[i] for i in chosen)
+        seen = [
+            FrameText(int(clip.shot_numbers[i]), float(clip.seconds[i]), found)
+            for i, found in zip(chosen, lines, strict=True)
+        ]
+        speech = scene.speech if scene else ()
+        texts = texts_of_shots(seen, speech=speech)
+        return texts, looks_like_credits(seen)
+
+
+@dataclass(slots=True)
+class _Known:
+    """Who was seen in the clip so far: faces of unknown people with their shots, others with their last."""
+
+    cast: Mapping[str, Named]
+    faces: list[tuple[int, npt.NDArray[np.float32]]] = field(default_factory=list)
+    shots: dict[str, int] = field(default_factory=dict)
+
+    def met(self, who: str, shot: int) -> int | None:
+        """The shot before ``shot`` in which ``who`` was seen last; ``shot`` is the last from now on."""
+        before = self.shots.get(who)
+        self.shots[who] = shot
+        return before if before != shot else None
+
+
+def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
+    """Which frames are the slot's: those of current shots inside the slot, else those of current shots."""
+    if scene is None or not scene.context:
+        return np.ones(len(clip), bool)
+    numbers = sorted(set(clip.shot_numbers.tolist()))
+    roles = dict(zip(numbers, (c.role for c in scene.context), strict=False))
+    current = np.array([roles.get(n, Role.CURRENT) is Role.CURRENT for n in clip.shot_numbers.tolist()])
+    inside = current & (clip.seconds >= scene.slot.start) & (clip.seconds < scene.slot.end)
+    for mask in (inside, current):
+        if np.count_nonzero(mask) >= 2:
+            return np.asarray(mask, bool)
+    return np.ones(len(clip), bool)
+
+
+def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
+    """The facts less those of a few frames that saw fewer people than others of the same shot.
+
+    A shaken picture falls into short passages, in some of which one of two people is missed.
+    """
+    return tuple(
+        fact for fact in facts if fact.frames >= _FEW or not any(_is_fuller(other, fact) for other in facts)
+    )
+
+
+def _is_fuller(other: PeopleFact, fact: PeopleFact) -> bool:
+    named = set(fact.names) <= set(other.names)
+    return other.shot == fact.shot and other.count > fact.count and named
+
+
+def _with_missed(people: Sequence[PeopleFact], frames: ShotFrames, known: _Known) -> list[PeopleFact]:
+    """The facts with those of a shot's people whose recognised faces alone show them, in the dark too."""
+    before = [fact for fact in people if fact.shot != frames.number]
+    faces = [s for second in frames.seconds for s in frames.known_at(second)]
+    mine = [fact for fact in people if fact.shot == frames.number]
+    found = with_missed(mine, frames.number, faces, known.cast)
+    return [*before, *(fact if fact in mine else _met(fact, known) for fact in found)]
+
+
+def _met(fact: PeopleFact, known: _Known) -> PeopleFact:
+    return replace(fact, again=known.met(fact.who.id, fact.shot)) if fact.who else fact
+
+
+def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:
+    height, width = frames.images[0].shape[:2]
+    seconds = tuple(look.seconds for look in passage.looks)
+    return Stretch(frames.number, seconds, passage.shifts, width / height, passage.opens, passage.closes)
+
+
+def _light(frames: ShotFrames) -> LightFact:
+    lumas = [mean_luma(image) for image in frames.images]
+    borders = [0, *frames.breaks, len(lumas)]
+    changes = [_change(frames, lumas, a, b) for a, b in pairwise(borders)]
+    known = (c for c in (changes[-1], changes[0], *changes) if c is not None)
+    change = next((c for c in known if _belongs(c, changes)), None)
+    at = len(changes) - 1 if change == "fade-out" else changes.index(change) if change else 0
+    part = slice(borders[at], borders[at + 1])
+    since = since_of(change, lumas[part], frames.seconds[part])
+    return LightFact(frames.number, level_of(lumas), change, 0.95, round(since, 3))
+
+
+def _change(frames: ShotFrames, lumas: Sequence[float], start: int, end: int) -> Change | None:
+    """The change within one passage; no flash where the picture is thrown about, as bright parts then
+    come and go."""
+    change = change_of(lumas[start:end], frames.seconds[start:end])
+    steps = frames.shifts[start : end - 1]
+    held = sum(s is not None and s.trust >= _HELD for s in steps)
+    return None if change == "flash" and held < 0.6 * len(steps) else change
+
+
+def _belongs(change: Change, changes: Sequence[Change | None]) -> bool:
+    """A shot fades in with its first passage and out with its last; a flash may come anywhere."""
+    if change == "flash":
+        return True
+    return changes[0 if change == "fade-in" else -1] == change
+
+
+def _motion(frames: ShotFrames) -> MotionFact:
+    trusted = [s for s in frames.shifts if s is not None]
+    sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
+    camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
+    return MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
+
+
+_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+_PLACES = {"left": "on the left", "centre": "in the middle", "right": "on the right"}
+_FRAMINGS = {
+    "face": "the face close up",
+    "head and shoulders": "head and shoulders",
+    "upper body": "the upper body",
+    "full figure": "the whole figure",
+    "distant": "small, in the distance",
+}
+_MOVES = {
+    "left": "moves to the left",
+    "right": "moves to the right",
+    "closer": "comes closer",
+    "away": "moves away",
+    "up": "moves up",
+    "down": "moves down",
+    "still": "stays in place",
+}
+_PLURALS = {
+    "left": "move to the left",
+    "right": "move to the right",
+    "closer": "come closer",
+    "away": "move away",
+    "up": "move up",
+    "down": "move down",
+    "still": "stay in place",
+}
+_LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
+_LEVELS = {
+    "black": "black",
+    "dark": "dark",
+    "middling": "neither dark nor bright",
+    "bright": "bright",
+    "white": "white",
+}
+_CHANGES = {
+    "fade-out": "and darkens to black",
+    "fade-in": "and brightens out of black",
+    "flash": "with a flash",
+}
+
+
+def describe(facts: Facts) -> str:
+    """Numbered steps: main characters, actions, interactions, environment; empty steps say so."""
+    several = len(facts.current) > 1
+    steps = {
+        "Main characters": [_where(f.shot, several) + _who(f) for f in facts.people],
+        "Actions": [
+            *(_where(f.shot, several) + _deed(f) for f in facts.people if _deed(f)),
+            *(_where(f.shot, several) + _figure(f) for f in facts.figures),
+        ],
+        "Interactions": [_where(f.shot, several) + _look(f) for f in facts.people if _look(f)],
+        "Environment": [
+            *(_where(f.shot, several) + _text(f) for f in facts.texts),
+            *(_where(f.shot, several) + _thing(f) for f in facts.things),
+            *(_where(f.shot, several) + _light_words(f) for f in facts.light),
+            *(_where(f.shot, several) + _motion_words(f) for f in facts.motion if _motion_words(f)),
+        ],
+    }
+    lines = (f"{head}: {_joined(sentences)}" for head, sentences in steps.items())
+    return "\n".join(f"{i}. {line}" for i, line in enumerate(lines, 1))
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences) or "None measured."
+
+
+def _where(shot: int, several: bool) -> str:
+    return f"in Shot {shot}, " if several else ""
+
+
+def _who(fact: PeopleFact) -> str:
+    parts = [f"{_people(fact)} {_PLACES[fact.place]}"]
+    if fact.framing:
+        parts.append(_FRAMINGS[fact.framing])
+    if fact.hair:
+        parts.append(f"with {fact.hair} hair")
+    if fact.clothes:
+        parts.append(f"dressed in {fact.clothes}")
+    if fact.again is not None:
+        parts.append(f"the same as in Shot {fact.again}")
+    return ", ".join(parts)
+
+
+def _people(fact: PeopleFact) -> str:
+    """ "One person", "Thom", "Thom and Celia", "Thom and two other people"."""
+    names = [name.called for name in fact.names]
+    number = _NUMBERS.get(fact.unknown, str(fact.unknown))
+    noun = "person" if fact.unknown == 1 else "people"
+    if not names:
+        return f"{number} {noun}"
+    return _listed([*names, f"{number} other {noun}"] if fact.unknown else names)
+
+
+def _listed(nouns: list[str]) -> str:
+    *before, last = nouns
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _subject(fact: PeopleFact) -> str:
+    """Who a single person is once they were introduced."""
+    return fact.who.called if fact.who else "the person"
+
+
+def _deed(fact: PeopleFact) -> str:
+    parts = []
+    if fact.enters:
+        parts.append("comes into view")
+    if fact.movement:
+        parts.append(_MOVES[fact.movement] + (" fast" if fact.quick else ""))
+    if fact.leaves:
+        parts.append("goes out of view")
+    if fact.turns:
+        parts.append(f"turns the head {_LOOKS[fact.turns]}")
+    if fact.count == 1:
+        return f"{_subject(fact)} {' and '.join(parts)}" if parts else ""
+    them = _people(fact) if fact.names else "they"
+    return f"{them} {_PLURALS[fact.movement]}" if fact.movement else ""
+
+
+def _look(fact: PeopleFact) -> str:
+    if fact.facing:
+        return f"{_people(fact) if fact.names else 'the two'} face each other"
+    return f"{_subject(fact)} looks {_LOOKS[fact.looks]}" if fact.looks else ""
+
+
+def _figure(fact: FigureFact) -> str:
+    return f"a figure {_PLACES[fact.place]} {_MOVES[fact.movement]}"
+
+
+def _text(fact: TextFact) -> str:
+    return f'{fact.kind} on the screen: "{fact.text}"'
+
+
+def _thing(fact: ThingFact) -> str:
+    number = _NUMBERS.get(fact.count, str(fact.count))
+    return f"{number} {fact.name}{'' if fact.count == 1 else 's'} {_PLACES[fact.place]}"
+
+
+def _light_words(fact: LightFact) -> str:
+    return f"it is {_LEVELS[fact.level]}" + (f" {_CHANGES[fact.change]}" if fact.change else "")
+
+
+def _motion_words(fact: MotionFact) -> str:
+    return "much moves" if fact.inside == "much" else ""

@@ -1,0 +1,394 @@
+"""One HTTP call to a server through the official client, and where the endpoint and its key are.
+
+The client brings proxies, certificates and the pool of connections. Its own retries are off: they neither
+stop together nor read an answer's body. Every answer has one limit of time and one of bytes, whatever its
+status. The library's own timeout is one of silence: a server that drips a header keeps within it for ever.
+Calls run in an event loop, where the whole of a call can be ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import importlib
+import ipaddress
+import json
+import logging
+import os
+import re
+import threading
+import weakref
+import zlib
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from shotad.core import EngineError, need
+from shotad.engines.openai_errors import Raw
+from shotad.engines.openai_wire import Body
+
+_CONNECT = 15.0
+"""Seconds that a server may take to pick up."""
+_LISTING = 5.0
+"""Seconds for the list of models, which is only asked for to help with an error."""
+_MOST_BYTES = 32 << 20
+"""Of one answer, as it comes and unpacked; a server that sends more than this is not answering."""
+_PACKED = ("gzip", "x-gzip", "deflate")
+"""Ways of packing that are read, though none is asked for."""
+
+
+class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never leaves the engine
+    """No whole answer came. ``reached`` is False where there was not even a connection."""
+
+    def __init__(self, what: str, *, reached: bool = True) -> None:
+        super().__init__(what)
+        self.reached = reached
+
+
+class ChatClient:
+    """Calls to one server. Opens no connection before the first; may be used by several threads."""
+
+    def __init__(self, address: Address, key_name: str, timeout: float) -> None:
+        """``timeout`` in seconds, for a whole answer; ``key_name`` is the environment variable of the key."""
+        self.address = address
+        self._key_name = key_name
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._made: tuple[Any, asyncio.AbstractEventLoop] | None = None
+
+    def ask(self, body: Body) -> Raw:
+        """Sends a chat request. Raises Broken; any status is an answer."""
+        return self._call(
+            lambda client: client.chat.completions.with_streaming_response.create, self._timeout, body
+        )
+
+    def models(self) -> tuple[str, ...]:
+        """The models that the server says it has; empty where it says nothing of use."""
+        try:
+            raw = self._call(lambda client: client.models.with_streaming_response.list, _LISTING, {})
+        except Broken:
+            return ()
+        match raw.document:
+            case {"data": [*items]}:
+                return tuple(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item)
+        return ()
+
+    def _call(self, method: Any, timeout: float, body: Body) -> Raw:
+        openai = need_client()
+        key = key_from(self._key_name)
+        limits = openai.Timeout(timeout, connect=min(timeout, _CONNECT))
+        late = f"it took more than {timeout:g} s"
+        client, loop = self._client(openai)
+        send = method(client)(**body, extra_headers=self._headers(openai, key), timeout=limits)
+        try:
+            raw = _result(_whole(send, timeout), loop)
+        except TimeoutError:
+            raise Broken(late) from None
+        except openai.APIStatusError as error:
+            raw = Raw(error.status_code, error.response.content, _small(error.response.headers))
+        except openai.APITimeoutError as error:
+            unreached = type(error.__cause__).__name__ == "ConnectTimeout"
+            what = "it does not pick up" if unreached else late
+            raise Broken(what, reached=not unreached) from None
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, Broken):
+                raise error.__cause__ from None
+            unreached = type(error.__cause__).__name__ in (
+                "ConnectError",
+                "ProxyError",
+                "UnsupportedProtocol",
+            )
+            raise Broken(_cause(error, secrets_of(self.address, key)), reached=not unreached) from None
+        except _transport_error(openai) as error:
+            timed_out = "Timeout" in type(error).__name__
+            raise Broken(late if timed_out else "the connection broke in the middle of the answer") from None
+        return Raw(raw.status, _struck_out(raw.body, secrets_of(self.address, key)), raw.headers)
+
+    def _headers(self, openai: Any, key: str) -> dict[str, Any]:
+        """Who calls, for this call only: the client keeps no key."""
+        login = self.address.login
+        if login is not None:
+            return {"Authorization": f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"}
+        return {"Authorization": f"Bearer {key}" if key else openai.Omit()}
+
+    def _client(self, openai: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
+        """The client, and the running loop that its calls belong to."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._new_client(openai), asyncio.new_event_loop()
+                client, loop = self._made
+                threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
+                weakref.finalize(self, _end, client, loop)
+            return self._made
+
+    def _new_client(self, openai: Any) -> Any:
+        address = self.address
+        # On this machine no proxy of the environment is asked: it would carry frames off, and could seldom
+        # find the way back. A redirect would send them on to a host that nobody was told of.
+        straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
+        if address.is_local and address.url.startswith("http:"):
+            straight["verify"] = False  # Nothing is encrypted there, and reading the certificates takes long.
+        http = openai.DefaultAsyncHttpxClient(
+            follow_redirects=False,
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [_limit(_http_library(openai))]},
+            **straight,
+        )
+        if address.query:
+            logging.getLogger(_http_library(openai).__name__).addFilter(_without_query)
+        others = {name: openai.Omit() for name in ("OpenAI-Organization", "OpenAI-Project")}
+        whose = {} if address.is_own else others
+        return openai.AsyncOpenAI(
+            base_url=address.url,
+            api_key="none",
+            max_retries=0,
+            default_headers=whose,
+            default_query=dict(address.query),
+            http_client=http,
+        )
+
+
+def need_client() -> Any:
+    """The official client. Raises ShotadError, naming the extra, where it is missing."""
+    return need("openai", "An OpenAI-compatible endpoint", "openai")
+
+
+def _transport_error(openai: Any) -> type[Exception]:
+    """The base of what its HTTP library raises while a body is read."""
+    found: type[Exception] = _http_library(openai).HTTPError
+    return found
+
+
+def _http_library(openai: Any) -> ModuleType:
+    """The library under the client; which one that is has changed with its versions."""
+    modules = (base.__module__.partition(".")[0] for base in openai.DefaultHttpxClient.__mro__)
+    return importlib.import_module(next(name for name in modules if name != "openai"))
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Cuts the query, which may hold a token, from the addresses that the HTTP library logs."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            str(part).partition("?")[0] if type(part).__name__ == "URL" else part for part in record.args
+        )
+    return True
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+def _end(client: Any, loop: asyncio.AbstractEventLoop) -> None:
+    async def end() -> None:
+        await client.close()
+        loop.stop()
+
+    loop.call_soon_threadsafe(lambda: loop.create_task(end()))
+
+
+def _result(call: Coroutine[Any, Any, Raw], loop: asyncio.AbstractEventLoop) -> Raw:
+    """What the call gives; ended with it where the caller is (Ctrl-C)."""
+    future = asyncio.run_coroutine_threadsafe(call, loop)
+    try:
+        return future.result()
+    finally:
+        future.cancel()
+
+
+async def _whole(send: Any, timeout: float) -> Raw:
+    """The answer, from the connection to its last byte within ``timeout`` seconds. Raises TimeoutError."""
+    async with asyncio.timeout(timeout), send as response:
+        body = b"".join([part async for part in response.iter_bytes()])
+        return Raw(response.status_code, body, _small(response.headers))
+
+
+def _limit(library: ModuleType) -> Any:
+    """A hook that limits every answer, whatever its status, to `_MOST_BYTES`; its stream raises Broken."""
+
+    class Limited(library.AsyncByteStream):  # type: ignore[name-defined, misc]
+        def __init__(self, stream: Any, packed: bool) -> None:
+            self._stream, self._packed = stream, packed
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            unpacked = zlib.decompressobj(zlib.MAX_WBITS | 32) if self._packed else None
+            taken = given = 0
+            async for part in self._stream:
+                taken += len(part)
+                piece = part if unpacked is None else _unpacked(unpacked, part, _MOST_BYTES + 1 - given)
+                given += len(piece)
+                if max(taken, given) > _MOST_BYTES:
+                    raise Broken(f"its answer has more than {_MOST_BYTES >> 20} MiB")
+                yield piece
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    async def hook(response: Any) -> None:
+        packing = response.headers.pop("content-encoding", "identity").strip().lower()
+        if packing not in ("", "identity", *_PACKED):
+            raise Broken(f"its answer is packed ({packing[:40]}), which was not asked for")
+        response.stream = Limited(response.stream, packing in _PACKED)
+
+    return hook
+
+
+def _unpacked(unpacked: Any, part: bytes, most: int) -> bytes:
+    try:
+        return bytes(unpacked.decompress(part, most))
+    except zlib.error:
+        raise Broken("its answer is packed and damaged") from None
+
+
+def _small(headers: Any) -> dict[str, str]:
+    return {str(name).lower(): str(value) for name, value in headers.items()}
+
+
+def _cause(error: BaseException, secrets: Iterable[str]) -> str:
+    """The innermost reason, such as ``Connection refused``."""
+    found: BaseException = error
+    while (inner := found.__cause__ or found.__context__) is not None:
+        found = inner
+    while isinstance(found, BaseExceptionGroup):  # one for each address of a name
+        found = found.exceptions[0]
+    text = str(found) or type(found).__name__
+    if isinstance(found, OSError) and found.errno and type(found).__module__ == "builtins":
+        text = os.strerror(found.errno)  # asyncio has words of its own for it
+    return struck_out(" ".join(text.split()), secrets).rstrip(".")
+
+
+def _struck_out(body: bytes, secrets: Iterable[str]) -> bytes:
+    """The body without secrets, before anything else reads it; also as JSON may have written them."""
+    forms = {
+        form for secret in secrets for form in (secret, json.dumps(secret)[1:-1], secret.replace("/", "\\/"))
+    }
+    text = body.decode("utf-8", "surrogateescape")
+    return struck_out(text, forms).encode("utf-8", "surrogateescape")
+
+
+OWN = "https://api.openai.com/v1"
+"""OpenAI's own endpoint."""
+
+_SHORTEST_SECRET = 6
+"""Anything shorter is a placeholder (``none``), and would be struck out of ordinary words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An endpoint. ``url`` has neither user info nor query; those are kept apart, for they may be secret."""
+
+    url: str
+    host: str
+    port: int | None
+    login: tuple[str, str] | None = field(default=None, repr=False)
+    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def shown(self) -> str:
+        """How it is named to people: host and port, without the path, which holds tokens on some gateways."""
+        return f"{self.site}:{self.port}" if self.port else self.site
+
+    @property
+    def site(self) -> str:
+        """The host as it is written in a URL, without its port."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
+    def is_local(self) -> bool:
+        """True where nothing leaves this machine."""
+        if self.host == "localhost" or self.host.endswith(".localhost"):
+            return True
+        try:
+            number = ipaddress.ip_address(self.host)
+        except ValueError:
+            return False
+        return number.is_loopback or number.is_unspecified
+
+    @property
+    def is_own(self) -> bool:
+        """True for OpenAI's own servers, which need a key."""
+        return self.host == "openai.com" or self.host.endswith(".openai.com")
+
+    @property
+    def is_open(self) -> bool:
+        """True where what is sent can be read on its way."""
+        return self.url.startswith("http:") and not self.is_local
+
+
+def address_of(*urls: str | None) -> Address:
+    """The first URL that is set, else the environment's ``OPENAI_BASE_URL``, else OpenAI's own.
+
+    Raises EngineError for one that is no http or https URL.
+    """
+    text = next(
+        (url.strip() for url in (*urls, os.environ.get("OPENAI_BASE_URL")) if url and url.strip()), OWN
+    )
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise _unusable(text) from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise _unusable(text)
+    login = (unquote(parts.username or ""), unquote(parts.password or ""))
+    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    site = parts.netloc.rpartition("@")[2]
+    return Address(
+        url=f"{parts.scheme}://{site}{path}",
+        host=host.rstrip("."),
+        port=port,
+        login=login if any(login) else None,
+        query=tuple(parse_qsl(parts.query)),
+    )
+
+
+def _unusable(text: str) -> EngineError:
+    harmless = re.sub(r"//[^/]*@", "//", text.partition("?")[0])
+    return EngineError(
+        f"The endpoint {harmless!r} is no URL that can be used.",
+        "Write openai.base_url with http:// or https://, for example http://localhost:8000/v1.",
+        again=False,
+    )
+
+
+def key_from(name: str) -> str:
+    """The key in the environment variable ``name``; empty where there is none.
+
+    Raises EngineError, without the value, for a key that no HTTP header can carry.
+    """
+    key = os.environ.get(name, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise EngineError(
+            f"The key in the environment variable {name} holds characters that no key has.",
+            "Set it again: the key alone, on one line, without quotes around it.",
+            again=False,
+        )
+    return key
+
+
+def struck_out(text: str, secrets: Iterable[str]) -> str:
+    """``text`` without the secrets, whatever a server repeats of what it was sent.
+
+    >>> struck_out("Wrong key: sk-12345678.", ["sk-12345678"])
+    'Wrong key: [secret].'
+    """
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "[secret]")
+    return text
+
+
+def unhinted(text: str) -> str:
+    """``text`` without what a server shows of a key between stars, ``sk-1234***********cdef``."""
+    return re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", text)
+
+
+def secrets_of(address: Address, key: str) -> tuple[str, ...]:
+    """All that must not be shown: the key, and what the URL holds besides."""
+    login = address.login
+    basic = () if login is None else (*login, base64.b64encode(":".join(login).encode()).decode())
+    return tuple(secret for secret in (key, *basic, *(value for _, value in address.query)) if secret)

@@ -1,0 +1,400 @@
+"""The engine ``openai``: both stages through a server that speaks OpenAI's chat protocol.
+
+One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. What an
+image costs in tokens is as OpenAI publishes it in its guide to images and vision, and as the preprocessing of
+Qwen's models cuts it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from shotad.core import (
+    Abilities,
+    Config,
+    EndpointSettings,
+    Engine,
+    EngineError,
+    Identity,
+    NoProgress,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+)
+from shotad.engines.background import in_order
+from shotad.engines.openai_client import (
+    Address,
+    Broken,
+    ChatClient,
+    address_of,
+    key_from,
+    need_client,
+    unhinted,
+)
+from shotad.engines.openai_errors import (
+    Clock,
+    RateLimiter,
+    Raw,
+    ServerError,
+    Sleep,
+    asked_pause,
+    pauses,
+    shortened,
+    trouble_in,
+)
+from shotad.engines.openai_wire import JPEG_QUALITY, Answer, Body, Dialect, answer_in, body_of, seed_of
+
+_MOST_MISSES = 3
+"""Requests in a row that came to nothing, each after all its repeats: the server is not well."""
+_LATER = "What is done is kept: the same command goes on from here."
+_WORTH_A_WORD = 10.0
+"""Seconds; a longer pause that the server asks for is reported."""
+_CUT_OFF = ("length", "max_tokens", "max_output_tokens")
+_UNWANTED = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
+
+
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """A failure that may pass. ``pause`` is what the server asks for; ``down``: it takes nothing at all."""
+
+    what: str
+    pause: float | None = None
+    down: bool = False
+
+
+class Asking:
+    """Asks a server on behalf of an engine. All that it keeps is shared by the engine's threads."""
+
+    def __init__(
+        self,
+        line: ChatClient,
+        dialect: Dialect,
+        gate: RateLimiter,
+        settings: EndpointSettings,
+        model: str,
+        progress: Progress,
+    ) -> None:
+        self._line = line
+        self._dialect = dialect
+        self._gate = gate
+        self._settings = settings
+        self._model = model
+        self._progress = progress
+        self._server = line.address.shown
+
+    def reply(self, request: Request) -> Reply:
+        """The reply to one request, failed or not. Raises EngineError for what stops the run."""
+        calls = 1
+        with self._gate.place():
+            body = body_of(request, self._model, self._settings)
+            found = self._answer(body, request.seed)
+            if isinstance(found, Answer) and _is_empty(found):
+                # With the same seed a greedy model would say nothing once more.
+                again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
+                found, calls = replace(again, usage=found.usage + again.usage), 2
+        reply = found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
+        return replace(reply, calls=calls)
+
+    def _answer(self, body: Body, seed: int) -> Answer | Reply:
+        """The answer, or the failed reply where none is to be had."""
+        steps = pauses(seed, self._settings.longest_pause)
+        self._gate.come_back()
+        found = self._once(body)
+        for _ in range(self._settings.retries):
+            if not isinstance(found, _Passing):
+                return found
+            self._pause(found, next(steps))
+            found = self._once(body)
+        return self._gave_up(found) if isinstance(found, _Passing) else found
+
+    def _once(self, body: Body) -> Answer | Reply | _Passing:
+        """One attempt; several calls only where the server has to be told things otherwise."""
+        changes = self._dialect.known
+        while True:
+            self._gate.check()
+            try:
+                raw = self._line.ask(self._dialect.said(body, changes))
+            except Broken as broken:
+                return _Passing(str(broken), down=not broken.reached)
+            trouble = trouble_in(raw)
+            if trouble is None:
+                return self._read(raw, changes)
+            more = self._dialect.next_try(body, changes, trouble) if _is_about_form(trouble) else None
+            if more is None:
+                return self._judged(trouble, raw, body)
+            changes = more
+
+    def _read(self, raw: Raw, changes: frozenset[str]) -> Answer | _Passing:
+        answer = answer_in(raw.document)
+        if answer is None or answer.finish == "error":
+            start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+            return _Passing(f"its answer is no chat completion ({start!r})")
+        self._dialect.keep(changes)
+        self._gate.answered()
+        return answer
+
+    def _judged(self, trouble: ServerError, raw: Raw, body: Body) -> Reply | _Passing:
+        said = f"{self._server} says ({trouble.status}): {trouble.message.rstrip('.')}."
+        match trouble.meaning:
+            case "again":
+                pause = asked_pause(raw.headers, self._gate.clock())
+                what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
+                return _Passing(what, pause, down=trouble.status in (429, 503))
+            case "refused":
+                self._gate.answered()
+                return Reply(trouble.message, "refused")
+            case "too long":
+                self._gate.answered()
+                hint = "Lower frames.inside and frames.outside, or give the server a longer context."
+                return Reply("", "error", error=f"The request is too long for the model. {said} {hint}")
+            case "slot":
+                self._gate.answered()
+                return Reply("", "error", error=said)
+        raise self._gate.stop(self._stopping(trouble, raw, said))
+
+    def _stopping(self, trouble: ServerError, raw: Raw, said: str) -> EngineError:
+        name = self._settings.key_name
+        match trouble.meaning:
+            case "quota":
+                return EngineError(
+                    f"The quota at {self._server} is spent. {said}", f"Top it up. {_LATER}", again=False
+                )
+            case "key":
+                return EngineError(
+                    f"{self._server} refuses the key in the environment variable {name}. {unhinted(said)}",
+                    f"Set {name} to a key that may use this model. {_LATER}",
+                    again=False,
+                )
+            case "blind":
+                return EngineError(
+                    f"The model {self._model} takes no images. {said}",
+                    "Choose one with vision as stage1.model.",
+                    again=False,
+                )
+            case "moved":
+                host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
+                return EngineError(
+                    f"{self._server} sends calls on to {host}.",
+                    "Nothing was sent there. If it is the right one, set openai.base_url to it.",
+                    again=False,
+                )
+        known = self._line.models()
+        has = (
+            f"It has: {', '.join(known)}."
+            if known
+            else "Does openai.base_url end as it should, mostly in /v1?"
+        )
+        return EngineError(
+            f"The model {self._model} was not found. {said}", f"{has} Set openai.model.", again=False
+        )
+
+    def _pause(self, passing: _Passing, step: float) -> None:
+        """Waits as long as the server asks for, or a growing while."""
+        asked = passing.pause
+        if asked is None:
+            self._gate.come_back(step)
+            return
+        if asked > self._settings.longest_pause:
+            what = f"{self._server} asks for a pause of {asked:.0f} s: {passing.what}."
+            hint = f"Wait so long, or raise openai.longest_pause ({self._settings.longest_pause:g}). {_LATER}"
+            raise self._gate.stop(EngineError(what, hint))
+        if asked >= _WORTH_A_WORD:
+            self._progress.note(f"{self._server} asks for a pause of {asked:.0f} s.")
+        self._gate.close_for(asked)
+        # A little more, so that those who were told to wait do not all come at once.
+        self._gate.come_back(asked + min(step, asked / 10))
+
+    def _gave_up(self, passing: _Passing) -> Reply:
+        """What is left after the last repeat: this slot's failure, or the end of the run."""
+        asked = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
+        what = f"{self._server} gave no answer, asked {asked}: {passing.what}."
+        if passing.down or self._gate.missed() >= _MOST_MISSES:
+            raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
+        return Reply("", "error", error=what)
+
+
+def _is_about_form(trouble: ServerError) -> bool:
+    return trouble.status in (400, 422) and trouble.meaning == "slot"
+
+
+def _is_empty(answer: Answer) -> bool:
+    return not answer.text and not answer.refusal and answer.finish not in (*_CUT_OFF, *_UNWANTED)
+
+
+def _reply(answer: Answer, limit: int) -> Reply:
+    if answer.refusal or answer.finish in _UNWANTED:
+        return Reply(answer.refusal or answer.text, "refused", answer.usage)
+    if answer.text:
+        return Reply(answer.text, "length" if answer.finish in _CUT_OFF else "stop", answer.usage)
+    if answer.finish in _CUT_OFF:
+        why = f"empty answer: all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
+        return Reply("", "error", answer.usage, why)
+    return Reply("", "error", answer.usage, error="empty answer")
+
+
+_COSTS = (
+    ("gpt-4o-mini", 2833, 5667),
+    ("gpt-5", 70, 140),
+    ("o1", 75, 150),
+    ("o3", 75, 150),
+)
+"""Models that differ, by the beginning of their names: an image at low detail, each tile at high."""
+_USUAL = (85, 170)
+"""gpt-4o, gpt-4.1 and whatever else."""
+_TILE = 512
+_LONG_SIDE = 2048
+_SHORT_SIDE = 768
+
+_QWEN = re.compile(r"qwen-?(\d)[\d.]*-?vl", re.IGNORECASE)
+_QWEN_FRAME = 2
+"""Marks before and after an image."""
+
+
+def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
+    """Tokens of one image; ``auto`` counts as high, for the server chooses.
+
+    At low detail any image costs the same. At high detail it is made to fit a square of 2048 pixels, then a
+    short side of 768, and each tile of 512 that covers it is added. Qwen's models count squares of 28
+    pixels, from Qwen3 on of 32, whatever the detail.
+
+    >>> tokens_per_image("gpt-4o", "low", 4096, 8192), tokens_per_image("openai/gpt-4o-mini", "low", 8, 8)
+    (85, 2833)
+    >>> tokens_per_image("gpt-4o", "high", 1024, 1024), tokens_per_image("gpt-4o", "high", 2048, 4096)
+    (765, 1105)
+    >>> tokens_per_image("Qwen/Qwen2-VL-7B-Instruct", "low", 597, 336)
+    254
+    """
+    if (qwen := _QWEN.search(model)) is not None:
+        square = 28 if int(qwen[1]) < 3 else 32
+        return max(1, round(width / square)) * max(1, round(height / square)) + _QWEN_FRAME
+    own = model.rpartition("/")[2]  # gateways put the maker before it
+    base, each = next(((low, tile) for name, low, tile in _COSTS if own.startswith(name)), _USUAL)
+    if detail == "low":
+        return base
+    scale = min(1.0, _LONG_SIDE / max(width, height), _SHORT_SIDE / min(width, height))
+    across, down = (math.ceil(round(side * scale, 6) / _TILE) for side in (width, height))
+    return base + each * across * down
+
+
+class OpenAI:
+    """Asks one model of one server. Safe in threads; opens no connection before the first request.
+
+    The key is read from the environment for each call, and is kept nowhere.
+    """
+
+    def __init__(
+        self,
+        settings: EndpointSettings,
+        address: Address,
+        identity: Identity,
+        *,
+        sleep: Sleep | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """``sleep`` and ``clock`` stand in for the real ones; see `for_stage`."""
+        self.identity = identity
+        self.address = address
+        self.abilities = Abilities(
+            accepts_images=True,
+            in_flight=settings.in_flight,
+            sends_to="" if address.is_local else address.shown,
+        )
+        self._settings = settings
+        timing = {} if clock is None else {"clock": clock}
+        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
+        self._line = ChatClient(address, settings.key_name, settings.timeout)
+        self._dialect = Dialect(schema_is_wanted=settings.structured == "on")
+        self._progress: Progress = NoProgress()
+
+    @classmethod
+    def for_stage(
+        cls, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
+    ) -> OpenAI:
+        """The engine of one stage, which may have a model and a server of its own.
+
+        Raises EngineError for an endpoint that is no URL. A model that is not set is found missing by
+        `get_ready`, or at the first request.
+        """
+        settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
+        address = address_of(own.base_url, settings.base_url)
+        model = own.model or settings.model or ""
+        revision = _revision(settings, own.revision, stage)
+        return cls(settings, address, Identity("openai", model, revision), sleep=sleep, clock=clock)
+
+    def get_ready(self, progress: Progress) -> None:
+        """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
+
+        Raises ShotadError.
+        """
+        self._progress = progress
+        need_client()
+        if not self.identity.model:
+            raise self._no_model(self._line.models() if self.address.is_local else ())
+        if not key_from(self._settings.key_name) and self.address.is_own and self.address.login is None:
+            raise EngineError(
+                f"{self.address.shown} wants a key, and the environment has no {self._settings.key_name}.",
+                "Set it, name another variable (openai.key_name), or another server (openai.base_url).",
+                again=False,
+            )
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order; up to ``openai.in_flight`` are under way at once.
+
+        Raises EngineError for what makes all further calls useless; then no thread sends anything more.
+        """
+        if not self.identity.model:
+            raise self._no_model(self._line.models())
+        asking = Asking(
+            self._line, self._dialect, self._gate, self._settings, self.identity.model, self._progress
+        )
+        if len(requests) == 1:
+            return [asking.reply(requests[0])]
+        return in_order(asking.reply, requests, self._settings.in_flight)
+
+    def image_tokens(self, width: int, height: int, frames: int) -> int:
+        """How many tokens OpenAI counts for a clip; other servers count in other ways."""
+        return frames * tokens_per_image(self.identity.model, self._settings.detail, width, height)
+
+    def _no_model(self, known: tuple[str, ...]) -> EngineError:
+        has = f" {self.address.shown} has: {', '.join(known)}." if known else ""
+        return EngineError(
+            "No model is set for the endpoint.",
+            f"Set openai.model, or stage1.model and stage2.model.{has}",
+            again=False,
+        )
+
+
+def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) -> str:
+    """All besides the model's name that changes answers, in words; empty where nothing does."""
+    parts = [] if revision is None else [revision]
+    if stage == "stage1":
+        parts += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
+    if settings.structured != "auto":
+        parts.append(f"structured={settings.structured}")
+    return " ".join(parts)
+
+
+def notice(stage1: Engine, stage2: Engine) -> list[str]:
+    """Plain lines for before the first call: what leaves this machine, and to whom; none where all stays.
+
+    Stage I is sent frames, Stage II words only.
+    """
+    looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
+    lines = []
+    if looks and looks == writes:
+        lines.append(
+            f"Frames of the film, and descriptions of it, leave this machine: they are sent to {looks}."
+        )
+    elif looks:
+        lines.append(f"Frames of the film leave this machine: they are sent to {looks}.")
+    if writes and writes != looks:
+        lines.append(
+            f"Descriptions of the film, but no frames, leave this machine: they are sent to {writes}."
+        )
+    unsafe = {e.address.shown for e in (stage1, stage2) if isinstance(e, OpenAI) and e.address.is_open}
+    return [*lines, *(f"The connection to {host} is not encrypted (http)." for host in sorted(unsafe))]

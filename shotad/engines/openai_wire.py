@@ -1,0 +1,298 @@
+"""Requests as the protocol writes them, answers read back, and what a server does not understand.
+
+Order within a request: turns as they come, the system's first; in the turn that the clip belongs to, the
+frames before the text. Servers keep what they have computed for the longest beginning that a request
+shares with an earlier one. Of the turn's own text hardly a sentence is the same from slot to slot, but the
+same frames, which cost most, are asked about again and again (repairs, the second look), with other words
+after them. Models are also trained with pictures first.
+
+Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1; Ollama, LM Studio and older vLLM
+know no JSON schema, or only some; chat templates such as Gemma's have no system turn. The refusal is a
+400 or 422 that names the part. A change is kept for the rest of the run once it has helped.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image as Pictures
+
+from shotad.core import Clip, EndpointSettings, Image, Message, Request, Usage
+from shotad.engines.openai_errors import ServerError
+
+Body = dict[str, Any]
+
+_SEED_BITS = 0x7FFF_FFFF
+"""Some servers read the seed as a signed 32-bit number and refuse a negative one."""
+JPEG_QUALITY = 75
+"""Of the frames sent: Pillow's own default; the detail that a server sees is ``openai.detail``."""
+_SCHEMA_NAME = "answer"
+_AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+_UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A chat completion. ``finish`` is the server's own word for why it ended, in small letters."""
+
+    text: str
+    finish: str
+    refusal: str
+    usage: Usage
+
+
+def body_of(request: Request, model: str, settings: EndpointSettings) -> Body:
+    """The request as JSON, with all that it would like to say; a server's `Dialect` may know less."""
+    sampling = request.sampling
+    body: Body = {
+        "model": model,
+        "messages": messages_of(request, settings),
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": seed_of(request.seed),
+    }
+    if request.schema is not None and settings.structured != "off":
+        schema = {"name": _SCHEMA_NAME, "strict": True, "schema": strict(request.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return body
+
+
+def seed_of(seed: int) -> int:
+    """The seed as every server takes it, 31 bits: ``0xFFFF_FFFF → 0x7FFF_FFFF``."""
+    return seed & _SEED_BITS
+
+
+def messages_of(request: Request, settings: EndpointSettings) -> list[Body]:
+    """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
+    turns = request.messages
+    place = _place_of_clip(turns) if request.clip is not None else None
+    return [
+        {
+            "role": turn.role,
+            "content": _with_frames(turn.text, request.clip, settings)
+            if index == place and request.clip is not None
+            else sound(turn.text),
+        }
+        for index, turn in enumerate(turns)
+    ]
+
+
+def _place_of_clip(turns: tuple[Message, ...]) -> int | None:
+    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
+    marked = [index for index, turn in enumerate(turns) if turn.with_clip]
+    return next(iter(marked), users[-1] if users else None)
+
+
+def _with_frames(text: str, clip: Clip, settings: EndpointSettings) -> list[Body]:
+    frames = [_picture(image, settings) for image in clip.images]
+    return [*frames, {"type": "text", "text": sound(text)}]
+
+
+def _picture(image: Image, settings: EndpointSettings) -> Body:
+    data = base64.b64encode(jpeg(image, JPEG_QUALITY)).decode()
+    return {
+        "type": "image_url",
+        "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
+    }
+
+
+def jpeg(image: Image, quality: int) -> bytes:
+    """A frame as JPEG, ``quality`` 1 to 100; Pillow's, as in the published code, whose quality is 75."""
+    file = io.BytesIO()
+    Pictures.fromarray(image).save(file, "JPEG", quality=quality)
+    return file.getvalue()
+
+
+def strict(schema: Any) -> Any:
+    """A schema as OpenAI's strict mode wants it: every object closed, all of its properties required."""
+    if isinstance(schema, list):
+        return [strict(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    made = {key: strict(value) for key, value in schema.items()}
+    if made.get("type") == "object" and isinstance(made.get("properties"), dict):
+        made = {**made, "additionalProperties": False, "required": list(made["properties"])}
+    return made
+
+
+def answer_in(document: Any) -> Answer | None:
+    """The answer in a chat completion; None where the document is no chat completion."""
+    match document:
+        case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
+            return Answer(
+                text=_without_thought(_text(message.get("content"))),
+                finish=str(choice.get("finish_reason") or "stop").lower(),
+                refusal=_text(message.get("refusal")).strip(),
+                usage=_usage(rest.get("usage")),
+            )
+    return None
+
+
+def sound(text: str) -> str:
+    """Text that can be written: halves of characters outside the first plane are replaced.
+
+    >>> sound("\\ud83d!") == "\\ufffd!"
+    True
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _text(content: Any) -> str:
+    """The words of a message: a string, or a list of parts of which the texts count."""
+    match content:
+        case str():
+            return sound(content)
+        case list():
+            texts = [part.get("text") for part in content if isinstance(part, Mapping) and _is_text(part)]
+            return "".join(sound(text) for text in texts if isinstance(text, str))
+    return ""
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    return part.get("type") in ("text", "output_text")
+
+
+def _without_thought(text: str) -> str:
+    """The answer without the thinking before it; servers leave out the opening mark, or never close it."""
+    return _UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", text)).strip()
+
+
+def _usage(said: Any) -> Usage:
+    counts = said if isinstance(said, Mapping) else {}
+    return Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
+
+
+_REFUSAL = re.compile(
+    r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available"
+    r"|forbidden|extra|invalid|only the default|deprecated|instead|must be"
+)
+_SCHEMA = re.compile(r"response[_ ]?format|schema|guided|grammar|structured|json mode")
+_SYSTEM = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One way to say it otherwise; ``blamed`` finds out whether a refusal is about it."""
+
+    name: str
+    applies: Callable[[Body], bool]
+    blamed: Callable[[ServerError], bool]
+    made: Callable[[Body], Body]
+
+
+def _without(name: str, body: Body) -> Body:
+    return {key: value for key, value in body.items() if key != name}
+
+
+def _dropped(name: str) -> _Change:
+    return _Change(
+        f"no {name}",
+        lambda body: name in body,
+        lambda said: _names(said, name),
+        lambda body: _without(name, body),
+    )
+
+
+def _names(said: ServerError, name: str) -> bool:
+    return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
+
+
+def _about_schema(said: ServerError) -> bool:
+    return said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None
+
+
+def _about_system(said: ServerError) -> bool:
+    return _SYSTEM.search(said.words) is not None
+
+
+def _has_system(body: Body) -> bool:
+    return any(turn["role"] == "system" for turn in body["messages"])
+
+
+def _without_system(body: Body) -> Body:
+    """The system's words at the head of the user's first turn."""
+    texts = [turn["content"] for turn in body["messages"] if turn["role"] == "system"]
+    turns = [turn for turn in body["messages"] if turn["role"] != "system"]
+    head = "\n\n".join(texts)
+    for index, turn in enumerate(turns):
+        if turn["role"] == "user":
+            content = turn["content"]
+            joined = (
+                f"{head}\n\n{content}"
+                if isinstance(content, str)
+                else [{"type": "text", "text": head}, *content]
+            )
+            return {**body, "messages": [*turns[:index], {**turn, "content": joined}, *turns[index + 1 :]]}
+    return {**body, "messages": [{"role": "user", "content": head}, *turns]}
+
+
+def _renamed_limit(body: Body) -> Body:
+    return {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]}
+
+
+_SCHEMA_CHANGE = _Change(
+    "no schema",
+    lambda body: "response_format" in body,
+    _about_schema,
+    lambda body: _without("response_format", body),
+)
+_CHANGES = (
+    _Change(
+        "other limit",
+        lambda body: "max_tokens" in body,
+        lambda said: _names(said, "max_tokens"),
+        _renamed_limit,
+    ),
+    _dropped("temperature"),
+    _dropped("top_p"),
+    _dropped("seed"),
+    _SCHEMA_CHANGE,
+    _Change("no system turn", _has_system, _about_system, _without_system),
+)
+
+
+class Dialect:
+    """What one server was found to understand. May be used by several threads at once."""
+
+    def __init__(self, *, schema_is_wanted: bool = False) -> None:
+        """``schema_is_wanted``: a request keeps its schema whatever the server says of it."""
+        self._changes = tuple(c for c in _CHANGES if not (schema_is_wanted and c is _SCHEMA_CHANGE))
+        self._known: frozenset[str] = frozenset()
+        self._lock = threading.Lock()
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Names of the changes that every request gets."""
+        with self._lock:
+            return self._known
+
+    def said(self, body: Body, changes: frozenset[str]) -> Body:
+        """The request with these changes, where they apply."""
+        for change in self._changes:
+            if change.name in changes and change.applies(body):
+                body = change.made(body)
+        return body
+
+    def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
+        """``tried`` and the change that the refusal asks for; None where it asks for none."""
+        said = self.said(body, tried)
+        for change in self._changes:
+            if change.name not in tried and change.applies(said) and change.blamed(trouble):
+                return tried | {change.name}
+        return None
+
+    def keep(self, changes: frozenset[str]) -> None:
+        """These changes have led to an answer."""
+        with self._lock:
+            self._known |= changes
