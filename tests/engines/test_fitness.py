@@ -30,7 +30,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         lambda place: shutil._ntuple_diskusage(10**12, 0, has["disk"]),  # type: ignore[attr-defined]
     )
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    monkeypatch.setattr("shotad.core.hub.cached", lambda *_: None)
+    monkeypatch.setattr("shotad.core.model_loading.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local.names.cached", lambda *_: None)
     return has
 

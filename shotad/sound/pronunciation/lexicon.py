@@ -23,7 +23,7 @@ _LONGEST = 200
 
 
 class Named(Protocol):
-    """Of `shotad.core.members.Member`, what a lexicon needs."""
+    """Of `shotad.core.cast.Member`, what a lexicon needs."""
 
     @property
     def says(self) -> str: ...

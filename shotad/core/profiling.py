@@ -1,23 +1,113 @@
-"""Everything that the threads of a process say of their time, from one moment to another.
+"""Where the time goes: ``with span("decode")``, ``with waiting("stage1", "frames")``; a recording adds it up.
 
-A recording as trace events, which Perfetto (ui.perfetto.dev) and Chrome's tracing page open.
+The marks go to the one `Recording` of the process, as log lines go to the one logging; while there is
+none each of them is a test of a global and a shared object that does nothing, so they stay in the product.
 
-The format is the Trace Event Format, JSON Object Format: complete events (``X``) for time worked and
-waited, one track per thread; counter events (``C``); metadata events (``M``) with the names of threads.
-Times are whole microseconds from the beginning of the recording: with fractions, rounding lets a piece end
-a hair after the next begins, and viewers that look for nesting (speedscope) put the one into the other.
+A recording is kept as ``profile.json`` in the Trace Event Format, JSON Object Format, which Perfetto
+(ui.perfetto.dev) and Chrome's tracing page open: complete events (``X``) for time worked and waited, one
+track per thread; counter events (``C``); metadata events (``M``) with the names of threads. Times are whole
+microseconds from the beginning of the recording: with fractions, rounding lets a piece end a hair after the
+next begins, and viewers that look for nesting (speedscope) put the one into the other.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter_ns, process_time_ns
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from shotad.core.profiling.counter import Counter
-from shotad.core.profiling.lane import Lane, Piece
-from shotad.core.profiling.table import Table, table_of
+from shotad.core.system import memory_of
+from shotad.core.timeline import Counter, Lane, Mark, Piece, Table, table_of
+
+
+class _Place:
+    """Where the marks of the process go."""
+
+    def __init__(self) -> None:
+        self.found: Recording | None = None
+        self.lock = threading.Lock()
+
+
+_NOTHING = nullcontext()
+_place = _Place()
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+_P = ParamSpec("_P")
+
+
+def span(room: str) -> AbstractContextManager[None]:
+    """This thread works for ``room`` as long as the block lasts.
+
+    Spans nest: the time of the inner room is not the outer's. In a generator mark the drawing of an
+    item, never a ``yield`` (`spanned`): the block would last as long as whoever has the item takes.
+    """
+    found = _place.found
+    return _NOTHING if found is None else Mark(found.lane(), (room, None))
+
+
+def waiting(room: str, what: str) -> AbstractContextManager[None]:
+    """This thread stands idle for ``room`` and waits for ``what``: never counted as work.
+
+    A span within it is work again, as where a room draws what it needs itself.
+    """
+    found = _place.found
+    return _NOTHING if found is None else Mark(found.lane(), (room, what))
+
+
+def counted(name: str, value: float) -> None:
+    """``name`` stands at ``value`` now, such as the number of frames in a queue."""
+    found = _place.found
+    if found is not None:
+        found.count(name, value)
+
+
+def in_room(room: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Every call of the function that is decorated is work for ``room``. Not for generators (`spanned`)."""
+
+    def marked(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def working(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            with span(room):
+                return function(*args, **kwargs)
+
+        return working
+
+    return marked
+
+
+def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
+    """``items`` as they are; the time that it takes to draw each of them is ``room``'s."""
+    source = iter(items)
+    while True:
+        with span(room):
+            try:
+                item = next(source)
+            except StopIteration:
+                return
+        yield item
+
+
+@contextmanager
+def recording() -> Iterator[Recording]:
+    """Record what all threads of the process say, from now to the end of the block.
+
+    Raises RuntimeError where something records already: the marks can go to one place only.
+    """
+    found = Recording()
+    with _place.lock:
+        if _place.found is not None:
+            raise RuntimeError("this process is recorded already, and the marks go to one recording only")
+        _place.found = found
+    try:
+        yield found
+    finally:
+        _place.found = None
+        found.end()
+
 
 PROCESS = 1
 """The only process of a trace; its real number would make every trace differ and tell nothing."""
@@ -98,7 +188,7 @@ def _micro(at: int, start: int) -> int:
 
 
 LIMIT = 20_000
-"""Pieces that a lane keeps apart. A lane that has more of them draws short ones together (`lane.coarser`):
+"""Pieces that a lane keeps apart. A lane that has more of them draws short ones together (`coarser`):
 about 2 MB of trace for a thread, whatever the film's length. The table's sums stay exact."""
 
 
@@ -147,7 +237,7 @@ class Recording:
         return table_of(self._lanes_now(), self._counters_now(), self._start, now, cpu)
 
     def trace(self) -> dict[str, Any]:
-        """The same for a trace viewer; see `shotad.core.profiling.recorder`."""
+        """The same for a trace viewer; see this module."""
         return trace_of(self._lanes_now(), self._counters_now(), self._start, self._now())
 
     def _now(self) -> int:
@@ -178,3 +268,64 @@ class Recording:
 def _kind(name: str) -> str:
     """A thread's name without its number: ``decode_3 → decode``, ``Thread-7 (run) → Thread (run)``."""
     return "".join(letter for letter in name if not letter.isdigit()).replace("-", "").rstrip("_ ")
+
+
+EVERY = 0.5
+"""Seconds between two looks."""
+
+MEMORY = "memory, MB"
+
+
+@contextmanager
+def watched(every: float = EVERY, look: Callable[[], int | None] = memory_of) -> Iterator[None]:
+    """Count the memory every so many seconds while the block lasts, and at its beginning and end."""
+    enough = threading.Event()
+
+    def watch() -> None:
+        while _counted(look()) and not enough.wait(every):
+            pass
+
+    thread = threading.Thread(target=watch, name="memory", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        thread.join()
+        _counted(look())
+
+
+def _counted(size: int | None) -> bool:
+    if size is not None:
+        counted(MEMORY, round(size / 1e6, 1))
+    return size is not None
+
+
+FILE = "profile.json"
+
+
+@contextmanager
+def profiled(write: Callable[[str, str], None] | None) -> Iterator[Recording | None]:
+    """Record the block and have ``write(name, text)`` keep the trace, however the block ends.
+
+    `shotad.core.workfolder.WorkFolder.write_text` is such a writer. None: nothing is recorded. The recording
+    can be asked for its table within the block.
+    """
+    if write is None:
+        yield None
+        return
+    with recording() as found:
+        try:
+            with watched():
+                yield found
+        finally:
+            found.end()
+            write(FILE, as_text(found))
+
+
+def as_text(found: Recording) -> str:
+    """The trace, with the table beside its events, an event on a line."""
+    trace = found.trace()
+    events = ",\n".join(json.dumps(event, ensure_ascii=False) for event in trace.pop("traceEvents"))
+    rest = json.dumps({**trace, "table": found.table().as_json()}, ensure_ascii=False, indent=1)
+    return f'{{"traceEvents": [\n{events}\n],\n{rest[2:]}\n'
