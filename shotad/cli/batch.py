@@ -32,7 +32,7 @@ from shotad.cli.options import console_options, strict_option
 from shotad.core import EngineError, FilmError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.batch import Board, Found, Leaving, Planned, Planner, Watch
+    from shotad.batch import BatchProgress, Found, Leaving, Planned, Planner, Watch
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
 OF_ONE_MACHINE = {
@@ -124,7 +124,7 @@ def _silence_libraries() -> None:
 def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
     from shotad.batch import (
-        Board,
+        BatchProgress,
         Planner,
         Report,
         Row,
@@ -142,7 +142,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
     jobs = [film.job for film in planned if known[film.job.film] is None]
     began, stopped = time.monotonic(), False
-    board = Board(console, console.mode == "bars")
+    board = BatchProgress(console, console.mode == "bars")
     report = Report(asked.report, asked.before, told=board.note)
     named = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
 
@@ -173,9 +173,9 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
 
 def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
-    from shotad.batch import Batch, Board, Planner, Report
+    from shotad.batch import Batch, BatchProgress, Planner, Report
 
-    planner, board = Planner(asked.wishes), Board(console, console.mode == "bars")
+    planner, board = Planner(asked.wishes), BatchProgress(console, console.mode == "bars")
     watch = _watch(asked) if asked.options["watch"] else None
     planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
     for line in leaving.of(planned):
@@ -206,7 +206,7 @@ def _watch(asked: Asked) -> Watch:
     return Watch(lambda: asked.look().found, asked.options["settle"], time.monotonic)
 
 
-def _say_that_it_waits(board: Board, asked: Asked) -> None:
+def _say_that_it_waits(board: BatchProgress, asked: Asked) -> None:
     for _, error in asked.gathered.lost:
         board.note(f"{error.what} It will be taken when it is there.")
     board.note("Waiting for new films. Ctrl-C ends it.")
@@ -220,7 +220,9 @@ def _ready(watch: Watch, asked: Asked) -> list[Found]:
     return ready
 
 
-def _later(watch: Watch, planner: Planner, board: Board, leaving: Leaving) -> Callable[[], list[Planned]]:
+def _later(
+    watch: Watch, planner: Planner, board: BatchProgress, leaving: Leaving
+) -> Callable[[], list[Planned]]:
     told: list[str | None] = [None]
 
     def more() -> list[Planned]:

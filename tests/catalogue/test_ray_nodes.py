@@ -14,9 +14,17 @@ import pytest
 
 from shotad import __version__
 from shotad.batch.jobs import FilmJob
-from shotad.batch.ray.cluster import _hushed, _own_words, _same_signals, connected, quiet_data
-from shotad.batch.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
-from shotad.batch.ray.settings import Crew, RaySettings
+from shotad.batch.ray.cluster import (
+    Crew,
+    RaySettings,
+    _hushed,
+    _own_words,
+    _same_signals,
+    connected,
+    least_cpus,
+    quiet_data,
+)
+from shotad.batch.ray.run import Node, _places, check_nodes, nodes_of, short_of
 from shotad.core import EngineError, UsageError
 
 SMALL = RaySettings(

@@ -15,10 +15,11 @@ from typing import Any
 import psutil
 import pytest
 
+from shotad.batch import describe_on_ray
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob, FilmResult
-from shotad.batch.ray import Crew, RaySettings, describe_on_ray
-from shotad.batch.ray.parts import parts_of
+from shotad.batch.ray.cluster import Crew, RaySettings
+from shotad.batch.ray.rows import parts_of
 from shotad.core import load_config
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.conftest import ROOT

@@ -1,34 +1,45 @@
 """A work folder in a store and its copy on this machine, kept alike by a look at both sides.
 
-What was last alike is remembered of each file: its mark in the store, and its state here. Whatever differs
-from that was changed: here by the run, there by others. What others changed is never written over: it comes
-down where this run has not changed the same file, lines of records are laid together, a track that a person
-edited keeps the edits, and anything else is refused.
+What was last alike is remembered of each file, from run to run: its mark in the store, and its state here.
+Whatever differs from that was changed: here by the run, there by others. What others changed is never written
+over: it comes down where this run has not changed the same file, lines of records are laid together, a track
+that a person edited keeps the edits, and anything else is refused.
 
-What was seen of a work folder when its two sides were last alike, kept in a file from run to run.
+``scripts.json`` says how scripts were written, and one that is not so is somebody's work. So it goes up first
+with the hashes of what is there and of what is coming, then the scripts, then it alone as it is, and the
+track last: who finds that finds all it rests on.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
+from enum import IntEnum
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from shotad.batch.storage.addresses import Addresses
-from shotad.batch.storage.entries import Entry, names_below
-from shotad.batch.storage.fetching import fetch_object
-from shotad.batch.storage.kinds import DONE, Kind, holds_paths, kind_of
-from shotad.batch.storage.merging import lines_of_others, merge_track, with_lines
-from shotad.batch.storage.places import join, shown
-from shotad.batch.storage.room import check_room
-from shotad.batch.storage.scriptsets import in_order, is_as_written
-from shotad.batch.storage.store import Store
-from shotad.batch.storage.trouble import Refused
-from shotad.core import EditConflict, Progress, ShotadError, StorageError, reported, write_bytes, write_text
-from shotad.script import TRACK, track_lock
+from shotad.batch.fetching import check_room, fetch_object
+from shotad.batch.jobs import DONE
+from shotad.batch.places import Addresses, join, shown
+from shotad.batch.store import Entry, Store, names_below
+from shotad.batch.store_errors import Refused
+from shotad.core import (
+    SETTINGS,
+    EditConflict,
+    Progress,
+    ShotadError,
+    StorageError,
+    readable_json,
+    reported,
+    write_bytes,
+    write_text,
+)
+from shotad.script import TRACK, derive, load_track, save_track, track_lock, without_edits
 
 State = tuple[int, int]
 """Size in bytes and time of writing in ns, by which a file here is known to be untouched."""
@@ -205,7 +216,7 @@ class Mirror:
             data = self.store.read(entry.place)
         except FileNotFoundError:
             return None
-        return self.addresses.back(data) if holds_paths(name) else data
+        return self.addresses.back(data) if name == SETTINGS else data
 
     def _bring_media(self, name: str, entry: Entry, *, begins: bool) -> bool:
         """Fetch what was rendered, with the time at which it was, by which it is known to be untouched.
@@ -284,7 +295,7 @@ class Mirror:
             data = path.read_bytes()
             if kind_of(name) is Kind.LINES:
                 data = with_lines(self._others.get(name, b""), data)
-            mark = self.store.write(place, self.addresses.out(data) if holds_paths(name) else data, over=over)
+            mark = self.store.write(place, self.addresses.out(data) if name == SETTINGS else data, over=over)
         self._sent.add(name)
         self._seen[name] = Seen(mark, state)
 
@@ -294,14 +305,15 @@ class Mirror:
             names = [name for name in self._changed() if _is_of_track(name)]
             texts = {name: (self.folder / name).read_bytes() for name in names}
             states = {name: self._state(name) for name in names}
-        for name, data in in_order(texts, lambda name: self._there_now(name, there)):
+
+        def there_now(name: str) -> bytes | None:
+            return self.store.read(there[name].place) if name in there else None
+
+        for name, data in in_order(texts, there_now):
             mark = self.store.write(join(self.place, name), data, over=self._known(name).mark)
             whole = data == texts[name]
             self._sent.add(name)
             self._seen[name] = Seen(mark, states[name] if whole else None)
-
-    def _there_now(self, name: str, there: Mapping[str, Entry]) -> bytes | None:
-        return self.store.read(there[name].place) if name in there else None
 
     def _remove_own(self, there: Mapping[str, Entry]) -> None:
         """Remove there what this run sent, has removed here, and nobody has changed since."""
@@ -341,3 +353,140 @@ class Mirror:
 def _is_of_track(name: str) -> bool:
     kind = kind_of(name)
     return kind is not None and kind.is_of_track
+
+
+def lines_of_others(theirs: bytes, ours: bytes) -> bytes:
+    """The whole lines of ``theirs`` that ``ours`` has not."""
+    known = set(_whole(ours).splitlines(keepends=True))
+    return b"".join(line for line in _whole(theirs).splitlines(keepends=True) if line not in known)
+
+
+def with_lines(others: bytes, ours: bytes) -> bytes:
+    """Lines of others, then ours; a line that is still being written is left for the next time."""
+    return others + _whole(ours)
+
+
+def merge_track(folder: Path, theirs: bytes) -> None:
+    """Lay the edits of a track that others wrote over that of ``folder``, and write it with its scripts.
+
+    The usual rules hold: a person's line stays as it is, the machine's is kept beside it. Whoever calls holds
+    the track's lock. Raises EditConflict and ScriptError.
+    """
+    other = folder / f".theirs.{TRACK}"
+    try:
+        other.write_bytes(theirs)
+        edited, own = load_track(other), load_track(folder / TRACK)
+    finally:
+        other.unlink(missing_ok=True)
+    merged = derive(edited, without_edits(own)).track
+    save_track(merged, folder, own.film.name)
+
+
+def _whole(data: bytes) -> bytes:
+    whole, newline, _ = data.rpartition(b"\n")
+    return whole + newline
+
+
+Texts = Mapping[str, bytes]
+"""Track, scripts and ``scripts.json``, by name."""
+
+
+def in_order(texts: Texts, there: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
+    """What is to be written, one after the other; ``there`` gives what is in the store now."""
+    first: dict[str, bytes] = {}
+    for name in sorted(texts):
+        if kind_of(name) is Kind.WRITTEN:
+            before = there(name)
+            first[name] = texts[name] if before is None else _both(texts[name], before)
+            yield name, first[name]
+    for name in sorted(texts, key=lambda name: (kind_of(name) or 0, name)):
+        if first.get(name) != texts[name]:
+            yield name, texts[name]
+
+
+def is_as_written(name: str, script: bytes, records: Iterable[bytes]) -> bool:
+    """Whether a script is as one of the ``scripts.json`` says that it was written: nobody's own work."""
+    digest = hashlib.sha256(script).hexdigest()
+    return any(digest in hashes for record in records for hashes in (_hashes(record).get(name, set()),))
+
+
+def _both(new: bytes, old: bytes) -> bytes:
+    """``scripts.json`` that knows scripts both as they are and as they will be."""
+    coming, known = _hashes(new), _hashes(old)
+    if not coming:
+        return new
+    scripts: dict[str, Any] = json.loads(new)["scripts"]
+    before = {name: sorted((coming[name] | known.get(name, set())) - {scripts[name]}) for name in scripts}
+    return readable_json({"scripts": scripts, "before": before}).encode()
+
+
+def _hashes(record: bytes) -> dict[str, set[str]]:
+    """All hashes that a script may have, by its name; none where the record cannot be read."""
+    try:
+        tree = json.loads(record)
+        before = tree.get("before", {})
+        return {name: {value, *before.get(name, ())} for name, value in tree["scripts"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+_MEDIA = frozenset(
+    {
+        *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".m2ts", ".mts", ".mxf", ".ogv"),
+        *(".wav", ".flac", ".mp3", ".m4a", ".aac", ".ac3", ".eac3", ".opus", ".ogg", ".mka", ".aiff"),
+    }
+)
+_DONE = re.compile(re.escape(DONE))
+_SCRIPT = re.compile(r".+\.ad\.(vtt|srt|dapt\.xml|csv)", re.DOTALL)
+_TRACK = re.compile(r"track(\.[\w-]+)?\.json")
+_WRITTEN = re.compile(r"scripts(\.[\w-]+)?\.json")
+"""Those of a translation have its language in the middle."""
+_PASSING = (".pack", ".index")
+"""Of frames kept for this run alone (`shotad.film.frame_cache`): far larger than all else, and decoded again
+where they are missing."""
+
+
+_OVERVIEW = frozenset({"overview.html", "sheet"})
+
+
+class Kind(IntEnum):
+    """Kinds of files, in the order in which they are sent: what others rest on comes first."""
+
+    LINES = 1
+    """Records that come one by one, and the log."""
+    RECORD = 2
+    """Other files that are replaced whole."""
+    OVERVIEW = 3
+    """Pictures of the overview: drawn anew by each run, and never looked at by one."""
+    MEDIA = 4
+    """What is rendered: large, and not needed to describe."""
+    SCRIPT = 5
+    WRITTEN = 6
+    """``scripts.json``, which says how scripts were written."""
+    TRACK = 7
+    MARK = 8
+    """That all is done, and by which terms: the last, for who finds it looks no further."""
+
+    @property
+    def is_of_track(self) -> bool:
+        """Whether it is written together with the track."""
+        return Kind.SCRIPT <= self <= Kind.TRACK
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of a file by its name within the folder (``voice/a.flac``); None: it stays where it is."""
+    path = PurePosixPath(name)
+    if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
+        return None
+    if path.parts[0] in _OVERVIEW:
+        return Kind.OVERVIEW
+    if len(path.parts) == 1 and (known := _of_track(name)) is not None:
+        return known
+    if path.suffix == ".jsonl" or name == "log.txt":
+        return Kind.LINES
+    return Kind.MEDIA if path.suffix.lower() in _MEDIA else Kind.RECORD
+
+
+def _of_track(name: str) -> Kind | None:
+    patterns = {Kind.MARK: _DONE, Kind.TRACK: _TRACK, Kind.WRITTEN: _WRITTEN, Kind.SCRIPT: _SCRIPT}
+    return next((kind for kind, pattern in patterns.items() if pattern.fullmatch(name)), None)

@@ -6,17 +6,25 @@ they cannot, done as well as it goes without: a write under a condition becomes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from shotad.batch.storage.connecting import S3, WEB, file_system
-from shotad.batch.storage.entries import Entry, entry_of
-from shotad.batch.storage.kinds import content_type
-from shotad.batch.storage.places import scheme_of, shown
-from shotad.batch.storage.trouble import Refused, code_of, is_unable, missing_bucket, patiently
+from shotad.batch.places import is_local, scheme_of, shown
+from shotad.batch.store_errors import (
+    CREDENTIALS,
+    Refused,
+    code_of,
+    is_unable,
+    missing_bucket,
+    missing_library,
+    patiently,
+)
 from shotad.core import StorageError
 
 T = TypeVar("T")
@@ -290,3 +298,133 @@ class _Told:
 
     def absolute_update(self, value: int) -> None:
         """Nothing: all transfers used here count by amounts."""
+
+
+S3 = ("s3", "s3a")
+WEB = ("http", "https")
+"""Schemes of stores that have ways of their own."""
+
+_OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
+"""Of the client below: trying again is done here, where it is known how long it may take."""
+
+
+def file_system(place: str) -> Any:
+    """fsspec's view of the store that an address lies in, with no memory of listings: others write there too.
+
+    Raises StorageError where its library is missing, or nobody knows such an address.
+    """
+    scheme = scheme_of(place)
+    if scheme in S3 and "@" in place.split("://", 1)[1].partition("/")[0]:
+        raise StorageError(
+            f"{shown(place)} was given with credentials in it.", f"Leave them out. {CREDENTIALS}"
+        )
+    try:
+        import fsspec
+    except ImportError as error:
+        raise missing_library(place, error) from None
+    if scheme not in fsspec.available_protocols():
+        known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
+        raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
+    try:
+        return fsspec.filesystem(scheme, **_options(scheme))
+    except ImportError as error:
+        raise missing_library(place, error) from None
+
+
+def _options(scheme: str) -> dict[str, Any]:
+    if scheme not in S3:
+        return {"use_listings_cache": False} if scheme in WEB else {}
+    from fsspec.config import conf
+
+    own = conf.get("s3", {}).get("config_kwargs", {})
+    # With more than one at a time it asks for the size before each reading; parts are read side by side here.
+    return {"use_listings_cache": False, "max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
+
+
+_LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())
+"""Letters that no name of a file here can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object: its address, size in bytes (None: not told), when it was written, and its mark.
+
+    The mark is another whenever the content is: the ETag where the store has one.
+    """
+
+    place: str
+    size: int | None
+    changed: datetime | None
+    mark: str
+
+
+def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
+    """What fsspec tells of an object, in whichever words its driver has for it."""
+    size = info.get("size")
+    told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
+    changed = _moment(next((value for value in told if value), info.get("Last-Modified")))
+    tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
+    mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
+    return Entry(place, None if size is None else int(size), changed, mark)
+
+
+def _moment(value: Any) -> datetime | None:
+    """A time as stores tell it: a moment, seconds since 1970, ISO 8601, or as in headers of the web."""
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = read(value)
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]:
+    """Each entry with its name relative to the folder ``place``: what could lead out of it is left out."""
+    top = f"{place.rstrip('/')}/"
+    for entry in entries:
+        name = entry.place[len(top) :] if entry.place.startswith(top) else ""
+        parts = name.split("/")
+        if name and not any(part in ("", ".", "..") or not _LETTERS.isdisjoint(part) for part in parts):
+            yield name, entry
+
+
+def check_kind(place: str) -> None:
+    """Refuse a kind of place that cannot be written to, or cannot be opened here. Raises StorageError."""
+    if is_local(place):
+        return
+    if scheme_of(place) in WEB:
+        raise StorageError(
+            f"Nothing can be written to an address of the web ({shown(place).partition('?')[0]}).",
+            "Name a folder, or one on object storage, for the work folders: --out.",
+        )
+    if scheme_of(place) in S3 and not place.split("://", 1)[1].partition("/")[0]:
+        raise StorageError(f"{shown(place)} names no bucket.", "Write s3://bucket/folder.")
+    file_system(place)
+
+
+def check_target(place: str) -> None:
+    """As `check_kind`; also refuse a bucket that is not there."""
+    check_kind(place)
+    if not is_local(place) and not Store(place).has_bucket(place):
+        raise missing_bucket(place)
+
+
+_TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".txt": "text/plain; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".vtt": "text/vtt; charset=utf-8",
+    ".srt": "application/x-subrip; charset=utf-8",
+    ".xml": "application/ttml+xml; charset=utf-8",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+}
+
+
+def content_type(place: str) -> str | None:
+    """What a store is told that a file is, so that players and browsers take it; None: nothing."""
+    return _TYPES.get(PurePosixPath(place).suffix.lower())

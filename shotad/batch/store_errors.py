@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from shotad.batch.storage.places import scheme_of, shown
+from shotad.batch.places import scheme_of, shown
 from shotad.core import ShotadError, StorageError, without_secrets
 
 T = TypeVar("T")
