@@ -323,10 +323,11 @@ _GATE_SECONDS = 60.0
 
 @dataclass(slots=True)
 class ScratchFolder:
-    """The scratch folder of one film and its work folder; a context manager. Raises InUse where another run is at it.
+    """The scratch folder of one film and its work folder; a context manager.
 
     At the end it is cleared. A run that fails leaves what it could not send (``unsent``); one that is
-    interrupted, or fails for the store's sake, leaves the film too, for it is likely to be run again.
+    interrupted, or fails for the store's sake, leaves the film too, for it is likely to be run again. Raises
+    InUse where another run is at it.
     """
 
     scratch: Path
