@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from shotad.cli.console import Console
+from shotad.cli.options import Console
 from shotad.core import Interval, ScriptError, on_terminal, printable, seen
 from shotad.description.blocks import material
 from shotad.film.cues import read_caption

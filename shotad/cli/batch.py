@@ -1,9 +1,4 @@
-"""``shotad batch FILMS…``.
-
-``shotad batch`` on one machine: several worker processes, which may wait for new films.
-
-``shotad batch --ray``: the films on a cluster.
-"""
+"""``shotad batch FILMS…``: on one machine in several worker processes, or with ``--ray`` on a cluster."""
 
 from __future__ import annotations
 
@@ -18,17 +13,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from shotad.cli import describe as describing
-from shotad.cli.batch_limits import AUTO, terms_of
-from shotad.cli.batch_options import Asked
-from shotad.cli.batch_output import end, foresee, open_with, tell
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, strict_option
+from shotad.cli.batch_options import AUTO, Asked, end, foresee, open_with, tell, terms_of
+from shotad.cli.options import PATH, Console, console_options, strict_option
 from shotad.core import EngineError, FilmError, UsageError
 
 if TYPE_CHECKING:
@@ -286,7 +277,7 @@ OF_DESCRIBE = (
 @click.option(
     "--report",
     "report_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Where the report goes; else shotad-batch.json in --out, or here.",
 )

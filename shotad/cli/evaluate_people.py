@@ -1,4 +1,4 @@
-"""``shotad evaluate inter-rater A B``."""
+"""``shotad evaluate agreement`` and ``inter-rater``: a metric, and two human ADs, against what people say."""
 
 from __future__ import annotations
 
@@ -7,16 +7,56 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, settings_options
+from shotad.cli.evaluate import unit_option
+from shotad.cli.options import PATH, Console, console_options, settings_options
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
     from shotad.evaluation import Version
 
 
+@click.command(name="agreement")
+@click.argument("report", type=PATH)
+@click.option("--scores", type=PATH, required=True, help="Human scores: CSV or JSONL.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="One of the report's; repeatable.")
+@click.option("--out", type=PATH, help="Folder for agreement.json.")
+@unit_option
+@settings_options
+@console_options
+def agreement(
+    console: Console,
+    report: Path,
+    scores: Path,
+    metrics: tuple[str, ...],
+    out: Path | None,
+    unit: str | None,
+    config: tuple[str, ...],
+    assignments: tuple[str, ...],
+) -> None:
+    """Do metrics agree with people?
+
+    REPORT is a folder that shotad evaluate ad has written. FILE has a line for each AD, or for each action of
+    it: id, action where an AD has several, and score or a column for each annotator. Annotators are averaged,
+    then actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
+    """
+    from shotad.core import load_config, readable_json, write_text
+    from shotad.evaluation import agreement, read_report, read_scores
+
+    settings = load_config(config, assignments, measures__report__unit=unit)
+    found = agreement(
+        read_report(report),
+        read_scores(scores),
+        settings.measures.report,
+        names=metrics,
+    )
+    if out is not None:
+        write_text(out / "agreement.json", readable_json(found.record()))
+        console.note(f"Written: {out / 'agreement.json'}")
+    console.result(found.text, found.record())
+
+
 @click.command(name="inter-rater")
-@click.argument("scripts", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A B | TABLE")
+@click.argument("scripts", nargs=-1, required=True, type=PATH, metavar="A B | TABLE")
 @click.option(
     "--tiou",
     default="0.5,0.8,0.9,0.95",
@@ -33,13 +73,11 @@ if TYPE_CHECKING:
     metavar="WPM",
     help="Reckon where lines end from their words, at so many a minute, not from their cues.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for inter-rater.json.")
-@click.option(
-    "--cache", type=click.Path(path_type=Path), help="The file that keeps what is computed of texts."
-)
+@click.option("--out", type=PATH, help="Folder for inter-rater.json.")
+@click.option("--cache", type=PATH, help="The file that keeps what is computed of texts.")
 @settings_options
 @console_options
-def command(
+def interrater(
     console: Console,
     scripts: tuple[Path, ...],
     tiou: str,
