@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from shotad.batch.jobs import FilmResult, done_before, failure
 from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
-from shotad.batch.table import Row, labels, line_of, spell
+from shotad.batch.table import Row, labels, line_of
 from shotad.batch.workers import (
     Advanced,
     Begun,
@@ -31,7 +31,7 @@ from shotad.batch.workers import (
     WorkerPool,
     serve,
 )
-from shotad.core import NoRoom, Progress, Task, sentence
+from shotad.core import NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""
@@ -247,7 +247,7 @@ class Batch:
         left = sum(one.film.size for one in self._entries if one.result is None)
         if self.more or not worked:
             return text
-        return f"{text} About {spell(self.seconds * left / worked)} left."
+        return f"{text} About {duration(self.seconds * left / worked)} left."
 
 
 PAUSE = 60.0
@@ -345,7 +345,7 @@ class BatchProgress:
             return
         self._last = self.clock()
         at_work = (f"{label}: {_told(tasks)}" for label, tasks in self._films.items())
-        self.progress.note(f"After {spell(self.clock() - self._begun)}: {'; '.join(at_work)}. {counts}")
+        self.progress.note(f"After {duration(self.clock() - self._begun)}: {'; '.join(at_work)}. {counts}")
 
     def note(self, text: str) -> None:
         """Say one line."""

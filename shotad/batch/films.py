@@ -220,7 +220,7 @@ class Neighbours:
     def of(self, folder: str) -> frozenset[str]:
         """The names in a folder; none where it cannot be read. Raises StorageError for one elsewhere."""
         if folder not in self._read:
-            self._read[folder] = frozenset(_names(folder) if is_local(folder) else _elsewhere(folder))
+            self._read[folder] = _names(folder) if is_local(folder) else names_elsewhere(folder)
         names = self._read[folder]
         if isinstance(names, StorageError):
             raise names
@@ -235,25 +235,26 @@ class Neighbours:
         return list(itertools.takewhile(lambda name: name.startswith(start), names[first : first + _MOST]))
 
 
-def _names(folder: str) -> Iterable[str]:
+def _names(folder: str) -> frozenset[str]:
     try:
-        return os.listdir(local_path(folder))
+        return frozenset(os.listdir(local_path(folder)))
     except OSError:
-        return ()
+        return frozenset()
 
 
-def _elsewhere(folder: str) -> Iterable[str]:
-    """Of a folder on object storage; the web has none: a signed address says nothing of its neighbours."""
+def names_elsewhere(folder: str) -> frozenset[str]:
+    """The names in a folder on object storage. The web has none: a signed address says nothing of its
+    neighbours, and no work folders are there."""
     if scheme_of(folder) in ("http", "https"):
-        return ()
+        return frozenset()
     from shotad.batch.store import Store
 
-    return Store(folder).names(folder)
+    return frozenset(Store(folder).names(folder))
 
 
 def _asked(folder: str) -> frozenset[str] | StorageError:
     try:
-        return frozenset(_elsewhere(folder))
+        return names_elsewhere(folder)
     except StorageError as trouble:
         return trouble
 

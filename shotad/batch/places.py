@@ -58,7 +58,7 @@ def join(place: str, name: str) -> str:
     """What is called ``name`` in the folder ``place``: ``s3://b/ad, x.shotad → s3://b/ad/x.shotad``."""
     if not is_address(place):
         return str(Path(place) / name)
-    body, query = _without_query(place)
+    body, query = _parted(place)
     return f"{_slash(body)}{name.lstrip('/')}{query}"
 
 
@@ -66,7 +66,7 @@ def parent_of(place: str) -> str:
     """The folder that a place is in: ``s3://b/films/x.mp4 → s3://b/films``; of a bucket the bucket."""
     if not is_address(place):
         return str(Path(place).parent)
-    body, query = _without_query(place)
+    body, query = _parted(place)
     scheme, rest = body.split("://", 1)
     folder, _, name = rest.rstrip("/").rpartition("/")
     return f"{scheme}://{folder or name}{query}"
@@ -79,7 +79,7 @@ def name_of(place: str) -> str:
     """
     if not is_address(place):
         return Path(place).name
-    body, _ = _without_query(place)
+    body, _ = _parted(place)
     name = body.split("://", 1)[1].rstrip("/").rpartition("/")[2]
     if scheme_of(place) in _WEB:
         name = unquote(name).replace("/", "_")
@@ -102,7 +102,12 @@ def shown(place: str) -> str:
     return without_secrets(place) if is_address(place) else place
 
 
-def _without_query(place: str) -> tuple[str, str]:
+def without_query(film: str) -> str:
+    """A film as records and labels name it; of a web address without what changes with each signature."""
+    return shown(film).partition("?")[0] if scheme_of(film) in _WEB else shown(film)
+
+
+def _parted(place: str) -> tuple[str, str]:
     """A web address and its query; elsewhere a question mark is a letter of the name like others."""
     if scheme_of(place) not in _WEB:
         return place, ""

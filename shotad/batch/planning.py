@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.batch.fetching import brought, read_text
-from shotad.batch.films import Beside, Found, Neighbours, beside_of, films_in
+from shotad.batch.films import Beside, Found, Neighbours, beside_of, films_in, names_elsewhere
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import (
     is_address,
@@ -30,6 +30,7 @@ from shotad.batch.places import (
     parent_of,
     scheme_of,
     shown,
+    without_query,
     work_place_of,
 )
 from shotad.batch.store import check_target
@@ -272,14 +273,14 @@ class Folders:
         asked = [one for one in some if one not in self._owners and not is_local(one)]
         parents = dict.fromkeys(parent_of(one) for one in asked)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
-            there = dict(zip(parents, pool.map(_names_in, parents), strict=True))
+            there = dict(zip(parents, pool.map(names_elsewhere, parents), strict=True))
             self._owners.update(dict.fromkeys(asked))
             found = [one for one in asked if name_of(one) in there[parent_of(one)]]
             owners = pool.map(lambda one: _owner(one, self._known), found)
             self._owners.update(zip(found, owners, strict=True))
 
     def _is_own(self, folder: str, film: str) -> bool:
-        return self._owner(folder) == _plain(film)
+        return self._owner(folder) == without_query(film)
 
     def _owner(self, folder: str) -> str | None:
         if folder not in self._owners:
@@ -290,7 +291,7 @@ class Folders:
         """Whether a folder is nobody's, or the film's: also that of a copy which lies elsewhere, as in a
         library that was copied with its work folders."""
         owner = self._owner(folder)
-        if owner in (None, _plain(film)):
+        if owner in (None, without_query(film)):
             return True
         return owner not in self._known and owner is not None and _is_copy(film, owner)
 
@@ -321,15 +322,6 @@ def _is_copy(film: str, other: str) -> bool:
         return False
 
 
-def _names_in(folder: str) -> frozenset[str]:
-    """What there is in a folder elsewhere; nothing in one of the web, where no work folders are."""
-    if scheme_of(folder) in _WEB:
-        return frozenset()
-    from shotad.batch.store import Store
-
-    return frozenset(Store(folder).names(folder))
-
-
 def _owner(folder: str, known: Container[str]) -> str | None:
     """The film that a work folder is of; None: nobody's, or one of a film that has moved.
 
@@ -340,7 +332,7 @@ def _owner(folder: str, known: Container[str]) -> str | None:
         film = record["film"]["path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return _plain(film) if isinstance(film, str) and (film in known or _exists(film)) else None
+    return without_query(film) if isinstance(film, str) and (film in known or _exists(film)) else None
 
 
 def _settings(folder: str) -> bytes:
@@ -360,8 +352,3 @@ def _exists(film: str) -> bool:
     from shotad.batch.store import Store
 
     return Store(film).find(film) is not None
-
-
-def _plain(film: str) -> str:
-    """A film as ``settings.json`` names it; of a web address without what changes with each signature."""
-    return shown(film).partition("?")[0] if scheme_of(film) in _WEB else shown(film)

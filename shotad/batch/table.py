@@ -17,9 +17,9 @@ from typing import Any
 from shotad import __version__
 from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import size_text
-from shotad.batch.places import is_local, local_path, scheme_of, shown
+from shotad.batch.places import is_local, local_path, shown, without_query
 from shotad.batch.planning import Planned
-from shotad.core import UsageError, WorkFolderError, parse_json, printable, sentence, write_text
+from shotad.core import UsageError, WorkFolderError, duration, parse_json, printable, sentence, write_text
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""
@@ -52,7 +52,7 @@ _STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use
 def labels(films: Sequence[Planned]) -> list[str]:
     """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
     the names are, these can be printed."""
-    parts = [printable(_plain(film.job.film).rstrip("/")).split("/") for film in films]
+    parts = [printable(without_query(film.job.film).rstrip("/")).split("/") for film in films]
     depth = [1] * len(films)
     for _ in range(max((len(one) for one in parts), default=0)):
         names = ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
@@ -61,11 +61,6 @@ def labels(films: Sequence[Planned]) -> list[str]:
             break
         depth = [n + (name in twice) for n, name in zip(depth, names, strict=True)]
     return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
-
-
-def _plain(film: str) -> str:
-    """A film's place without its keys, one of the web also without the rest of what is asked of it."""
-    return shown(film).partition("?")[0] if scheme_of(film) in ("http", "https") else shown(film)
 
 
 def _named(row: Row, text: str) -> str:
@@ -135,7 +130,7 @@ def summary(rows: Sequence[Row], seconds: float) -> str:
     text = f"{_number(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
     worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
     if worked:
-        text += f" {spell(seconds)} for {spell(worked)} of film ({_times(seconds / worked)})."
+        text += f" {duration(seconds)} for {duration(worked)} of film ({_times(seconds / worked)})."
     return text
 
 
@@ -160,7 +155,7 @@ def _time(result: FilmResult | None) -> list[str]:
         return []
     pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
     tries = f" at try {result.attempts}" if result.attempts > 1 else ""
-    took = f"in {spell(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
+    took = f"in {duration(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
     return [f"{took}{tries}".strip()] if took or tries else []
 
 
@@ -177,11 +172,13 @@ def _cells(row: Row) -> tuple[str, ...]:
     used = ", ".join(map(printable, row.film.uses))
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
     if result is None or result.error is not None:
-        time = blank if result is None or result.wall_seconds < _WORTH_TELLING else spell(result.wall_seconds)
+        time = (
+            blank if result is None or result.wall_seconds < _WORTH_TELLING else duration(result.wall_seconds)
+        )
         return (name, row.state, blank, blank, time, blank, used)
     lines = f"{result.lines} of {result.slots}"
     pace = blank if result.pace is None else f"{result.pace:.2f}"
-    time = blank if result.state == "skipped" else spell(result.wall_seconds)
+    time = blank if result.state == "skipped" else duration(result.wall_seconds)
     return (name, row.state, lines, str(result.silences), time, pace, used)
 
 
@@ -216,15 +213,6 @@ def _times(pace: float | None) -> str:
     return "" if pace is None else f"{pace:.2f} times its length"
 
 
-def spell(seconds: float) -> str:
-    """A length of time in words: ``74 → 1 min 14 s``."""
-    whole = max(round(seconds), 0)
-    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
 def foreseen_lines(
     names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
 ) -> list[str]:
@@ -232,16 +220,13 @@ def foreseen_lines(
     told = []
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
         used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
-        into = f"{_plan(result)}, into {printable(shown(film.job.folder))}{used}."
+        plan = "to be described" if result is None else "done before"
+        into = f"{plan}, into {printable(shown(film.job.folder))}{used}."
         amiss = result is not None and result.error is not None
         told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]
     size = size_text(sum(film.size for film in new))
     return [*told, f"{_number(len(films), 'film')}: {len(new)} to describe ({size})."]
-
-
-def _plan(result: FilmResult | None) -> str:
-    return "to be described" if result is None else "done before"
 
 
 def foreseen_json(

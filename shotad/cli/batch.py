@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -164,15 +164,18 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
 
 def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
-    from shotad.batch import Batch, BatchProgress, Planner, Report
+    from shotad.batch import Batch, BatchProgress, Planner, Report, Watch
 
     planner, board = Planner(asked.wishes), BatchProgress(console, console.mode == "bars")
-    watch = _watch(asked) if asked.options["watch"] else None
+    settle = asked.options["settle"]
+    watch = Watch(lambda: asked.look().found, settle, time.monotonic) if asked.options["watch"] else None
     planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
     for line in leaving.of(planned):
         console.note(line)
     if watch is not None:
-        _say_that_it_waits(board, asked)
+        for _, error in asked.gathered.lost:
+            board.note(f"{error.what} It will be taken when it is there.")
+        board.note("Waiting for new films. Ctrl-C ends it.")
     report = Report(asked.report, asked.before, told=board.note)
     terms = terms_of(asked.options, asked.wishes.config, len(planned))
     batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
@@ -189,18 +192,6 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     if batch.halted:
         raise click.exceptions.Exit(1)
     end(batch.rows, strict=asked.options["strict"])
-
-
-def _watch(asked: Asked) -> Watch:
-    from shotad.batch import Watch
-
-    return Watch(lambda: asked.look().found, asked.options["settle"], time.monotonic)
-
-
-def _say_that_it_waits(board: BatchProgress, asked: Asked) -> None:
-    for _, error in asked.gathered.lost:
-        board.note(f"{error.what} It will be taken when it is there.")
-    board.note("Waiting for new films. Ctrl-C ends it.")
 
 
 def _ready(watch: Watch, asked: Asked) -> list[Found]:
@@ -317,7 +308,11 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     if asked.before and not asked.is_something:
         console.result("No film has failed.", {"films": []})
         return
-    _check_films(films, asked)
+    if not asked.is_something:
+        raise FilmError(
+            f"There are no films in {', '.join(films) or 'the list'}.",
+            "shotad batch --help says what is taken for a film.",
+        )
     open_with(console, asked)
     if options["dry_run"]:
         foresee(console, asked, leaving)
@@ -325,14 +320,6 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
         on_ray(console, asked, leaving)
     else:
         on_this_machine(console, asked, leaving)
-
-
-def _check_films(films: Sequence[str], asked: Asked) -> None:
-    if not asked.is_something:
-        raise FilmError(
-            f"There are no films in {', '.join(films) or 'the list'}.",
-            "shotad batch --help says what is taken for a film.",
-        )
 
 
 command.params[-3:-3] = [param for param in describing.command.params if param.name in OF_DESCRIBE]

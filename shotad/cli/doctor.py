@@ -76,6 +76,7 @@ class Check:
 
 def examine() -> list[Check]:
     """Everything the doctor looks at."""
+    address = os.environ.get("OPENAI_BASE_URL")
     return [
         *_system(),
         *_gpus(),
@@ -84,23 +85,19 @@ def examine() -> list[Check]:
         *_weights(),
         *_features(),
         *_engines(),
-        *_endpoint(),
+        Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set"),
         *_voices(),
     ]
 
 
 def _system() -> list[Check]:
+    total = memory_total()
     return [
         Check("Python", platform.python_version(), True),
         Check("Processor", f"{processors()} cores, {platform.machine()}"),
-        Check("Memory", _memory()),
+        Check("Memory", "unknown" if total is None else f"{total / 2**30:.1f} GiB"),
         Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
     ]
-
-
-def _memory() -> str:
-    total = memory_total()
-    return "unknown" if total is None else f"{total / 2**30:.1f} GiB"
 
 
 def _free(folder: os.PathLike[str]) -> str:
@@ -192,11 +189,6 @@ def _engines() -> list[Check]:
             "Local models", ", ".join(here) if here else "none of those with names here is in the hub's cache"
         ),
     ]
-
-
-def _endpoint() -> list[Check]:
-    address = os.environ.get("OPENAI_BASE_URL")
-    return [Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set")]
 
 
 def _voices() -> list[Check]:

@@ -58,7 +58,12 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         as_text(one, warnings=every) if isinstance(one, Report) else f"{one.name} is not checked: {one.error}"
         for one in outcomes
     )
-    rows = [as_json(one) if isinstance(one, Report) else _row(one) for one in outcomes]
+    rows = [
+        as_json(one)
+        if isinstance(one, Report)
+        else {"name": one.name, "error": one.error.what, "hint": one.error.hint}
+        for one in outcomes
+    ]
     console.result(text, rows[0] if len(paths) == 1 else rows)
     if code := max((_code(one, strict=options["strict"]) for one in outcomes), default=0):
         raise click.exceptions.Exit(code)
@@ -70,10 +75,6 @@ def _code(outcome: Report | Failed, *, strict: bool) -> int:
     if isinstance(outcome, Failed):
         return outcome.error.exit_code
     return int(bool(outcome.errors or (strict and outcome.warnings)))
-
-
-def _row(failed: Failed) -> dict[str, str]:
-    return {"name": failed.name, "error": failed.error.what, "hint": failed.error.hint}
 
 
 def _reports(

@@ -176,7 +176,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     given = _given(options)
     rate, force = _rate(options["frame_rate"]), bool(options.get("force"))
     with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
-        if _writes_lines(options):
+        if "engine" in options and not options.get("estimate"):
             write_settings(
                 folder,
                 config,
@@ -187,10 +187,6 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
                 assignments=options["assignments"],
             )
         yield film, folder, given
-
-
-def _writes_lines(options: Mapping[str, Any]) -> bool:
-    return "engine" in options and not options.get("estimate")
 
 
 def _given(options: Mapping[str, Any]) -> Given:

@@ -171,7 +171,7 @@ def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
     def describe(*_: object, **__: object) -> None:
         raise RuntimeError("nobody has foreseen this")
 
-    monkeypatch.setattr("shotad.description.pipeline.describe", describe)
+    monkeypatch.setattr("shotad.description.describe", describe)
     found = describe_film(job(tmp_path / "w"))
     assert found.kind == "unexpected"
     assert found.error is not None

@@ -21,7 +21,7 @@ from shotad.batch import (
 )
 from shotad.batch.batch import PAUSE
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.table import as_json, line_of, spell, summary
+from shotad.batch.table import as_json, line_of, summary
 from shotad.batch.workers import Advanced, Begun, Ended, Said
 from shotad.core import UsageError
 
@@ -147,11 +147,6 @@ def test_what_would_be_done_is_foreseen() -> None:
         "3. c.mp4: cannot be described. c.mp4 is no film. Give the film itself.",
         "3 films: 1 to describe (5.0 MB).",
     ]
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (74, "1 min 14 s"), (7260, "2 h 1 min")])
-def test_time_in_words(seconds: float, text: str) -> None:
-    assert spell(seconds) == text
 
 
 class Heard:

@@ -67,7 +67,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
             raise end
         return found
 
-    monkeypatch.setattr("shotad.batch.ray.run.describe_on_ray", run)
+    monkeypatch.setattr("shotad.batch.describe_on_ray", run)
 
 
 @pytest.mark.usefixtures("films")
