@@ -23,14 +23,12 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the server would have been started with."""
-    import shotad.review.server.serving
-
     calls: list[dict[str, Any]] = []
 
     def serve(folder: Path, film: Path | None, run: object, **options: Any) -> None:
         calls.append({"folder": folder, "film": film, **options})
 
-    monkeypatch.setattr(shotad.review.server.serving, "serve", serve)
+    monkeypatch.setattr("shotad.review.serve", serve)
     return calls
 
 
