@@ -426,6 +426,6 @@ def _is_held(folder: Path) -> bool:
 
 @contextmanager
 def _gate(scratch: Path) -> Iterator[None]:
-    """Locks of benches are taken, asked for and removed by one process at a time: held for moments only."""
+    """Locks of scratch folders are taken, asked for and removed by one process at a time, and briefly."""
     with FileLock(scratch / ".lock", timeout=_GATE_SECONDS):
         yield

@@ -92,7 +92,7 @@ def _local(place: Path) -> Iterator[Found]:
 def _walk(top: Path) -> list[Path]:
     found: list[Path] = []
     for folder, below, names in os.walk(top, followlinks=False):
-        if _is_work_folder(folder, names) and Path(folder) != top:
+        if (folder.endswith(_WORK) or not _RECORDS.isdisjoint(names)) and Path(folder) != top:
             below.clear()
             continue
         below[:] = [name for name in below if not name.startswith(".") and not name.endswith(_WORK)]
@@ -141,10 +141,6 @@ def _films_below(store: Store, top: str) -> Iterator[Entry]:
 def _work_folders(names: Iterable[str]) -> set[str]:
     pairs = (name.rpartition("/") for name in names)
     return {folder for folder, _, name in pairs if name in _RECORDS and folder}
-
-
-def _is_work_folder(folder: str, names: Iterable[str]) -> bool:
-    return folder.endswith(_WORK) or not _RECORDS.isdisjoint(names)
 
 
 def _is_film(name: str) -> bool:

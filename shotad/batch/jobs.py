@@ -7,7 +7,7 @@ A job and its result are values: they travel to other processes and machines, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -214,13 +214,9 @@ def _stamp(place: str) -> Any:
     if is_address(place):
         return place
     path = Path(place)
-    files = sorted(_files_in(path)) if path.is_dir() else [path]
+    below = (Path(at) / name for at, _, names in os.walk(path) for name in names if name != USED)
+    files = sorted(below) if path.is_dir() else [path]
     return [[file.name, *_size_and_date(file)] for file in files]
-
-
-def _files_in(folder: Path) -> Iterator[Path]:
-    for at, _, names in os.walk(folder):
-        yield from (Path(at) / name for name in names if name != USED)
 
 
 def _size_and_date(file: Path) -> Iterable[int]:

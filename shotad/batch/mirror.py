@@ -102,7 +102,12 @@ class Mirror:
         self._seen = read_seen(self.notes)
         there = self._there()
         self._leave_media(there)
-        news = {name: entry for name, entry in there.items() if self._is_news(name, entry)}
+        missing = {name for name in there if self._state(name) is None and not self._stays(name)}
+        news = {
+            name: entry
+            for name, entry in there.items()
+            if name in missing or self._known(name).mark != entry.mark
+        }
         check_room(self.folder, sum(entry.size or 0 for entry in news.values()), self.place)
         amiss = self._take_in(news, begins=True)
         if amiss:
@@ -147,11 +152,6 @@ class Mirror:
             raise trouble
 
     # What comes down
-
-    def _is_news(self, name: str, entry: Entry) -> bool:
-        """Whether a file is to be looked at when a run begins: changed there, or needed and not here."""
-        missing = self._state(name) is None and not self._stays(name)
-        return missing or self._known(name).mark != entry.mark
 
     def _stays(self, name: str) -> bool:
         """Whether a file is not needed here."""

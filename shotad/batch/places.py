@@ -59,7 +59,8 @@ def join(place: str, name: str) -> str:
     if not is_address(place):
         return str(Path(place) / name)
     body, query = _parted(place)
-    return f"{_slash(body)}{name.lstrip('/')}{query}"
+    folder = body if body.endswith("://") else f"{body.rstrip('/')}/"
+    return f"{folder}{name.lstrip('/')}{query}"
 
 
 def parent_of(place: str) -> str:
@@ -113,10 +114,6 @@ def _parted(place: str) -> tuple[str, str]:
         return place, ""
     query = urlsplit(place).query
     return (place[: -len(query) - 1], f"?{query}") if query else (place, "")
-
-
-def _slash(place: str) -> str:
-    return place if place.endswith("://") else f"{place.rstrip('/')}/"
 
 
 def _fit(name: str) -> str:

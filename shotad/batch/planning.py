@@ -115,7 +115,9 @@ class Planner:
         """The film's job, as the batch wishes it."""
         names = (one.name for one in fields(Wishes) if one.name not in _OF_ALL)
         shared: dict[str, Any] = {name: getattr(self._wishes, name) for name in names}
-        key = _key(self._wishes.cast, film.place)
+        # Of a bank of many films' casts: that of this film is called as the film.
+        is_bank = (self._wishes.cast or "").lower().endswith(".json")
+        key = stem_of(name_of(film.place)) if is_bank else ""
         return FilmJob(film.place, folder, **shared, cast_key=key, stamp=_stamp(film))
 
     def _one(self, film: Found, folder: str, near: Neighbours) -> Planned:
@@ -152,11 +154,6 @@ class Planner:
 
 def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
     return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
-
-
-def _key(cast: str | None, film: str) -> str:
-    """Of a bank of many films' casts: that of this film is called as the film."""
-    return stem_of(name_of(film)) if cast is not None and cast.lower().endswith(".json") else ""
 
 
 def _stamp(film: Found) -> str:

@@ -350,7 +350,9 @@ class Facts:
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON values. Of people without names nothing is said of names."""
         notes = asdict(self)
-        notes["people"] = tuple(_without_empty_names(fact) for fact in notes["people"])
+        notes["people"] = tuple(
+            {key: value for key, value in fact.items() if key != "names" or value} for fact in notes["people"]
+        )
         return notes
 
     @staticmethod
@@ -366,10 +368,6 @@ class Facts:
             figures=tuple(FigureFact(**fact) for fact in notes.get("figures", ())),
             credits=bool(notes.get("credits", False)),
         )
-
-
-def _without_empty_names(fact: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in fact.items() if key != "names" or value}
 
 
 def _people_fact(fact: Mapping[str, Any]) -> PeopleFact:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import functools
 import hashlib
 import importlib
 import importlib.util
@@ -113,7 +112,7 @@ def _gains(torch: Any, device: torch.device) -> bool:
     return device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
 
 
-@functools.cache
+@cache
 def _cpu_flags() -> frozenset[str]:
     """What the first processor can do, as Linux lists it; empty where it cannot be read."""
     try:
@@ -308,7 +307,7 @@ def _sampled(path: Path, size: int, modified: int) -> bytes:
     return digest.digest()
 
 
-_lock = threading.RLock()
+_stderr_lock = threading.RLock()
 _loading = threading.RLock()
 
 
@@ -318,7 +317,7 @@ def native_quiet() -> Iterator[None]:
 
     Python's own ``sys.stderr`` is flushed before; errors raised by the libraries still come through.
     """
-    with _lock:
+    with _stderr_lock:
         sys.stderr.flush()
         saved = os.dup(2)
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -307,7 +307,6 @@ def data_root() -> Path:
 
 
 def _own_root() -> Path:
-    """The folder of the program itself."""
     checkout = _PACKAGE.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
         return checkout

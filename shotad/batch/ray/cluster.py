@@ -39,7 +39,7 @@ class ServeSettings(Settings):
     """Seconds that it may take until it answers: weights are fetched and loaded."""
 
 
-class Crew(Settings):
+class WorkerSettings(Settings):
     """Workers of one kind, each a process: between ``least`` and ``most`` of them, as there is work.
 
     ``cpus`` and ``gpus`` are what each takes of its node by Ray's book-keeping; a part of a GPU may be named.
@@ -61,11 +61,11 @@ class Crew(Settings):
 class RaySettings(Settings):
     """Everything about a cluster run that is not about films."""
 
-    preparing: Crew = Crew(least=1, most=4, cpus=2)
+    preparing: WorkerSettings = WorkerSettings(least=1, most=4, cpus=2)
     """Who read films: shots, speech, slots, grammar, and the frames that Stage I is shown."""
-    looking: Crew = Crew(least=1, most=1, cpus=1)
+    looking: WorkerSettings = WorkerSettings(least=1, most=1, cpus=1)
     """Who ask Stage I: with a GPU each for a model of their own, without where servers answer."""
-    writing: Crew = Crew(least=1, most=2, cpus=1)
+    writing: WorkerSettings = WorkerSettings(least=1, most=2, cpus=1)
     """Who write a film's lines in order, its track and scripts."""
     servers: tuple[str, ...] = ()
     """Base URLs of servers that speak OpenAI's protocol; calls go to the one with the least to do. They take
@@ -90,7 +90,7 @@ def least_cpus(settings: RaySettings) -> float:
     return sum(crew.least * crew.cpus for crew in crews_of(settings).values())
 
 
-def crews_of(settings: RaySettings) -> Mapping[str, Crew]:
+def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
     return {
         "preparing": settings.preparing,
         "looking": settings.looking,
@@ -162,7 +162,8 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
                 f"No Ray cluster could be reached at {there}",
                 "Is it running (ray status)? Without an address one is started here.",
             )
-        raise EngineError(f"{what}: {_first_line(trouble)}", hint) from None
+        first_line = next(iter(str(trouble).strip().splitlines()), type(trouble).__name__)
+        raise EngineError(f"{what}: {first_line}", hint) from None
 
 
 def _check_address(address: str) -> None:
@@ -231,10 +232,6 @@ def _same_signals() -> Iterator[None]:
     finally:
         if callable(before) and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 @contextmanager

@@ -25,8 +25,8 @@ from shotad.batch.ray.answering import Finishing, Looking
 from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
-    Crew,
     RaySettings,
+    WorkerSettings,
     connected,
     crews_of,
     is_own,
@@ -155,7 +155,7 @@ def _staffed(
     ray: Any,
     data: Any,
     work: Callable[..., Any],
-    crew: Crew,
+    crew: WorkerSettings,
     register: Calls,
     settings: RaySettings,
     batch: int,
