@@ -334,7 +334,7 @@ def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> Non
     code = (
         "import sys, time\n"
         "from shotad.batch.ray.servers import OwnServer\n"
-        "from shotad.batch.ray.run import ServeSettings\n"
+        "from shotad.batch.ray.cluster import ServeSettings\n"
         "server = OwnServer(ServeSettings(command=sys.argv[1]), 'a/model of mine')\n"
         "server.url; print(server._process.pid, flush=True); time.sleep(60)\n"
     )
