@@ -30,7 +30,7 @@ import numpy as np
 
 from shotad.core import Abilities, Given, Identity, Reply, Request, WorkFolder, load_config
 from shotad.core.profiling import recording
-from shotad.core.profiling.table import Table
+from shotad.core.timeline import Table
 from shotad.description import Engines, describe
 from shotad.engines.fake import plain_answer
 from shotad.film import open_film

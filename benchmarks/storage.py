@@ -22,8 +22,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from shotad.batch.storage.fetching import fetch_film
-from shotad.batch.storage.store import Store
+from shotad.batch.fetching import fetch_film
+from shotad.batch.store import Store
 from shotad.core import Config, WorkFolder, load_settings
 from shotad.description import describe
 from shotad.film import open_film

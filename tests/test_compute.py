@@ -10,13 +10,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from shotad.core import (  # noqa: E402  # noqa: E402
+from shotad.core import (  # noqa: E402
     ComputeSettings,
     ConfigError,
     ShotadError,
-    compute,
     device_of,
     dtype_of,
+    model_loading as compute,
     need,
     need_torch,
 )

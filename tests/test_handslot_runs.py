@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shotad.cli.slots import command
+from shotad.cli.analysis import slots_command
 from shotad.core import (
     Given,
     Interval,
@@ -203,7 +203,9 @@ def run_line(place: Path, name: str, text: str) -> Track:
 def test_slots_tells_which_are_by_hand(place):
     add(place, 9.5, 11.5)
     remove(place, "s00006000")
-    done = CliRunner().invoke(command, [str(film_path()), "--out", str(place), *SET], catch_exceptions=False)
+    done = CliRunner().invoke(
+        slots_command, [str(film_path()), "--out", str(place), *SET], catch_exceptions=False
+    )
     assert done.exit_code == 0
     assert "s00009500, 5 words, added by a person" in done.output
     assert "By hand: 1 added, 1 removed (slots.hand.json)." in done.output

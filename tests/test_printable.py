@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from shotad.cli.console import Console
+from shotad.cli.options import Console
 from shotad.core import Interval, ScriptError, on_terminal, printable, seen
 from shotad.description.templates import material
 from shotad.film.subtitles import read_caption

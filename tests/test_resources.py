@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import ConfigError, PromptError, data_root, prompt_text, resources
-from shotad.core.resources import config_path, manifest_path
+from shotad.core import ConfigError, PromptError, data_root, prompt_text, settings as resources
+from shotad.core.settings import config_path, manifest_path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import shotad.description.clip_builder
-from shotad.cli.grammar import command
+from shotad.cli.analysis import grammar_command
 from shotad.core import ConfigError, Given, Image, WeightsError, WorkFolder, load_config
 from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine
@@ -275,7 +275,7 @@ def test_the_command_reads_every_shot_also_where_there_is_no_slot(
     film, out = str(make_film(SPEC).path), str(tmp_path / "w")
     (tmp_path / "shots.csv").write_text("start,end\n" + "".join(f"{n},{n + 2}\n" for n in range(0, 20, 2)))
     words = [film, "--out", out, "--subtitles", str(spoken), "--shots", str(tmp_path / "shots.csv"), "--json"]
-    said = CliRunner().invoke(command, words, catch_exceptions=False)
+    said = CliRunner().invoke(grammar_command, words, catch_exceptions=False)
     told = json.loads(said.stdout)
     assert [row["index"] for row in told["shots"]] == list(range(10))
     assert [row["scale"] for row in told["shots"]] == [NAMES[scale] for scale in SCALES]
@@ -285,7 +285,7 @@ def test_the_command_reads_every_shot_also_where_there_is_no_slot(
     assert threads[4] is None
     # What is known is not read again, and a run that describes wants no more than it did.
     seen = len(readers[0].frames)
-    CliRunner().invoke(command, words, catch_exceptions=False)
+    CliRunner().invoke(grammar_command, words, catch_exceptions=False)
     assert len(readers[0].frames) == seen == 20
 
 

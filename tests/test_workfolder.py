@@ -128,7 +128,7 @@ def test_left_over_temporary_files_are_swept(tmp_path: Path) -> None:
 _WRITER = """
 import sys, time
 from pathlib import Path
-from shotad.core.wholefiles import replacing
+from shotad.core.workfolder import replacing
 with replacing(Path(sys.argv[1])) as part:
     part.write_text("whole")
     print(part.name, flush=True)

@@ -1,23 +1,37 @@
-"""Many films on one machine: several at a time, each in a worker process, none harmed by another."""
+"""Many films on one machine: several at a time, each in a worker process, none harmed by another.
+
+What is at work is shown by a bar for each task of each film, or by plain lines that are not too many.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from shotad.batch.board import Board
-from shotad.batch.done_file import done_before
-from shotad.batch.finding import Planned
-from shotad.batch.jobs import FilmResult, failure
+from shotad.batch.jobs import FilmResult, done_before, failure
 from shotad.batch.limits import Need, Room, size_text
-from shotad.batch.messages import Came, Died, Go, News, Refuse, Wants
-from shotad.batch.serving import serve
-from shotad.batch.table import Row, labels, spell
-from shotad.batch.workers import Crew, Work, Worker
-from shotad.core import NoRoom
+from shotad.batch.planning import Planned
+from shotad.batch.table import Row, labels, line_of
+from shotad.batch.workers import (
+    Advanced,
+    Begun,
+    Came,
+    Died,
+    Ended,
+    Go,
+    News,
+    Refuse,
+    Said,
+    Wants,
+    Work,
+    Worker,
+    WorkerPool,
+    serve,
+)
+from shotad.core import NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""
@@ -57,7 +71,7 @@ class Batch:
     """Works through films. ``more`` gives those that come later (None: none do; it ends with the last)."""
 
     terms: Terms
-    board: Board
+    board: BatchProgress
     more: More | None = None
     on_change: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.monotonic
@@ -78,9 +92,7 @@ class Batch:
     @property
     def rows(self) -> list[Row]:
         """All films, in the order in which they were named, and what came of them."""
-        return [
-            Row(entry.label, entry.film, entry.result, begun=entry.tries > 0) for entry in self._entries
-        ]  # fmt: skip
+        return [Row(one.label, one.film, one.result, begun=one.tries > 0) for one in self._entries]
 
     @property
     def seconds(self) -> float:
@@ -97,12 +109,13 @@ class Batch:
         self._add(films)
         self.board.start(None if self.more else len(self._entries))
         try:
-            with Crew(self.terms.count, memory=self.terms.memory, work=self.work) as crew, self._told():
-                while self._goes_on():
-                    self._hand_out(crew)
-                    for worker, news in crew.hear(BEAT):
-                        self._heard(crew, worker, news)
-                    self._let_in()
+            with WorkerPool(self.terms.count, memory=self.terms.memory, work=self.work) as pool, self._told():
+                while self._at_work or (not self.halted and (self._queue or self._alone or self.more)):
+                    self._hand_out(pool)
+                    for worker, news in pool.hear(BEAT):
+                        self._heard(pool, worker, news)
+                    for worker, entry in list(self._waiting.items()):
+                        self._asked_in(worker, entry)
                     self.board.still(self._counts())
                     self._add(self.more() if self.more else ())
         finally:
@@ -119,18 +132,13 @@ class Batch:
                 self.board.note("Stopping: films at work end tidily. Ctrl-C again ends them at once.")
             raise
 
-    def _goes_on(self) -> bool:
-        waiting = not self.halted and (self._queue or self._alone or self.more)
-        return bool(self._at_work or waiting)
-
     def _add(self, films: Sequence[Planned]) -> None:
         if not films:
             return
         again = {film.job.film for film in films}
         # A film that has changed since takes the place of what it was.
-        kept = [
-            one for one in self._entries if one.film.job.film not in again or one in self._at_work.values()
-        ]
+        at_work = self._at_work.values()
+        kept = [one for one in self._entries if one.film.job.film not in again or one in at_work]
         names = labels([*(one.film for one in kept), *films])[len(kept) :]
         new = [_Entry(label, film) for label, film in zip(names, films, strict=True)]
         self._entries = [*kept, *new]
@@ -140,18 +148,18 @@ class Batch:
             else:
                 self._queue.append(entry)
 
-    def _hand_out(self, crew: Crew) -> None:
-        while self._queue and crew.has_room and not self.halted:
+    def _hand_out(self, pool: WorkerPool) -> None:
+        while self._queue and pool.has_room and not self.halted:
             entry = self._queue.popleft()
             before = done_before(entry.film.job)
             if before is not None:
                 self._begun += 1
                 self._end(entry, before)
             else:
-                self._begin(entry, crew.give(entry.film))
+                self._begin(entry, pool.give(entry.film))
         if self._alone and not self._queue and not self._at_work and not self.halted:
             entry = self._alone.popleft()
-            self._begin(entry, crew.give_alone(entry.film))
+            self._begin(entry, pool.give_alone(entry.film))
 
     def _begin(self, entry: _Entry, worker: Worker) -> None:
         entry.tries, entry.begun, entry.need = entry.tries + 1, self.clock(), None
@@ -161,7 +169,7 @@ class Batch:
         films = None if self.more else len(self._entries)
         self.board.begun(entry.label, self._begun, films, size, entry.tries)
 
-    def _heard(self, crew: Crew, worker: Worker, news: News) -> None:
+    def _heard(self, pool: WorkerPool, worker: Worker, news: News) -> None:
         entry = self._at_work.get(worker)
         if entry is None:
             return  # an idle worker that has died
@@ -172,7 +180,7 @@ class Batch:
                 self.board.note(f"{entry.label}: waits for room on the disk until another film is done.")
         elif isinstance(news, Came):
             if news.result.kind in ("memory", "unexpected"):
-                crew.retire(worker)
+                pool.retire(worker)
             self._came(worker, entry, news.result)
         elif isinstance(news, Died):
             self._came(worker, entry, self._death(entry, news), fresh=worker.is_fresh)
@@ -208,9 +216,8 @@ class Batch:
         what, hint = result.error
         self._same = [*(one for one in self._same if one == what), what]
         if len(self._same) >= max(SAME, self.terms.count + 1):
-            self.halted = (
-                f"{len(self._same)} films in a row failed alike, so no other is begun: {what} {hint}"
-            )
+            many = f"{len(self._same)} films in a row"
+            self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
             self.board.note(self.halted)
 
     def _end(self, entry: _Entry, result: FilmResult) -> None:
@@ -220,10 +227,6 @@ class Batch:
         else:
             self.board.ended(Row(entry.label, entry.film, result))
         self.on_change()
-
-    def _let_in(self) -> None:
-        for worker, entry in list(self._waiting.items()):
-            self._asked_in(worker, entry)
 
     def _asked_in(self, worker: Worker, entry: _Entry) -> bool:
         """Whether a film that waits for room has its answer."""
@@ -244,4 +247,123 @@ class Batch:
         left = sum(one.film.size for one in self._entries if one.result is None)
         if self.more or not worked:
             return text
-        return f"{text} About {spell(self.seconds * left / worked)} left."
+        return f"{text} About {duration(self.seconds * left / worked)} left."
+
+
+PAUSE = 60.0
+"""Seconds between two lines on what is at work, where there are no bars."""
+_WHOLE = 1 - 1e-9
+_LABEL = 28
+"""Letters of a film's name in a bar."""
+
+
+@dataclass(slots=True)
+class _Going:
+    """A task that is under way, and its bar where there are bars."""
+
+    name: str
+    total: float | None
+    bar: Task | None
+    done: float = 0.0
+
+    def within(self, amount: float) -> float:
+        """So much of ``amount`` as does not go beyond the total: sums of seconds do, by a hair."""
+        return amount if self.total is None else max(min(amount, self.total * _WHOLE - self.done), 0.0)
+
+    def __str__(self) -> str:
+        name = self.name[:1].lower() + self.name[1:] if self.name[1:2].islower() else self.name
+        return f"{name} {min(self.done / self.total, 1):.0%}" if self.total else name
+
+
+@dataclass(slots=True)
+class BatchProgress:
+    """Shows films that are at work through a front end; ``bars`` where that draws them."""
+
+    progress: Progress
+    bars: bool
+    clock: Callable[[], float] = time.monotonic
+    _films: dict[str, dict[int, _Going]] = field(default_factory=dict)
+    _whole: Task | None = None
+    _last: float = 0.0
+    _begun: float = 0.0
+
+    def start(self, films: int | None) -> None:
+        """``films`` will be worked on (None: nobody knows how many)."""
+        self._begun = self._last = self.clock()
+        if self.bars:
+            self._whole = self.progress.task("All films", films, "films")
+
+    def begun(self, label: str, number: int, films: int | None, size: str, tries: int = 1) -> None:
+        """A film has begun, the ``number``th of so many; ``tries``: how often it was."""
+        self._films[label] = {}
+        if self.bars:
+            return
+        if tries > 1:
+            self.progress.note(f"{label}: begun again, try {tries}.")
+        else:
+            of = "" if films is None else f" of {films}"
+            self.progress.note(f"{label}: begun, film {number}{of}{size and ', '}{size}.")
+
+    def heard(self, label: str, news: News) -> None:
+        """What a film's worker says of its work."""
+        going = self._films.setdefault(label, {})
+        if isinstance(news, Begun):
+            short = label if len(label) <= _LABEL else f"…{label[1 - _LABEL :]}"
+            name = f"{short}: {news.name}"
+            bar = self.progress.task(name, news.total, news.unit) if self.bars else None
+            going[news.number] = _Going(news.name, news.total, bar)
+        elif isinstance(news, Advanced) and (task := going.get(news.number)) is not None:
+            amount = task.within(news.amount)
+            task.done += amount
+            if task.bar is not None:
+                task.bar.advance(amount)
+        elif isinstance(news, Ended):
+            _close(going.pop(news.number, None))
+        elif isinstance(news, Said):
+            self.note(f"{label}: {news.text}")
+
+    def ended(self, row: Row) -> None:
+        """A film has ended."""
+        self.forget(row.label)
+        self.note(line_of(row))
+        if self._whole is not None:
+            self._whole.advance(1)
+
+    def skipped(self) -> None:
+        """A film was done before."""
+        if self._whole is not None:
+            self._whole.advance(1)
+
+    def forget(self, label: str) -> None:
+        """A film is not at work any more."""
+        for task in self._films.pop(label, {}).values():
+            _close(task)
+
+    def still(self, counts: str) -> None:
+        """Say now and then what is at work; ``counts`` is how many films are done, and the time left."""
+        if self.bars or not self._films or self.clock() - self._last < PAUSE:
+            return
+        self._last = self.clock()
+        at_work = (f"{label}: {_told(tasks)}" for label, tasks in self._films.items())
+        self.progress.note(f"After {duration(self.clock() - self._begun)}: {'; '.join(at_work)}. {counts}")
+
+    def note(self, text: str) -> None:
+        """Say one line."""
+        self._last = self.clock()
+        self.progress.note(sentence(text))
+
+    def stop(self) -> None:
+        """Nothing is at work any more."""
+        for label in list(self._films):
+            self.forget(label)
+        if self._whole is not None:
+            self._whole.done()
+
+
+def _told(tasks: Mapping[int, _Going]) -> str:
+    return ", ".join(map(str, tasks.values())) or "at work"
+
+
+def _close(task: _Going | None) -> None:
+    if task is not None and task.bar is not None:
+        task.bar.done()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from shotad.batch.done_file import done_before, mark_done
-from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.jobs import FilmJob, FilmResult, done_before, failure, mark_done
 from shotad.batch.limits import Need, need_of
-from shotad.batch.places import Placed, placed
+from shotad.batch.staging import Placed, placed
 from shotad.core import (
     Config,
     EngineError,
@@ -52,7 +51,7 @@ def describe_film(
     (None: they are made). ``begin`` is told what the film will need on disk as soon as it is open, and may
     raise to refuse it.
     """
-    run = _Run(job, progress or NoProgress(), engines, begin or _at_once)
+    run = _Run(job, progress or NoProgress(), engines, begin or (lambda need: None))
     clock = time.monotonic()
     forget_peak()
     try:
@@ -68,16 +67,11 @@ def describe_film(
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
         result = failure(job, *run.unexpected(error), kind="unexpected", again=True)
     seconds = run.film_seconds or result.film_seconds
-    return replace(
-        result, film_seconds=seconds, wall_seconds=time.monotonic() - clock, peak=peak_memory()
-    )  # fmt: skip
+    lasted = time.monotonic() - clock
+    return replace(result, film_seconds=seconds, wall_seconds=lasted, peak=peak_memory())
 
 
 _LESS = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
-
-
-def _at_once(need: Need) -> None:
-    """Nobody is asked."""
 
 
 @dataclass(slots=True)
@@ -159,18 +153,12 @@ class _Run:
     def unexpected(self, error: Exception) -> tuple[str, str]:
         """What to say of an error that nobody has foreseen; where it came from goes to the film's log."""
         if self.folder is not None:
-            with suppress(ShotadError), _log(self.folder) as note:
-                note("".join(traceback.format_exception(error)).rstrip())
+            with suppress(ShotadError):
+                WorkFolder(self.folder).note("".join(traceback.format_exception(error)).rstrip())
                 return f"shotad failed: {_short(error)}.", f"{self.folder / 'log.txt'} says where."
         place = traceback.extract_tb(error.__traceback__)
         at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
         return f"shotad failed: {_short(error)}{at}.", "Please report it."
-
-
-@contextmanager
-def _log(path: Path) -> Iterator[Callable[[str], None]]:
-    """``log.txt`` of a work folder that this process does not hold any more."""
-    yield WorkFolder(path).note
 
 
 def _short(error: Exception) -> str:

@@ -41,18 +41,14 @@ class Need:
 def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[Wanted] = ()) -> Need:
     """What a run on a film needs at most, less what an earlier run has written already."""
     seconds = job.seconds_of(info.duration)
-    kept = info.duration * Grid().rate * _pixels(info, job.config.film.grid_height) * _JPEG
+    width, lines = info.size_within(job.config.film.grid_height)
+    kept = info.duration * Grid().rate * (width * lines) * _JPEG
     disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
     if wanted:
         size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0
         films = sum(one.kind.is_film for one in wanted)
         disk += films * size + _SOUND_PER_SECOND * info.duration * (1 + len(wanted))
     return Need(seconds, max(int(disk) - size_of(folder), _RECORDS), folder)
-
-
-def _pixels(info: FilmInfo, height: int) -> int:
-    width, lines = info.size_within(height)
-    return width * lines
 
 
 def size_of(folder: Path) -> int:

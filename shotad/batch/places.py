@@ -1,47 +1,179 @@
-"""Where a film's files are for the time of its run: they lie on this machine, or are brought here."""
+"""Places: paths of this machine and addresses such as ``s3://bucket/films/movie.mp4``, both as text.
+
+An address is never a ``Path``: that would take one of its slashes away. A run on a copy names addresses in
+its records and errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from shotad.batch.jobs import FilmJob
-from shotad.batch.storage.fetching import brought
-from shotad.batch.storage.places import is_address
-from shotad.batch.storage.staging import staged
-from shotad.core import Progress
+from shotad.core import ShotadError, StorageError, UsageError, stem_of, without_secrets, work_folder_of
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
+_WEB = ("http", "https")
+_LONGEST_NAME = 255
+"""Bytes of a file's name that most disks take; names on object storage may be longer."""
+
+
+def is_address(text: str | os.PathLike[str]) -> bool:
+    """Whether it names a place by scheme: ``s3://bucket/x → True``, ``C:/x → False``, ``/x → False``."""
+    return isinstance(text, str) and _SCHEME.match(text) is not None
+
+
+def scheme_of(place: str) -> str:
+    """``s3://bucket/x → s3``; of a path ``file``."""
+    found = _SCHEME.match(place)
+    return found[1].lower() if found else "file"
+
+
+def is_local(place: str | os.PathLike[str]) -> bool:
+    """Whether it is on this machine: a path, or ``file://…``."""
+    return scheme_of(os.fspath(place)) in ("file", "local")
+
+
+def local_path(place: str | os.PathLike[str]) -> Path:
+    """The path of a place on this machine: ``file:///films/a%20b.mp4 → /films/a b.mp4``.
+
+    Raises UsageError for a place elsewhere.
+    """
+    text = os.fspath(place)
+    if not is_local(text):
+        raise UsageError(f"{shown(text)} is not on this machine.", "Name a path.")
+    if not is_address(text):
+        return Path(text)
+    plain = Path(text.partition("://")[2])
+    return plain if plain.exists() else Path(unquote(str(plain)))
+
+
+def join(place: str, name: str) -> str:
+    """What is called ``name`` in the folder ``place``: ``s3://b/ad, x.shotad → s3://b/ad/x.shotad``."""
+    if not is_address(place):
+        return str(Path(place) / name)
+    body, query = _parted(place)
+    folder = body if body.endswith("://") else f"{body.rstrip('/')}/"
+    return f"{folder}{name.lstrip('/')}{query}"
+
+
+def parent_of(place: str) -> str:
+    """The folder that a place is in: ``s3://b/films/x.mp4 → s3://b/films``; of a bucket the bucket."""
+    if not is_address(place):
+        return str(Path(place).parent)
+    body, query = _parted(place)
+    scheme, rest = body.split("://", 1)
+    folder, _, name = rest.rstrip("/").rpartition("/")
+    return f"{scheme}://{folder or name}{query}"
+
+
+def name_of(place: str) -> str:
+    """The last part of a place, fit to be a file's name here; that of a web address is decoded.
+
+    ``s3://b/films/a b.mp4 → a b.mp4``; ``https://host/a%20b.mp4?x=1 → a b.mp4``.
+    """
+    if not is_address(place):
+        return Path(place).name
+    body, _ = _parted(place)
+    name = body.split("://", 1)[1].rstrip("/").rpartition("/")[2]
+    if scheme_of(place) in _WEB:
+        name = unquote(name).replace("/", "_")
+    return _fit(name.replace("\0", "_"))
+
+
+def work_place_of(film: str, parent: str | None = None) -> str:
+    """The work folder of a film: beside it, or in the folder ``parent``.
+
+    ``s3://b/films/movie.mp4 → s3://b/films/movie.shotad``.
+    """
+    if not is_address(film):
+        beside = work_folder_of(film)
+        return str(beside) if parent is None else join(parent, beside.name)
+    return join(parent_of(film) if parent is None else parent, f"{stem_of(name_of(film))}.shotad")
+
+
+def shown(place: str) -> str:
+    """A place as it may be printed and kept: without user, password and keys."""
+    return without_secrets(place) if is_address(place) else place
+
+
+def without_query(film: str) -> str:
+    """A film as records and labels name it; of a web address without what changes with each signature."""
+    return shown(film).partition("?")[0] if scheme_of(film) in _WEB else shown(film)
+
+
+def _parted(place: str) -> tuple[str, str]:
+    """A web address and its query; elsewhere a question mark is a letter of the name like others."""
+    if scheme_of(place) not in _WEB:
+        return place, ""
+    query = urlsplit(place).query
+    return (place[: -len(query) - 1], f"?{query}") if query else (place, "")
+
+
+def _fit(name: str) -> str:
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    ending = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
+    return f"{stem_of(name)}{ending}"
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """Film, work folder and given files as paths of this machine."""
+class Addresses:
+    """Paths of this machine with the addresses that they stand for."""
 
-    film: Path
-    folder: Path
-    subtitles: Path | None = None
-    cast: Path | None = None
-    cast_photos: Path | None = None
+    by_path: Mapping[str, str]
+
+    def out(self, data: bytes) -> bytes:
+        """A JSON file for the store: addresses, without their keys, in place of paths."""
+        return self._replaced(data, {path: shown(place) for path, place in self.by_path.items()})
+
+    def back(self, data: bytes) -> bytes:
+        """A JSON file from the store: paths of this machine in place of addresses."""
+        return self._replaced(data, {shown(place): path for path, place in self.by_path.items()})
+
+    @contextmanager
+    def in_errors(self) -> Iterator[None]:
+        """Errors of the block name addresses too: paths of the scratch disk are gone when they are read."""
+        try:
+            yield
+        except StorageError:
+            raise
+        except ShotadError as error:
+            error.what, error.hint = self._told(error.what), self._told(error.hint)
+            error.args = (f"{error.what} {error.hint}".strip(),)
+            raise
+
+    def _told(self, text: str) -> str:
+        for path, place in self.by_path.items():
+            text = text.replace(path, shown(place))
+        return text
+
+    def _replaced(self, data: bytes, other: Mapping[str, str]) -> bytes:
+        try:
+            tree = json.loads(data)
+        except ValueError:
+            return data
+        return (
+            json.dumps(_walked(tree, lambda text: _with(text, other)), ensure_ascii=False, indent=1) + "\n"
+        ).encode()
 
 
-def is_elsewhere(place: str) -> bool:
-    """Whether a place is an address (``s3://…``) and no path."""
-    return is_address(place)
+def _with(text: str, other: Mapping[str, str]) -> str:
+    for before, after in other.items():
+        if text == before or text.startswith(f"{before}/"):
+            return after + text[len(before) :]
+    return text
 
 
-@contextmanager
-def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
-    """The job's files here; what lies elsewhere is brought here first, and its results are sent back.
-
-    Raises StorageError for what cannot be brought.
-    """
-    scratch = None if job.scratch is None else Path(job.scratch)
-    with staged(job.film, job.folder, scratch, progress=progress, media=bool(job.makes)) as here:
-        room = here.beside or here.folder
-        given = (job.subtitles, job.cast, job.cast_photos)
-        yield Placed(
-            here.film,
-            here.folder,
-            *(None if one is None else brought(one, room, progress=progress) for one in given),
-        )
+def _walked(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _walked(inner, change) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_walked(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) else value

@@ -1,18 +1,25 @@
-"""What became of the films: lines for people, a table for wide terminals, rows for programs."""
+"""What became of the films: lines for people, a table for wide terminals, rows and a report for programs.
+
+The report is a JSON file with a row for each film, whole at any time.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from shotad.batch.finding import Planned
+from shotad import __version__
 from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import size_text
-from shotad.batch.storage.places import is_local, local_path, scheme_of, shown
-from shotad.core import printable, sentence
+from shotad.batch.places import is_local, local_path, shown, without_query
+from shotad.batch.planning import Planned
+from shotad.core import UsageError, WorkFolderError, duration, parse_json, printable, sentence, write_text
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""
@@ -45,7 +52,7 @@ _STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use
 def labels(films: Sequence[Planned]) -> list[str]:
     """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
     the names are, these can be printed."""
-    parts = [printable(_plain(film.job.film).rstrip("/")).split("/") for film in films]
+    parts = [printable(without_query(film.job.film).rstrip("/")).split("/") for film in films]
     depth = [1] * len(films)
     for _ in range(max((len(one) for one in parts), default=0)):
         names = ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
@@ -54,11 +61,6 @@ def labels(films: Sequence[Planned]) -> list[str]:
             break
         depth = [n + (name in twice) for n, name in zip(depth, names, strict=True)]
     return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
-
-
-def _plain(film: str) -> str:
-    """A film's place without its keys, one of the web also without the rest of what is asked of it."""
-    return shown(film).partition("?")[0] if scheme_of(film) in ("http", "https") else shown(film)
 
 
 def _named(row: Row, text: str) -> str:
@@ -128,7 +130,7 @@ def summary(rows: Sequence[Row], seconds: float) -> str:
     text = f"{_number(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
     worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
     if worked:
-        text += f" {spell(seconds)} for {spell(worked)} of film ({_times(seconds / worked)})."
+        text += f" {duration(seconds)} for {duration(worked)} of film ({_times(seconds / worked)})."
     return text
 
 
@@ -153,7 +155,7 @@ def _time(result: FilmResult | None) -> list[str]:
         return []
     pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
     tries = f" at try {result.attempts}" if result.attempts > 1 else ""
-    took = f"in {spell(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
+    took = f"in {duration(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
     return [f"{took}{tries}".strip()] if took or tries else []
 
 
@@ -170,11 +172,13 @@ def _cells(row: Row) -> tuple[str, ...]:
     used = ", ".join(map(printable, row.film.uses))
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
     if result is None or result.error is not None:
-        time = blank if result is None or result.wall_seconds < _WORTH_TELLING else spell(result.wall_seconds)
+        time = (
+            blank if result is None or result.wall_seconds < _WORTH_TELLING else duration(result.wall_seconds)
+        )
         return (name, row.state, blank, blank, time, blank, used)
     lines = f"{result.lines} of {result.slots}"
     pace = blank if result.pace is None else f"{result.pace:.2f}"
-    time = blank if result.state == "skipped" else spell(result.wall_seconds)
+    time = blank if result.state == "skipped" else duration(result.wall_seconds)
     return (name, row.state, lines, str(result.silences), time, pace, used)
 
 
@@ -209,15 +213,6 @@ def _times(pace: float | None) -> str:
     return "" if pace is None else f"{pace:.2f} times its length"
 
 
-def spell(seconds: float) -> str:
-    """A length of time in words: ``74 → 1 min 14 s``."""
-    whole = max(round(seconds), 0)
-    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
 def foreseen_lines(
     names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
 ) -> list[str]:
@@ -225,16 +220,13 @@ def foreseen_lines(
     told = []
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
         used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
-        into = f"{_plan(result)}, into {printable(shown(film.job.folder))}{used}."
+        plan = "to be described" if result is None else "done before"
+        into = f"{plan}, into {printable(shown(film.job.folder))}{used}."
         amiss = result is not None and result.error is not None
         told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]
     size = size_text(sum(film.size for film in new))
     return [*told, f"{_number(len(films), 'film')}: {len(new)} to describe ({size})."]
-
-
-def _plan(result: FilmResult | None) -> str:
-    return "to be described" if result is None else "done before"
 
 
 def foreseen_json(
@@ -245,3 +237,80 @@ def foreseen_json(
     return {
         "films": [{**row, "state": "to_do" if row["state"] == "not_begun" else row["state"]} for row in rows]
     }
+
+
+NAME = "shotad-batch.json"
+SCHEMA = 1
+
+_EVERY = 5.0
+"""Seconds between two writings, for there may be very many films."""
+
+
+class Report:
+    """Is written while the batch goes on. ``kept`` are an earlier report's rows of films not in this one."""
+
+    def __init__(
+        self,
+        path: Path,
+        kept: Sequence[Mapping[str, Any]] = (),
+        clock: Callable[[], float] = time.monotonic,
+        told: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """``told`` hears it once where the report cannot be written."""
+        self.path, self._kept, self._clock, self._told = path, kept, clock, told
+        self._last: float | None = None
+        self.trouble: str | None = None
+        """Why it cannot be written, if so; the films go on."""
+
+    def write(self, rows: Callable[[], Sequence[Row]], seconds: float, *, ended: bool = False) -> None:
+        """Write the rows, unless that was done a moment ago; at the end always."""
+        if not ended and self._last is not None and self._clock() - self._last < _EVERY:
+            return
+        text = json.dumps(self.content(rows(), seconds, ended=ended), ensure_ascii=False, indent=1)
+        try:
+            # Names that are no UTF-8 have halves of pairs in them, which JSON can write out.
+            write_text(self.path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        except (WorkFolderError, OSError) as error:
+            self._failed(getattr(error, "what", str(error)))
+        else:
+            self.trouble = None
+        self._last = self._clock()
+
+    def _failed(self, what: str) -> None:
+        trouble = f"{what} Name another file with --report."
+        if self.trouble is None:
+            self._told(f"No report: {trouble}")
+        self.trouble = trouble
+
+    def content(self, rows: Sequence[Row], seconds: float, *, ended: bool) -> dict[str, Any]:
+        """What is written."""
+        films = as_json(rows)
+        new = {film["film"] for film in films}
+        before = [dict(film) for film in self._kept if film["film"] not in new]
+        return {
+            "schema_version": SCHEMA,
+            "shotad": __version__,
+            "ended": ended,
+            "seconds": round(seconds, 3),
+            "films": [*before, *films],
+        }
+
+
+def read_report(path: Path) -> list[dict[str, Any]]:
+    """The rows of a report. Raises UsageError where there is none that can be read."""
+    remedy = "Run the batch without --only-failed first, or name its report with --report."
+    try:
+        found = parse_json(path.read_text(encoding="utf-8"))
+        films = [dict(film) for film in found["films"]]
+        if not all(isinstance(film["film"], str) and isinstance(film["state"], str) for film in films):
+            raise TypeError("a film without name or state")
+    except FileNotFoundError:
+        raise UsageError(f"There is no report {path}.", remedy) from None
+    except (OSError, ValueError, KeyError, TypeError) as trouble:
+        raise UsageError(f"{path} is no report of shotad batch: {trouble!r}.", remedy) from None
+    return films
+
+
+def failed_in(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The films that failed, in order."""
+    return [row["film"] for row in rows if row["state"] == "failed"]

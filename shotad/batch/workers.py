@@ -1,15 +1,20 @@
-"""The batch's side: worker processes that are started, heard, watched and, where one dies, replaced.
+"""Worker processes: started, heard, watched, replaced where one dies; each describes film after film.
 
 Pools of the standard library, loky and pebble share queues and locks among their workers: one that is killed
 while it holds a lock stops them all, and the first two give up all films where one process dies. Here each
-worker has a pipe of its own, which ends with it.
+worker has a pipe of its own, which ends with it, so that one who dies while it speaks silences nobody else.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import itertools
 import multiprocessing
+import os
 import signal
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,15 +23,16 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.batch.limits import size_text
-from shotad.batch.messages import Came, Died, News, Order, Take
-from shotad.batch.serving import serve
-from shotad.core import memory_of
+from shotad.batch.jobs import FilmJob, FilmResult
+from shotad.batch.limits import Need, size_text
+from shotad.core import NoRoom, Task, interruptible, leave, memory_of
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
-    from shotad.batch.finding import Planned
+    from shotad.batch.planning import Planned
+    from shotad.core import Config
+    from shotad.description import Engines
 
 Work = Callable[[Connection, str], None]
 """What a worker process does with its line and with the file for what it would print."""
@@ -131,10 +137,8 @@ def _told_of(code: int | None) -> tuple[str, str]:
             if name == "SIGKILL":
                 what = "The process at work on it was killed (SIGKILL)."
                 return what, "Most often that is for want of memory: fewer at once (--jobs), or more memory."
-            return (
-                f"The process at work on it crashed ({name}).",
-                "Its film may be damaged; please report it.",
-            )
+            crashed = f"The process at work on it crashed ({name})."
+            return crashed, "Its film may be damaged; please report it."
     return f"The process at work on it ended by itself (exit code {code}).", "Please report it."
 
 
@@ -145,20 +149,20 @@ def _size(path: Path) -> int:
         return 0
 
 
-class Crew:
+class WorkerPool:
     """Up to ``count`` workers; a context manager that leaves none behind. ``memory``: bytes that each may
     take (None: no limit). ``work`` is what a worker does."""
 
-    def __init__(self, count: int, *, memory: int | None = None, work: Work = serve) -> None:
+    def __init__(self, count: int, *, memory: int | None = None, work: Work | None = None) -> None:
         if count < 1:
-            raise ValueError(f"a crew needs a worker, got {count}")
-        self.count, self._memory, self._work = count, memory, work
+            raise ValueError(f"a pool needs a worker, got {count}")
+        self.count, self._memory, self._work = count, memory, work or serve
         self._workers: list[Worker] = []
         self._context = multiprocessing.get_context("spawn")
         self._folder = tempfile.TemporaryDirectory(prefix="shotad-batch-")
         self._numbers = iter(range(1 << 62))
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -198,7 +202,7 @@ class Crew:
         """What the workers say within ``seconds``; it ends as soon as some has been heard."""
         self._watch_memory()
         lines = [worker.line for worker in self._workers]
-        ready = wait(lines, seconds) if lines else _slept(seconds)
+        ready = wait(lines, seconds)
         for worker in [one for one in self._workers if one.line in ready]:
             for news in worker.news():
                 if isinstance(news, Died):
@@ -244,11 +248,6 @@ class Crew:
                 worker.kill()
 
 
-def _slept(seconds: float) -> tuple[Connection, ...]:
-    time.sleep(seconds)
-    return ()
-
-
 @contextmanager
 def _unbroken() -> Iterator[None]:
     """No interruption reaches a process that is being started, until it says that it wants to hear them."""
@@ -258,3 +257,209 @@ def _unbroken() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_EVERY = 0.2
+"""Seconds between two messages of how far a task is."""
+_TIDY_END = 15.0
+"""Seconds that a worker has to end tidily once the batch is gone."""
+
+
+def serve(line: Connection, log: str) -> None:
+    """Describe films until the batch has no more, or is gone. ``log`` takes what would be printed.
+
+    SIGTERM ends it tidily, as Ctrl-C ends ``shotad describe``; Ctrl-C itself is the batch's to hear.
+    """
+    settle(log)
+    engines = _Engines()
+    with suppress(KeyboardInterrupt, EOFError, OSError):
+        while isinstance(order := _heard(line), Take):
+            _describe(order, line, engines)
+    if multiprocessing.parent_process() is not None:
+        leave(0)
+
+
+def _describe(order: Take, line: Connection, engines: _Engines) -> None:
+    from shotad.batch.describing import describe_film
+
+    told = _Told(line)
+
+    def begin(need: Need) -> None:
+        told.send(Wants(need))
+        answer = _heard(line)
+        if isinstance(answer, Refuse):
+            raise NoRoom(answer.what, answer.hint)
+
+    result = describe_film(order.job, told, engines=engines.of(order.job.config), begin=begin)
+    told.send(Came(result))
+
+
+def _heard(line: Connection) -> Order:
+    order: Order = line.recv()
+    return order
+
+
+class _Engines:
+    """The engines of the last film, for the next one by the same settings."""
+
+    def __init__(self) -> None:
+        self._config: Config | None = None
+        self._engines: Engines | None = None
+
+    def of(self, config: Config) -> Engines | None:
+        """Engines for these settings; None where they cannot be had: the film's own run says why."""
+        if self._engines is None or self._config != config:
+            self._config, self._engines = config, None
+            from shotad.description import Engines
+
+            with suppress(Exception):
+                self._engines = Engines.of(config)
+        return self._engines
+
+
+class _Told:
+    """A front end for progress at the other end of the line. Threads may share it."""
+
+    def __init__(self, line: Connection) -> None:
+        self._line = line
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        number = next(self._numbers)
+        self.send(Begun(number, name, total, unit))
+        return _Counted(number, self.send)
+
+    def note(self, text: str) -> None:
+        self.send(Said(text))
+
+    def send(self, news: News) -> None:
+        """Tell the batch; where it is gone, `_follow` ends this process."""
+        with self._lock, suppress(OSError):
+            self._line.send(news)
+
+
+class _Counted:
+    def __init__(self, number: int, send: Callable[[News], None]) -> None:
+        self._number, self._send = number, send
+        self._amount = 0.0
+        self._last = time.monotonic()
+
+    def advance(self, amount: float = 1) -> None:
+        self._amount += amount
+        if time.monotonic() - self._last >= _EVERY:
+            self._tell()
+
+    def done(self) -> None:
+        self._tell()
+        self._send(Ended(self._number))
+
+    def _tell(self) -> None:
+        amount, self._amount, self._last = self._amount, 0.0, time.monotonic()
+        if amount:
+            self._send(Advanced(self._number, amount))
+
+
+def settle(log: str) -> None:
+    """Make this process a worker: who ends it, where its words go, and that it outlives nobody."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interruptible()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.close(file)
+    faulthandler.enable(sys.__stderr__ or 2)
+    threading.Thread(target=_follow, name="batch", daemon=True).start()
+
+
+def _follow() -> None:
+    """End this process once the batch that began it is gone, however it went."""
+    if (batch := multiprocessing.parent_process()) is not None:
+        batch.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_TIDY_END)
+        os._exit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """To a worker: describe this film."""
+
+    job: FilmJob
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """To a worker that waits: there is room, begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """To a worker that waits: there will be no room."""
+
+    what: str
+    hint: str
+
+
+Order = Take | Go | Refuse | None
+"""None: there is no more to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """The film is open, and its worker waits for room: `Go` or `Refuse`."""
+
+    need: Need
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A task of the film has begun; see `shotad.core.progress.Progress.task`."""
+
+    number: int
+    name: str
+    total: float | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """A task has got on."""
+
+    number: int
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A task has ended."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line for people."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """The film has ended, well or not."""
+
+    result: FilmResult
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The worker is no more, without having said what came of its film. ``last`` is what it wrote last."""
+
+    what: str
+    hint: str
+    kind: str
+    last: str = ""
+
+
+News = Wants | Begun | Advanced | Ended | Said | Came | Died

@@ -1,9 +1,4 @@
-"""``shotad batch FILMS…``.
-
-``shotad batch`` on one machine: several worker processes, which may wait for new films.
-
-``shotad batch --ray``: the films on a cluster.
-"""
+"""``shotad batch FILMS…``: on one machine in several worker processes, or with ``--ray`` on a cluster."""
 
 from __future__ import annotations
 
@@ -15,24 +10,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from shotad.cli import describe as describing
-from shotad.cli.batch_limits import AUTO, terms_of
-from shotad.cli.batch_options import Asked
-from shotad.cli.batch_output import end, foresee, open_with, tell
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, strict_option
+from shotad.cli.batch_options import AUTO, Asked, end, foresee, open_with, tell, terms_of
+from shotad.cli.options import PATH, Console, console_options, strict_option
 from shotad.core import EngineError, FilmError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.batch import Board, Found, Leaving, Planned, Planner, Watch
+    from shotad.batch import BatchProgress, Found, Leaving, Planned, Planner, Watch
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
 OF_ONE_MACHINE = {
@@ -124,7 +115,7 @@ def _silence_libraries() -> None:
 def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
     from shotad.batch import (
-        Board,
+        BatchProgress,
         Planner,
         Report,
         Row,
@@ -142,7 +133,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
     jobs = [film.job for film in planned if known[film.job.film] is None]
     began, stopped = time.monotonic(), False
-    board = Board(console, console.mode == "bars")
+    board = BatchProgress(console, console.mode == "bars")
     report = Report(asked.report, asked.before, told=board.note)
     named = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
 
@@ -173,15 +164,18 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
 
 def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
-    from shotad.batch import Batch, Board, Planner, Report
+    from shotad.batch import Batch, BatchProgress, Planner, Report, Watch
 
-    planner, board = Planner(asked.wishes), Board(console, console.mode == "bars")
-    watch = _watch(asked) if asked.options["watch"] else None
+    planner, board = Planner(asked.wishes), BatchProgress(console, console.mode == "bars")
+    settle = asked.options["settle"]
+    watch = Watch(lambda: asked.look().found, settle, time.monotonic) if asked.options["watch"] else None
     planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
     for line in leaving.of(planned):
         console.note(line)
     if watch is not None:
-        _say_that_it_waits(board, asked)
+        for _, error in asked.gathered.lost:
+            board.note(f"{error.what} It will be taken when it is there.")
+        board.note("Waiting for new films. Ctrl-C ends it.")
     report = Report(asked.report, asked.before, told=board.note)
     terms = terms_of(asked.options, asked.wishes.config, len(planned))
     batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
@@ -200,18 +194,6 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     end(batch.rows, strict=asked.options["strict"])
 
 
-def _watch(asked: Asked) -> Watch:
-    from shotad.batch import Watch
-
-    return Watch(lambda: asked.look().found, asked.options["settle"], time.monotonic)
-
-
-def _say_that_it_waits(board: Board, asked: Asked) -> None:
-    for _, error in asked.gathered.lost:
-        board.note(f"{error.what} It will be taken when it is there.")
-    board.note("Waiting for new films. Ctrl-C ends it.")
-
-
 def _ready(watch: Watch, asked: Asked) -> list[Found]:
     """The films that are there when the watch begins and have not been written to for a while."""
     settled = datetime.now(UTC) - timedelta(seconds=asked.options["settle"])
@@ -220,7 +202,9 @@ def _ready(watch: Watch, asked: Asked) -> list[Found]:
     return ready
 
 
-def _later(watch: Watch, planner: Planner, board: Board, leaving: Leaving) -> Callable[[], list[Planned]]:
+def _later(
+    watch: Watch, planner: Planner, board: BatchProgress, leaving: Leaving
+) -> Callable[[], list[Planned]]:
     told: list[str | None] = [None]
 
     def more() -> list[Planned]:
@@ -284,7 +268,7 @@ OF_DESCRIBE = (
 @click.option(
     "--report",
     "report_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Where the report goes; else shotad-batch.json in --out, or here.",
 )
@@ -324,7 +308,11 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     if asked.before and not asked.is_something:
         console.result("No film has failed.", {"films": []})
         return
-    _check_films(films, asked)
+    if not asked.is_something:
+        raise FilmError(
+            f"There are no films in {', '.join(films) or 'the list'}.",
+            "shotad batch --help says what is taken for a film.",
+        )
     open_with(console, asked)
     if options["dry_run"]:
         foresee(console, asked, leaving)
@@ -332,14 +320,6 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
         on_ray(console, asked, leaving)
     else:
         on_this_machine(console, asked, leaving)
-
-
-def _check_films(films: Sequence[str], asked: Asked) -> None:
-    if not asked.is_something:
-        raise FilmError(
-            f"There are no films in {', '.join(films) or 'the list'}.",
-            "shotad batch --help says what is taken for a film.",
-        )
 
 
 command.params[-3:-3] = [param for param in describing.command.params if param.name in OF_DESCRIBE]

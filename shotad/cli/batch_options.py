@@ -1,20 +1,23 @@
-"""What the command line of ``shotad batch`` asks: which films, with what, and where the report goes."""
+"""What the command line of ``shotad batch`` means, and what is said before the films and after them."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from shotad.cli import describe as describing
-from shotad.cli.console import asked_time
-from shotad.cli.options import settings
-from shotad.core import CastError, UsageError
+from shotad.cli.options import Console, asked_time, settings, tell_failures
+from shotad.core import CastError, Config, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
-    from shotad.batch import Gathered, Wishes
+    from shotad.batch import Gathered, Leaving, Report, Row, Terms, Wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +114,129 @@ def _report_file(options: Mapping[str, Any]) -> Path:
         return Path(options["report_file"])
     out = options["out"]
     return (local_path(out) if out is not None and is_local(out) else Path()) / NAME
+
+
+OFF = "off"
+AUTO = "auto"
+
+
+def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
+    """The terms of a batch of so many films (with ``--watch``: to begin with)."""
+    from shotad.batch import Terms
+
+    keep, memory = sizes_of(options)
+    count = _as_many_as_go(options, config, films) if options["jobs"] == AUTO else count_of(options["jobs"])
+    return Terms(count, options["retries"], keep, memory)
+
+
+def _as_many_as_go(options: Mapping[str, Any], config: Config, films: int) -> int:
+    from shotad.batch import how_many
+    from shotad.core import memory_free, processors
+    from shotad.engines import ENGINES, stage_engines
+
+    stages = (stage_engines(config).stage1, stage_engines(config).stage2)
+    local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
+    number = processors() if options["watch"] else films
+    return how_many(number, processors(), memory_free(), loads_models=local)
+
+
+def check_limits(options: Mapping[str, Any]) -> None:
+    """Raises UsageError for limits that cannot be meant."""
+    sizes_of(options)
+    if options["jobs"] != AUTO:
+        count_of(options["jobs"])
+
+
+def sizes_of(options: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Bytes that stay free on disk, and those of memory that a film may take; None: no limit."""
+    keep, memory = options["min_free"], options["memory"]
+    free = None if keep == OFF else _size("--min-free", keep)
+    most = None if memory is None else _size("--memory", memory)
+    if most == 0:
+        raise UsageError(f"--memory {memory} leaves nothing to a film.", "Write how much each may take: 4GB.")
+    return free, most
+
+
+def _size(option: str, text: str) -> int:
+    from shotad.batch import parse_size
+
+    try:
+        return parse_size(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.what}", error.hint) from None
+
+
+def count_of(text: str) -> int:
+    """``--jobs`` as a number. Raises UsageError."""
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
+        raise UsageError(f"--jobs {text} is no number of films.", "Write 1, 2, … or auto.")
+    return int(text)
+
+
+def open_with(console: Console, asked: Asked) -> None:
+    """Refuse what no film could be described with, and say once what holds for all of them."""
+    from shotad.description import Engines, remarks
+
+    options, config = asked.options, asked.wishes.config
+    check_limits(options)
+    _check_out(options["out"])
+    if options["voice"] or options["makes"]:
+        describing.check_voice(config, options["makes"])
+    engines = Engines.of(config)
+    if options["address"] is None and not options["dry_run"]:
+        # On a cluster it is its nodes that look and write.
+        engines.check_machine(config)
+    for line in remarks(config, engines):
+        console.note(line)
+
+
+def _check_out(out: str | None) -> None:
+    """Refuse a place for the work folders in which there can be none."""
+    from shotad.batch import is_local, local_path
+
+    if out is None or not is_local(out):
+        return
+    place = local_path(out).absolute()
+    there = next(one for one in (place, *place.parents) if one.exists())
+    if not there.is_dir():
+        raise WorkFolderError(f"--out {out}: {there} is a file.", "Name a folder, or one that can be made.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
+
+
+def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:
+    """Say what a run would do."""
+    from shotad.batch import Planner, done_before, foreseen_json, foreseen_lines, labels
+
+    planned = asked.gathered.planned(Planner(asked.wishes))
+    for line in leaving.of(planned):
+        console.note(line)
+    results = [film.trouble or done_before(film.job) for film in planned]
+    names = labels(planned)
+    console.result(
+        "\n".join(foreseen_lines(names, planned, results)), foreseen_json(names, planned, results)
+    )  # fmt: skip
+
+
+def tell(
+    console: Console, rows: Sequence[Row], seconds: float, report: Report, halted: str | None = None
+) -> None:
+    """Say what became of the films, at the end."""
+    from shotad.batch import as_lines, as_table
+
+    wide = console.mode == "bars" and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns
+    text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
+    last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
+    found = {**report.content(rows, seconds, ended=True), "halted": halted}
+    console.result("\n".join([text, *([halted] if halted else []), last]), found)
+
+
+def end(rows: Sequence[Row], *, strict: bool) -> None:
+    """Exit code 1 where a film failed; where only slots did, say so, with 3 if ``strict``."""
+    ended = [(row.label, row.result) for row in rows if row.result is not None]
+    if any(result.state == "failed" for _, result in ended):
+        raise click.exceptions.Exit(1)
+    reasons = [f"a slot of {label}" for label, result in ended for _ in range(result.amiss)]
+    of = sum(result.slots for _, result in ended)
+    tell_failures(reasons, of, "slots", all_failed=False, strict=strict)

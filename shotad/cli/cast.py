@@ -1,20 +1,29 @@
-"""``shotad cast …``: the people of a film, found, named and forgotten.
-
-Each command is a module of its own, imported when it runs: one line in `_COMMANDS`.
-"""
+"""``shotad cast …``: the people of a film, found, named and forgotten."""
 
 from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shotad.cli.lazy import LazyGroup
+from shotad.cli.options import PATH, Console, console_options
+from shotad.core import CastError, ShotadError, UsageError
+
+if TYPE_CHECKING:
+    from shotad.core import Member, Reveal
+    from shotad.sight import CastFile
 
 _COMMANDS = {
     "discover": ("shotad.cli.cast_discover", "Find the people of a film by their faces."),
     "forget": ("shotad.cli.cast_forget", "Delete somebody's photos, and what is kept of the face."),
-    "merge": ("shotad.cli.cast_merge", "Make two entries of a cast one person."),
-    "name": ("shotad.cli.cast_name", "Fill in somebody's name."),
-    "show": ("shotad.cli.cast_show", "Say who is in a cast, and what is amiss with it."),
+    "merge": ("shotad.cli.cast:merge", "Make two entries of a cast one person."),
+    "name": ("shotad.cli.cast:name_command", "Fill in somebody's name."),
+    "show": ("shotad.cli.cast:show", "Say who is in a cast, and what is amiss with it."),
 }
 
 
@@ -25,3 +34,232 @@ def command() -> None:
     A cast is a folder with cast.yaml and photos of faces. shotad cast discover makes one of a film,
     shotad cast name fills in who they are, and shotad describe --cast says their names.
     """
+
+
+@click.command(name="show")
+@click.argument("path", metavar="CAST", type=PATH)
+@click.option("--cast-photos", type=PATH, help="Pictures that go with a bank (JSON).")
+@click.option("--cast-key", metavar="KEY", default="", help="Which film of a bank.")
+@console_options
+def show(console: Console, path: Path, cast_photos: Path | None, cast_key: str) -> None:
+    """Say who is in a cast, one line for each, and what is amiss with it.
+
+    CAST is a cast folder, a cast.yaml, a folder of photos, or a character bank. The numbers and ids are
+    those by which other commands know the people. A mistake in the file is told with its line.
+    """
+    from shotad.sight import load_cast
+
+    cast = load_cast(path, key=cast_key, photos=cast_photos)
+    lines = [f"{cast.source}: {len(cast)} {'person' if len(cast) == 1 else 'people'}."]
+    lines += [person_line(number, member) for number, member in enumerate(cast, 1)]
+    lines += [f"Note: {warning}" for warning in cast.warnings]
+    people = [person_row(number, member) for number, member in enumerate(cast, 1)]
+    value = {"source": str(cast.source), "people": people, "warnings": list(cast.warnings)}
+    console.result("\n".join(lines), value)
+
+
+@click.command(name="name")
+@click.argument("path", metavar="CAST", type=PATH)
+@click.argument("person", metavar="PERSON")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--speak", metavar="TEXT", help="What AD says, where it is not the whole name.")
+@click.option("--say-as", metavar="TEXT", help="How a voice is to say that, by ear: Sin-TELL.")
+@click.option("--alias", "aliases", metavar="TEXT", multiple=True, help="Another name; repeatable.")
+@click.option("--pronoun", type=click.Choice(["she", "he", "they", "it"]), help="How to refer back.")
+@click.option("--descriptor", metavar="TEXT", help="For when the name may not be said: the woman in red.")
+@click.option(
+    "--reveal-at",
+    metavar="TIME|FILM=TIME",
+    multiple=True,
+    help="When the name becomes known: 00:12:30, or never; repeatable, for films by their file name.",
+)
+@click.option("--nameless", is_flag=True, help="An extra, whom nobody needs to name.")
+@console_options
+def name_command(
+    console: Console,
+    path: Path,
+    person: str,
+    name: str | None,
+    speak: str | None,
+    say_as: str | None,
+    aliases: tuple[str, ...],
+    pronoun: str | None,
+    descriptor: str | None,
+    reveal_at: tuple[str, ...],
+    nameless: bool,
+) -> None:
+    """Fill in who somebody of a cast is.
+
+    PERSON is an id, or a number as shotad cast show counts. Names and other texts replace what was there
+    (an empty one clears it), --alias adds. Comments and everything else in cast.yaml stay as they are.
+    """
+    from shotad.sight import chosen
+
+    if nameless and name:
+        raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
+    file = cast_file(path)
+    member = chosen(file.members, person)
+    given = {"name": name, "spoken": speak, "say_as": say_as, "pronoun": pronoun, "descriptor": descriptor}
+    values: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
+    if aliases:
+        values["aliases"] = tuple(dict.fromkeys([*member.aliases, *aliases]))
+    if reveal_at:
+        values["reveals"] = _reveals(reveal_at)
+    if nameless or (name and member.nameless):
+        values["nameless"] = nameless
+    if not values:
+        raise UsageError(f"There is nothing to say of {member.id}.", "Give a name, or --nameless.")
+    _check_free(file.members, member, [name or "", speak or "", *aliases], path)
+    file.update(member.id, **values)
+    save_cast(file, path)
+    number = [one.id for one in file.members].index(member.id) + 1
+    now = file.member(member.id)
+    console.result(person_line(number, now), person_row(number, now))
+
+
+def _check_free(members: Sequence[Member], member: Member, names: Sequence[str], path: Path) -> None:
+    """Raises CastError where somebody else has one of the names: that is one person, or a mistake."""
+    from shotad.sight import taken_name
+
+    if (found := taken_name(members, member, names)) is not None:
+        other, name = found
+        raise CastError(
+            f"{other.id} is called {name!r} already.",
+            f"If they are one person: shotad cast merge {path} {member.id} {other.id}. "
+            "Else give one of them a name that tells them apart.",
+        )
+
+
+def _reveals(texts: Sequence[str]) -> tuple[Reveal, ...]:
+    from shotad.core import Reveal
+    from shotad.sight import film_name, seconds_of
+
+    found = {}
+    for text in texts:
+        film, sign, time = text.rpartition("=")
+        try:
+            found[film] = Reveal(seconds_of(time), film_name(film) if sign else "")
+        except ValueError:
+            hint = "Write 00:12:30, 12:30, seconds, or never; for one film FILM=00:12:30."
+            raise UsageError(f"--reveal-at {text!r} is no time.", hint) from None
+    return tuple(found.values())
+
+
+@click.command(name="merge")
+@click.argument("path", metavar="CAST", type=PATH)
+@click.argument("person", metavar="[PERSON]", required=False)
+@click.argument("into", metavar="[INTO]", required=False)
+@click.option("--undo", is_flag=True, help="Take the last merge back.")
+@click.option("--yes", is_flag=True, help="Do not ask, also where both have names.")
+@console_options
+def merge(console: Console, path: Path, person: str | None, into: str | None, undo: bool, yes: bool) -> None:
+    """Make two entries of a cast one person: PERSON's photos and names go to INTO.
+
+    Both are ids, names, or numbers as shotad cast show counts. What both have stays as INTO has it. No
+    file is moved. Where both have names you are asked first. --undo takes the last merge back.
+    """
+    from shotad.sight import chosen, keep_for_undo, merge, undo as take_back
+
+    if undo == bool(person or into) or bool(person) != bool(into):
+        raise UsageError("Two people are to be merged, or the last merge undone.", "Name both, or --undo.")
+    file = cast_file(path)
+    if undo:
+        take_back(file)
+        renew(path)
+        console.result(f"The last merge of {file.path} is undone.", {"undone": str(file.path)})
+        return
+    gone, kept = chosen(file.members, person or ""), chosen(file.members, into or "")
+    merge(file, gone, kept)
+    if gone.name and kept.name and not yes:
+        _ask(f"{gone.id} is called {gone.name}, and {kept.id} is called {kept.name}.")
+    keep_for_undo(file)
+    save_cast(file, path)
+    number = [member.id for member in file.members].index(kept.id) + 1
+    now = file.member(kept.id)
+    console.result(person_line(number, now), person_row(number, now))
+
+
+def _ask(both: str) -> None:
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"{both} Nothing was merged: nobody is there to be asked.", "If they are one person: add --yes."
+        )
+    if not click.confirm(f"{both} Are they one person?", err=True):
+        raise ShotadError("Nothing was merged.")
+
+
+def cast_file(path: Path) -> CastFile:
+    """The cast file of a cast folder that is there. Raises CastError."""
+    from shotad.sight import CastFile
+
+    if path.suffix.lower() == ".json":
+        raise CastError(f"{path} is a character bank, which is only read.", "Change it by hand.")
+    if not path.exists():
+        raise CastError(f"There is no cast {path}.", "Make one with shotad cast discover.")
+    return CastFile.open(path)
+
+
+def save_cast(file: CastFile, path: Path) -> None:
+    """Write the cast file, and the overview of what was found anew where there is one."""
+    file.save()
+    renew(path)
+
+
+def renew(path: Path) -> None:
+    """Write the overview of what was found in a cast anew where there is one."""
+    from shotad.sight import renew_overview
+
+    renew_overview(path if path.is_dir() else path.parent)
+
+
+def person_line(number: int, member: Member) -> str:
+    """One person in words: number, id, name, and what else is known."""
+    return f"{number}. {member.id}: " + " ".join(f"{part}." for part in _parts(member))
+
+
+def _parts(member: Member) -> list[str]:
+    named = member.name or "no name yet"
+    parts = [f"extra, never named ({member.name})" if member.name else "extra, never named"]
+    if not member.nameless:
+        parts = [f"{named}, AD says {member.spoken}" if member.spoken else named]
+    if member.say_as:
+        parts.append(f"Said as {member.say_as}")
+    if member.aliases:
+        parts.append(f"Also {', '.join(member.aliases)}")
+    if member.pronoun:
+        parts.append(f"Pronoun {member.pronoun}")
+    parts.append({0: "No photos", 1: "1 photo"}.get(len(member.photos), f"{len(member.photos)} photos"))
+    parts += [_told(reveal) for reveal in member.reveals]
+    if member.descriptor:
+        parts.append(f"Without the name: {member.descriptor.rstrip('.')}")
+    return parts
+
+
+def _told(reveal: Reveal) -> str:
+    from shotad.sight import time_text
+
+    film = f" in {reveal.film}" if reveal.film else ""
+    if math.isinf(reveal.seconds):
+        return f"Never named{film}"
+    return f"Named from {time_text(reveal.seconds)}{film}"
+
+
+def person_row(number: int, member: Member) -> dict[str, Any]:
+    """The same for programs; a reveal at ``null`` seconds never comes."""
+    reveals = [
+        {"film": r.film or None, "seconds": None if math.isinf(r.seconds) else r.seconds}
+        for r in member.reveals
+    ]
+    return {
+        "number": number,
+        "id": member.id,
+        "name": member.name,
+        "says": member.says,
+        "say_as": member.say_as,
+        "aliases": list(member.aliases),
+        "pronoun": member.pronoun,
+        "descriptor": member.descriptor,
+        "reveal_at": reveals,
+        "photos": [str(photo) for photo in member.photos],
+        "nameless": member.nameless,
+    }

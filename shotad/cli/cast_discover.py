@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, film_options, opened, settings
+from shotad.cli.options import PATH, Console, console_options, film_options, opened, settings
 
 if TYPE_CHECKING:
     from shotad.description import Discovery, Known
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 @click.option(
     "--cast",
     "cast_folder",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="DIR",
     help="The cast folder to make or to add to; else FILM.cast beside the film.",
 )
 @click.option("--from", "start", metavar="TIME", help="Look from this time of the film on.")
 @click.option("--to", "end", metavar="TIME", help="Look up to this time.")
-@click.option("--shots", type=click.Path(path_type=Path), help="Shots, from a file instead of the picture.")
+@click.option("--shots", type=PATH, help="Shots, from a file instead of the picture.")
 @click.option("--force", is_flag=True, help="Look at the film again, also where that was done before.")
 @console_options
 def command(console: Console, cast_folder: Path | None, **options: Any) -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.casting import cast_file
-from shotad.cli.console import Console
-from shotad.cli.options import console_options
+from shotad.cli.cast import cast_file
+from shotad.cli.options import PATH, Console, console_options
 from shotad.core import ShotadError, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="forget")
-@click.argument("path", metavar="CAST", type=click.Path(path_type=Path))
+@click.argument("path", metavar="CAST", type=PATH)
 @click.argument("person", metavar="[PERSON]", required=False)
 @click.option("--all", "everybody", is_flag=True, help="Everybody of the cast.")
 @click.option(
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     "runs",
     metavar="WORKFOLDER",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Also what the work folder of a film knows of the face; repeatable.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")

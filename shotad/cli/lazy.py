@@ -1,18 +1,27 @@
-"""A group of commands that are imported when they run, so that help costs nothing."""
+"""A group of commands that are imported when they run, so that help costs nothing.
+
+Where a path of this machine is wanted they refuse addresses, with what to do instead: ``Path`` would take one
+of their slashes away, and a folder ``s3:`` would be made here.
+"""
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
-from shotad.cli.local_path import taking_paths_of_here
+from shotad.core import UsageError, without_secrets
 
 
 class LazyGroup(click.Group):
-    """``table``: name of each command → the module that holds it as ``command``, and one line about it."""
+    """``table``: name of each command → where it is, ``shotad.cli.cast:show``, and one line about it.
+
+    Without a name it is ``command`` of the module.
+    """
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -24,9 +33,39 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._table:
             return None
-        command: click.Command = importlib.import_module(self._table[cmd_name][0]).command
+        module, _, name = self._table[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name or "command")
         return taking_paths_of_here(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in sorted(self._table.items())])
+
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
+
+
+def taking_paths_of_here(command: click.Command) -> click.Command:
+    """``command``, which refuses addresses wherever it takes paths."""
+    for param in command.params:
+        if type(param.type) is click.Path:
+            param.type = HerePath(param.type)
+    return command
+
+
+class HerePath(click.Path):
+    """What ``plain`` takes, but for addresses. Raises UsageError for one."""
+
+    def __init__(self, plain: click.Path) -> None:
+        super().__init__()
+        vars(self).update(vars(plain))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if isinstance(value, str) and _ADDRESS.match(value) and not Path(value).exists():
+            raise UsageError(
+                f"{without_secrets(value)} is an address, and a path of this machine is wanted.",
+                "Films at addresses are described by shotad batch; for all else bring the file or the work "
+                "folder here, and back (docs/storage.md).",
+            )
+        return super().convert(value, param, ctx)

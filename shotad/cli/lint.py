@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, settings_options
+from shotad.cli.options import PATH, Console, console_options, settings_options
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
@@ -18,17 +17,15 @@ if TYPE_CHECKING:
     from shotad.description import Failed
     from shotad.script import Report
 
-_A_PATH = click.Path(path_type=Path)
-
 
 @click.command(name="lint")
-@click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=_A_PATH)
-@click.option("--speech", type=_A_PATH, help="Subtitles of the film: when somebody speaks, and what.")
-@click.option("--film", type=_A_PATH, help="The film that a script belongs to, for its length and records.")
+@click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=PATH)
+@click.option("--speech", type=PATH, help="Subtitles of the film: when somebody speaks, and what.")
+@click.option("--film", type=PATH, help="The film that a script belongs to, for its length and records.")
 @click.option("--read-screen", is_flag=True, help="Read the film's screen for L11 and L12, once for all.")
-@click.option("--cast", type=_A_PATH, help="The cast, for names.")
+@click.option("--cast", type=PATH, help="The cast, for names.")
 @click.option("--language", help="Language of a script's lines; a track knows its own.")
-@click.option("--words", multiple=True, type=_A_PATH, help="A file or folder with more words; repeatable.")
+@click.option("--words", multiple=True, type=PATH, help="A file or folder with more words; repeatable.")
 @click.option("--level", type=click.Choice(["error", "warning"]), default="warning", help="What is shown.")
 @click.option("--strict", is_flag=True, help="Exit code 1 for warnings too.")
 @click.option("--only", multiple=True, metavar="RULES", help="These rules alone, as T,L3; repeatable.")
@@ -61,7 +58,12 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         as_text(one, warnings=every) if isinstance(one, Report) else f"{one.name} is not checked: {one.error}"
         for one in outcomes
     )
-    rows = [as_json(one) if isinstance(one, Report) else _row(one) for one in outcomes]
+    rows = [
+        as_json(one)
+        if isinstance(one, Report)
+        else {"name": one.name, "error": one.error.what, "hint": one.error.hint}
+        for one in outcomes
+    ]
     console.result(text, rows[0] if len(paths) == 1 else rows)
     if code := max((_code(one, strict=options["strict"]) for one in outcomes), default=0):
         raise click.exceptions.Exit(code)
@@ -73,10 +75,6 @@ def _code(outcome: Report | Failed, *, strict: bool) -> int:
     if isinstance(outcome, Failed):
         return outcome.error.exit_code
     return int(bool(outcome.errors or (strict and outcome.warnings)))
-
-
-def _row(failed: Failed) -> dict[str, str]:
-    return {"name": failed.name, "error": failed.error.what, "hint": failed.error.hint}
 
 
 def _reports(

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options
+from shotad.cli.options import Console, console_options
 from shotad.core import (
     HubModel,
     ShotadError,

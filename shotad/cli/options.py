@@ -1,24 +1,46 @@
-"""Options that several commands share, and what they open."""
+"""What the commands share: options, what they mean, and what the user sees.
+
+A terminal gets bars; where output is no terminal, or with ``--plain``, plain lines that a screen
+reader can follow. Results go to standard output, everything else to standard error.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console, asked_time, mode_of
-from shotad.core import Config, ShotadError, UsageError, WorkFolderError, load_config
+from shotad.core import (
+    FILE,
+    Config,
+    Display,
+    Mode,
+    Recording,
+    ShotadError,
+    UsageError,
+    WorkFolderError,
+    display_mode,
+    lines,
+    load_config,
+    on_terminal,
+    profiled,
+)
+from shotad.script import parse_time
 
 if TYPE_CHECKING:
     from shotad.core import Given, GivenCast, WorkFolder
     from shotad.film import Film
 
 Command = Callable[..., Any]
+
+PATH = click.Path(path_type=Path)
 
 DETAIL = click.Choice(["brief", "normal", "rich"])
 
@@ -45,9 +67,9 @@ _SETTINGS_OPTIONS = (
 )
 
 _FILM_OPTIONS = (
-    click.argument("film", type=click.Path(path_type=Path)),
-    click.option("--out", type=click.Path(path_type=Path), help="The work folder itself."),
-    click.option("--subtitles", type=click.Path(path_type=Path), help="Subtitles: SRT, WebVTT or ASS."),
+    click.argument("film", type=PATH),
+    click.option("--out", type=PATH, help="The work folder itself."),
+    click.option("--subtitles", type=PATH, help="Subtitles: SRT, WebVTT or ASS."),
     click.option("--audio-track", type=int, metavar="N", help="The audio track to listen to, from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frames a second of numbered frames: 3 or 24000/1001."),
     *_SETTINGS_OPTIONS,
@@ -154,7 +176,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     given = _given(options)
     rate, force = _rate(options["frame_rate"]), bool(options.get("force"))
     with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
-        if _writes_lines(options):
+        if "engine" in options and not options.get("estimate"):
             write_settings(
                 folder,
                 config,
@@ -165,10 +187,6 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
                 assignments=options["assignments"],
             )
         yield film, folder, given
-
-
-def _writes_lines(options: Mapping[str, Any]) -> bool:
-    return "engine" in options and not options.get("estimate")
 
 
 def _given(options: Mapping[str, Any]) -> Given:
@@ -203,3 +221,58 @@ def _rate(text: str | None) -> Fraction | None:
     if rate <= 0:
         raise UsageError(f"--frame-rate {text} is no rate.", "Write 3, 25 or 24000/1001.")
     return rate
+
+
+def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:
+    """How to speak, from the flags and from whether a person's terminal listens."""
+    if sum((plain, as_json, quiet)) > 1:
+        raise UsageError("--plain, --json and --quiet exclude each other.", "Give one of them.")
+    if as_json:
+        return "json"
+    if quiet:
+        return "quiet"
+    return "plain" if plain else display_mode()
+
+
+@dataclass(frozen=True, slots=True)
+class Console(Display):
+    """A front end for progress and results."""
+
+    def result(self, text: str, value: Any) -> None:
+        """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
+        if self.mode == "json":
+            text = json.dumps(value, ensure_ascii=False, indent=2)
+            # JSON has a way of its own to write what is not seen, and programs read the same.
+            click.echo(text if on_terminal(text) == text else json.dumps(value, indent=2))
+        elif self.mode != "quiet":
+            click.echo(on_terminal(text))
+
+
+def asked_time(text: str) -> float:
+    """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise UsageError(
+            f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
+        ) from None
+
+
+def profile_option(function: Any) -> Any:
+    """Add ``--profile``, as ``timed``."""
+    text = f"Tell where the time went; a trace goes to {FILE} in the work folder."
+    return click.option("--profile", "timed", is_flag=True, help=text)(function)
+
+
+def timed(folder: WorkFolder, *, on: bool) -> AbstractContextManager[Recording | None]:
+    """Record the block, if it is wanted, and keep the trace in the work folder however the block ends."""
+    return profiled(folder.write_text if on else None)
+
+
+def told(recorded: Recording | None, folder: WorkFolder, found: dict[str, Any]) -> list[str]:
+    """Where the time went: in lines, and as ``profile`` of ``found``; nothing where it was not recorded."""
+    if recorded is None:
+        return []
+    table, file = recorded.table(), folder.path / FILE
+    found["profile"] = {**table.as_json(), "trace": str(file)}
+    return [*lines(table), f"Trace: {file} (ui.perfetto.dev opens it, and so does chrome://tracing)"]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, settings_options, strict_option, tell_failures
+from shotad.cli.options import PATH, Console, console_options, settings_options, strict_option, tell_failures
 from shotad.core import Config, UsageError, load_config
 
 if TYPE_CHECKING:
@@ -17,18 +16,15 @@ if TYPE_CHECKING:
 
 @click.command(name="predict")
 @click.argument("dataset")
-@click.option("--root", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@click.option("--root", type=PATH, required=True, help="The dataset's folder.")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The file of predictions.",
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file of predictions."
 )
-@click.option("--videos", type=click.Path(path_type=Path), help="The videos' folder, if it is another.")
-@click.option("--annotation", type=click.Path(path_type=Path), help="The file of ADs, if it is elsewhere.")
+@click.option("--videos", type=PATH, help="The videos' folder, if it is another.")
+@click.option("--annotation", type=PATH, help="The file of ADs, if it is elsewhere.")
 @click.option("--shard", metavar="I/N", help="Only the I-th of N parts, counted from 1.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N ADs.")
-@click.option("--ids", type=click.Path(path_type=Path), help="Only the ADs in this file, an id a line.")
+@click.option("--ids", type=PATH, help="Only the ADs in this file, an id a line.")
 @click.option("--films", metavar="ID,…", multiple=True, help="Only ADs of these films; repeatable.")
 @click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, paper, openai, gpt-4o.")
 @click.option(
@@ -42,11 +38,9 @@ if TYPE_CHECKING:
     type=click.Choice(["joint", "independent"]),
     help="Candidates in one answer, or each in a run of its own.",
 )
-@click.option(
-    "--cast-bank", type=click.Path(path_type=Path), help="Characters of all films (JSON), to be named."
-)
-@click.option("--cast-photos", type=click.Path(path_type=Path), help="Their profile pictures.")
-@click.option("--keep-work", type=click.Path(path_type=Path), help="Keep each clip's work folder in here.")
+@click.option("--cast-bank", type=PATH, help="Characters of all films (JSON), to be named.")
+@click.option("--cast-photos", type=PATH, help="Their profile pictures.")
+@click.option("--keep-work", type=PATH, help="Keep each clip's work folder in here.")
 @click.option(
     "--ahead",
     type=click.IntRange(min=1),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, strict_option, tell_failures, track_folder
+from shotad.cli.options import PATH, Console, console_options, strict_option, tell_failures, track_folder
 from shotad.script import timecode
 
 if TYPE_CHECKING:
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
 
 
 @click.command(name="redo")
-@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @click.argument("slots", metavar="SLOT...", nargs=-1, required=True)
 @click.option("--engine", metavar="NAME", help="Another pair of engines: embedded, paper, openai, gpt-4o.")
 @click.option("--note", default="", metavar="TEXT", help="A hint for these slots: who or what is to be seen.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
-@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
-@click.option("--cast", type=click.Path(path_type=Path), help="The cast, where it has moved, or another one.")
+@click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
+@click.option("--cast", type=PATH, help="The cast, where it has moved, or another one.")
 @click.option("--over-edits", is_flag=True, help="Also lines that a person changed by hand.")
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @strict_option

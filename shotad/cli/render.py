@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, track_folder
+from shotad.cli.options import PATH, Console, console_options, track_folder
 from shotad.core import LOUDNESS_PROFILES, UsageError
 from shotad.sound import parse_wanted, wanted_files
 
@@ -60,12 +59,12 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @click.command(name="render")
-@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @sound_options
 @click.option("--profile", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_renamed)
-@click.option("--track", "track_file", type=click.Path(path_type=Path), help="Another track: a translation.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results, or the file for one.")
-@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
+@click.option("--track", "track_file", type=PATH, help="Another track: a translation.")
+@click.option("--out", type=PATH, help="Folder of the results, or the file for one.")
+@click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
 @click.option(
     "--default", "default_track", is_flag=True, default=None, help="Players start with the AD track."
 )

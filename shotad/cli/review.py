@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, track_folder
+from shotad.cli.options import PATH, Console, console_options, track_folder
 from shotad.core import FilmError, UsageError
 
 if TYPE_CHECKING:
@@ -18,14 +17,14 @@ LOOPBACK = "127.0.0.1"
 
 
 @click.command(name="review")
-@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @click.option("--no-open", "closed", is_flag=True, help="Print the address and open no browser.")
 @click.option(
     "--host", default=LOOPBACK, metavar="ADDRESS", help="Where to listen, if not for this machine alone."
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="The port; without it one that is free.")
 @click.option("--reviewer", metavar="NAME", help="Who reviews; the page asks otherwise.")
-@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
+@click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
 @console_options
 def command(
     console: Console,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, film_options, opened, settings
+from shotad.cli.options import PATH, Console, console_options, film_options, opened, settings
 from shotad.core import UsageError, WorkFolderError
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(name="sheet")
 @film_options
-@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film of a WORKFOLDER.")
+@click.option("--film", "film_file", type=PATH, help="The film of a WORKFOLDER.")
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Draw what is known of a film: overview.html, and pictures in the folder sheet.

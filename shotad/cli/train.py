@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, settings_options
+from shotad.cli.options import PATH, Console, console_options, settings_options
 
 if TYPE_CHECKING:
     from shotad.grammar import Outcome
@@ -26,14 +25,14 @@ def command() -> None:
 @command.command()
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="MovieShots as MovieNet publishes it, or one folder of pictures for each scale.",
 )
 @settings_options
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("scale-training"),
     show_default=True,
     help="Folder for checkpoints, logs and the report.",

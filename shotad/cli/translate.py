@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, note_text, strict_option, tell_failures, track_file
+from shotad.cli.options import (
+    PATH,
+    Console,
+    console_options,
+    note_text,
+    strict_option,
+    tell_failures,
+    track_file,
+)
 from shotad.core import Config, language_of, load_config
 from shotad.script import timecode
 
@@ -18,13 +25,13 @@ if TYPE_CHECKING:
 
 
 @click.command(name="translate")
-@click.argument("path", metavar="TRACK|WORKFOLDER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="TRACK|WORKFOLDER", type=PATH)
 @click.option("--to", "target", required=True, metavar="LANGUAGE", help="Its tag: de, pt-BR, zh-Hans.")
 @click.option("--engine", metavar="NAME", help="Whose Stage II translates: openai, gpt-4o, paper.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
-@click.option("--out", type=click.Path(path_type=Path), help="Another folder for the translation.")
-@click.option("--note", type=click.Path(path_type=Path), help="Your own note on the film: people, tone.")
-@click.option("--cast", type=click.Path(path_type=Path), help="The cast, whose names stay as they are.")
+@click.option("--out", type=PATH, help="Another folder for the translation.")
+@click.option("--note", type=PATH, help="Your own note on the film: people, tone.")
+@click.option("--cast", type=PATH, help="The cast, whose names stay as they are.")
 @click.option(
     "--quotes",
     type=click.Choice(["translate", "keep"]),

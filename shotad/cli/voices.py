@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console
-from shotad.cli.options import console_options, settings_options
+from shotad.cli.options import PATH, Console, console_options, settings_options
 from shotad.core import UsageError, load_config
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _MOST_LINES = 12
 @click.option("--voice", metavar="NAME", help="Who speaks it: a name of the list, or its kind.")
 @click.option("--speed", type=float, metavar="N", help="How fast: 1 is as AD is spoken, 1.2 faster.")
 @click.option("--lexicon", metavar="FILE", help="How words are said: word = as it is said, one a line.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to: a WAV or FLAC file.")
+@click.option("--out", type=PATH, metavar="FILE", help="Where to: a WAV or FLAC file.")
 @settings_options
 @console_options
 def command(console: Console, say: str | None, out: Path | None, **options: Any) -> None:

@@ -1,7 +1,19 @@
-from .addresses import without_secrets as without_secrets
-from .archives import Tar as Tar, is_tar as is_tar, read_limited as read_limited
-from .clip_cast import NOBODY as NOBODY, Character as Character, Mark as Mark, Presence as Presence
-from .compute import device_of as device_of, dtype_of as dtype_of, need as need, need_torch as need_torch
+from .cast import (
+    HER_TITLES as HER_TITLES,
+    HIS_TITLES as HIS_TITLES,
+    NAME_TITLES as NAME_TITLES,
+    NOBODY as NOBODY,
+    PARTICLES as PARTICLES,
+    STARTERS as STARTERS,
+    WORD_NAMES as WORD_NAMES,
+    Cast as Cast,
+    Character as Character,
+    Mark as Mark,
+    Member as Member,
+    Presence as Presence,
+    Reveal as Reveal,
+    same_film as same_film,
+)
 from .config import (
     Config as Config,
     ConfigNames as ConfigNames,
@@ -55,15 +67,29 @@ from .config.words import (
 )
 from .engine import (
     Abilities as Abilities,
+    Colour as Colour,
     Counting as Counting,
     Engine as Engine,
+    Facts as Facts,
+    FigureFact as FigureFact,
     Foreseeable as Foreseeable,
+    Framing as Framing,
     Identity as Identity,
+    LightFact as LightFact,
+    Look as Look,
+    MotionFact as MotionFact,
+    Movement as Movement,
+    Named as Named,
+    PeopleFact as PeopleFact,
+    Place as Place,
     Preparing as Preparing,
     Reply as Reply,
     Request as Request,
     Scene as Scene,
     Stage as Stage,
+    TextFact as TextFact,
+    TextKind as TextKind,
+    ThingFact as ThingFact,
     Usage as Usage,
 )
 from .errors import (
@@ -92,68 +118,36 @@ from .errors import (
     WeightsError as WeightsError,
     WorkFolderError as WorkFolderError,
 )
-from .hub import (
+from .model_loading import (
     NETWORK as NETWORK,
     WANTED_WITH_WORDS as WANTED_WITH_WORDS,
     HubModel as HubModel,
     broken as broken,
     cache_place as cache_place,
     cached as cached,
+    device_of as device_of,
+    dtype_of as dtype_of,
     fingerprint as fingerprint,
     is_model_folder as is_model_folder,
+    loading_quiet as loading_quiet,
     model_folder as model_folder,
+    native_quiet as native_quiet,
+    need as need,
+    need_torch as need_torch,
     reason as reason,
     weight_files as weight_files,
+    while_nothing_is_loaded as while_nothing_is_loaded,
 )
-from .info import (
-    AudioTrack as AudioTrack,
-    FilmInfo as FilmInfo,
-    SubtitleTrack as SubtitleTrack,
-    file_fingerprint as file_fingerprint,
-)
-from .members import Cast as Cast, Member as Member, Reveal as Reveal, same_film as same_film
-from .namewords import (
-    HER_TITLES as HER_TITLES,
-    HIS_TITLES as HIS_TITLES,
-    NAME_TITLES as NAME_TITLES,
-    PARTICLES as PARTICLES,
-    STARTERS as STARTERS,
-    WORD_NAMES as WORD_NAMES,
-)
-from .observations import (
-    Colour as Colour,
-    Facts as Facts,
-    FigureFact as FigureFact,
-    Framing as Framing,
-    LightFact as LightFact,
-    Look as Look,
-    MotionFact as MotionFact,
-    Movement as Movement,
-    Named as Named,
-    PeopleFact as PeopleFact,
-    Place as Place,
-    TextFact as TextFact,
-    TextKind as TextKind,
-    ThingFact as ThingFact,
-)
-from .printing import (
-    is_text as is_text,
-    on_terminal as on_terminal,
-    printable as printable,
-    seen as seen,
-    sentence as sentence,
-    unnamed as unnamed,
-)
-from .profiling.keeping import FILE as FILE, profiled as profiled
-from .profiling.marks import (
+from .profiling import (
+    FILE as FILE,
+    Recording as Recording,
     counted as counted,
     in_room as in_room,
+    profiled as profiled,
     span as span,
     spanned as spanned,
     waiting as waiting,
 )
-from .profiling.recorder import Recording as Recording
-from .profiling.report import lines as lines
 from .progress import (
     Display as Display,
     Mode as Mode,
@@ -162,21 +156,21 @@ from .progress import (
     Task as Task,
     display_mode as display_mode,
     duration as duration,
+    is_text as is_text,
+    on_terminal as on_terminal,
+    printable as printable,
     reported as reported,
+    seen as seen,
+    sentence as sentence,
+    unnamed as unnamed,
+    without_secrets as without_secrets,
 )
-from .quiet import (
-    loading_quiet as loading_quiet,
-    native_quiet as native_quiet,
-    while_nothing_is_loaded as while_nothing_is_loaded,
-)
-from .recordlog import RecordLog as RecordLog
 from .records import (
     clip_rows as clip_rows,
     description_of as description_of,
     description_row as description_row,
     interval_rows as interval_rows,
     parse_json as parse_json,
-    read_record as read_record,
     seconds as seconds,
     shot_rows as shot_rows,
     shots_of as shots_of,
@@ -185,14 +179,6 @@ from .records import (
     utterance_rows as utterance_rows,
     utterances_of as utterances_of,
     whole_record as whole_record,
-)
-from .resources import (
-    data_root as data_root,
-    dataset_names as dataset_names,
-    dataset_path as dataset_path,
-    prompt_text as prompt_text,
-    saying_text as saying_text,
-    word_files as word_files,
 )
 from .runsettings import (
     SETTINGS as SETTINGS,
@@ -209,8 +195,14 @@ from .settings import (
     Settings as Settings,
     assignments_of as assignments_of,
     build_settings as build_settings,
+    data_root as data_root,
+    dataset_names as dataset_names,
+    dataset_path as dataset_path,
     load_settings as load_settings,
+    prompt_text as prompt_text,
     read_yaml as read_yaml,
+    saying_text as saying_text,
+    word_files as word_files,
 )
 from .system import (
     forget_peak as forget_peak,
@@ -223,12 +215,14 @@ from .system import (
     peak_memory as peak_memory,
     processors as processors,
 )
-from .threadnames import thread_name as thread_name, thread_number as thread_number
+from .timeline import lines as lines
 from .types import (
+    AudioTrack as AudioTrack,
     Box as Box,
     Clip as Clip,
     ContextShot as ContextShot,
     Description as Description,
+    FilmInfo as FilmInfo,
     FramePlan as FramePlan,
     GainPoint as GainPoint,
     Grammar as Grammar,
@@ -242,31 +236,38 @@ from .types import (
     Sighting as Sighting,
     Slot as Slot,
     SpeechKind as SpeechKind,
+    SubtitleTrack as SubtitleTrack,
     Utterance as Utterance,
+    file_fingerprint as file_fingerprint,
     slot_id as slot_id,
+    thread_name as thread_name,
+    thread_number as thread_number,
 )
 from .weight_store import (
+    Tar as Tar,
     Weights as Weights,
     at_hand as at_hand,
     cache_folder as cache_folder,
+    is_tar as is_tar,
     manifest as manifest,
     obtainable as obtainable,
+    read_limited as read_limited,
     state as state,
     weights as weights,
     weights_file as weights_file,
     weights_folder as weights_folder,
 )
-from .wholefiles import (
-    readable_json as readable_json,
-    replacing as replacing,
-    sweep as sweep,
-    sweep_beside as sweep_beside,
-    write_bytes as write_bytes,
-    write_text as write_text,
-)
 from .workfolder import (
+    RecordLog as RecordLog,
     WorkFolder as WorkFolder,
     key_of as key_of,
+    read_record as read_record,
+    readable_json as readable_json,
+    replacing as replacing,
     stem_of as stem_of,
+    sweep as sweep,
+    sweep_beside as sweep_beside,
     work_folder_of as work_folder_of,
+    write_bytes as write_bytes,
+    write_text as write_text,
 )

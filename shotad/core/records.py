@@ -1,26 +1,43 @@
-"""What the work folder's records look like: to JSON and back, times to the microsecond.
+"""The work folder's records: their shapes, and our types to JSON and back, times to the microsecond.
 
-The records are readable, so people edit them. Whoever reads one back does so by `read_record`, or, of the
-lines of a ``.jsonl`` file, by `whole_record`: both hold it against its shape in `recordshapes`.
+The records are readable, so people edit them: whoever reads one back holds it against its shape. Only what
+is read back has a shape; what else a record holds is for people. Of a ``.jsonl`` file it is that of a line.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
-from shotad.core.errors import WorkFolderError
-from shotad.core.recordshapes import shape_of
-from shotad.core.types import ContextShot, Description, FramePlan, Interval, Shot, Slot, SpeechKind, Utterance
-from shotad.core.wholefiles import explained
+from shotad.core.engine import Facts
+from shotad.core.types import (
+    Box,
+    ContextShot,
+    Description,
+    FramePlan,
+    Interval,
+    Role,
+    Shot,
+    ShotScale,
+    Slot,
+    SpeechKind,
+    Utterance,
+)
 
 Json = dict[str, Any]
-
-_MEND = "Correct it there, or delete the file: shotad describe makes it again."
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -31,31 +48,15 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def read_record(path: Path, hint: str = _MEND) -> Json | None:
-    """The content of a JSON file of a work folder; None where there is no such file.
-
-    Raises WorkFolderError, with the place, where it is damaged: it may hold a person's work.
-    """
-    try:
-        with explained(path, "cannot be read"):
-            data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    try:
-        return _read(path.name, data)
-    except ValueError as trouble:
-        raise WorkFolderError(f"{path} is damaged: {trouble}.", hint) from None
-
-
 def whole_record(name: str, line: bytes) -> Json | None:
     """The record in a line of the file ``name``; None where it is damaged: it can be made again."""
     try:
-        return _read(name, line)
+        return record_in(name, line)
     except ValueError:
         return None
 
 
-def _read(name: str, data: bytes) -> Json:
+def record_in(name: str, data: bytes) -> Json:
     """The object in ``data``. Raises ValueError where it has not the shape of a record called ``name``."""
     try:
         text = data.decode("utf-8-sig")
@@ -195,3 +196,377 @@ def description_row(description: Description) -> Json:
 def description_of(slot_id: str, row: Mapping[str, Any]) -> Description:
     """The description that `description_row` wrote."""
     return Description(slot_id, row["steps"], row["explanation"], row["raw"], row["engine"], row["notes"])
+
+
+_LONGEST = 1e7
+"""Seconds: no film is longer. Larger numbers break sums far from where they stand."""
+_HALF = 2
+"""Bytes of a number of an embedding; of a photo's twice as many."""
+
+Second = Annotated[float, Field(allow_inf_nan=False, ge=-_LONGEST, le=_LONGEST)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Pair = tuple[Second, Second]
+Span = Annotated[Pair, AfterValidator(lambda pair: Interval(*pair) and pair)]
+Letters = Annotated[str, Field(pattern="^[A-Z]+$", max_length=8)]
+
+
+def _coded(width: int) -> Any:
+    def check(text: str) -> str:
+        if len(base64.b64decode(text, validate=True)) % width:
+            raise ValueError("it is no list of numbers in base64")
+        return text
+
+    return AfterValidator(check)
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class _Timed(_Record):
+    start: Second
+    end: Second
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Self:
+        Interval(self.start, self.end)
+        return self
+
+
+class _Shot(_Timed):
+    index: Count
+
+
+class _Shots(_Record):
+    key: str = ""
+    end: Annotated[float, Field(gt=0, le=_LONGEST)]
+    film: str = ""
+    damage: str | None = None
+    shots: Annotated[list[_Shot], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for place, shot in enumerate(self.shots):
+            if shot.index != place:
+                raise ValueError(f"the index of shots, entry {place + 1}, must be {place}, got {shot.index}")
+            if place and shot.start < self.shots[place - 1].end:
+                raise ValueError(f"shots, entry {place + 1}, begins before the shot before it ends")
+        return self
+
+
+class _Utterance(_Timed):
+    kind: SpeechKind
+    text: str
+    speaker: str = ""
+
+
+class _Speech(_Record):
+    key: str = ""
+    source: str = ""
+    detail: str | None = None
+    speech: list[_Utterance]
+
+
+class _Slot(_Timed):
+    id: Annotated[str, Field(pattern=r"^s\d{8,}$", max_length=20)]
+    max_words: Annotated[int, Field(ge=1, le=10**6)]
+    credits: bool
+    label: str = ""
+
+
+class _Failed(_Record):
+    id: str
+    reason: str
+
+
+class _Slots(_Record):
+    key: str = ""
+    failed: list[_Failed] = []
+    warnings: list[str] = []
+    gaps: list[Span] = []
+    slots: list[_Slot]
+
+    @model_validator(mode="after")
+    def _unlike(self) -> Self:
+        seen: set[str] = set()
+        for place, slot in enumerate(self.slots, 1):
+            if slot.id in seen:
+                raise ValueError(f"slots, entry {place}: there is a slot {slot.id} already")
+            seen.add(slot.id)
+        return self
+
+
+class _HandSlots(_Record):
+    schema_version: int
+    added: list[Span]
+    removed: list[_Slot]
+
+
+class _Credits(_Record):
+    key: str = ""
+    credits: Span | None
+
+
+class _Look(_Record):
+    index: Count
+    slot: str = ""
+    first: Second
+    quarter: Second
+    middle: Second
+    three_quarters: Second
+    last: Second
+    thread: Letters | None
+    scale: ShotScale | None
+    probabilities: Annotated[list[Number], Field(min_length=5, max_length=5)] | None
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Self:
+        moments = [self.first, self.quarter, self.middle, self.three_quarters, self.last]
+        if moments != sorted(moments):
+            raise ValueError(f"first, quarter, middle, three_quarters and last must ascend, got {moments}")
+        return self
+
+
+class _Grammar(_Record):
+    key: str = ""
+    features: str | None
+    threshold: Number | None
+    scale_method: str | None
+    shots: list[_Look]
+    pairs: list[tuple[Count, Count, Number] | tuple[Count, Count, Number, str]]
+
+    @model_validator(mode="after")
+    def _of_shots(self) -> Self:
+        known = {(look.slot, look.index) for look in self.shots}
+        for place, pair in enumerate(self.pairs, 1):
+            slot = pair[3] if len(pair) == 4 else ""
+            if any((slot, shot) not in known for shot in pair[:2]):
+                raise ValueError(f"pairs, entry {place}: {list(pair)} is of a shot that shots does not have")
+        return self
+
+
+class _Recognised(_Record):
+    shot: Count
+    first: Second
+    last: Second
+    looks: Count
+    person: str | None
+    named: str | None
+
+
+class _Member(_Record):
+    id: str
+    shots: list[Count]
+
+
+class _Characters(_Record):
+    cast: list[_Member]
+    tracks: list[_Recognised]
+
+
+class _Photo(_Record):
+    embedding: Annotated[str, _coded(2 * _HALF)] | None = None
+    trouble: str | None = None
+
+
+class _Photos(_Record):
+    key: str = ""
+    photos: dict[str, _Photo]
+
+
+class _Scripts(_Record):
+    scripts: dict[str, str]
+    before: dict[str, list[str]] = {}
+
+
+class _Render(_Record):
+    voice: str | None = None
+    sound: dict[str, Any] | None = None
+
+
+class _FilmNamed(_Record):
+    name: str | None
+    path: str | None
+    frame_rate: Annotated[str, Field(pattern=r"^\d{1,9}(/0*[1-9]\d{0,8})?$")] | None
+
+
+class _CastGiven(_Record):
+    path: str
+    key: str | None
+    photos: str | None
+
+
+class _Given(_Record):
+    subtitles: str | None
+    slots: str | None
+    shots: str | None
+    start: Second
+    end: Second | None
+    cast: _CastGiven | None = None
+
+
+class _Settings(_Record):
+    schema_version: int
+    film: _FilmNamed
+    given: _Given
+    configs: list[str]
+    assignments: list[str]
+    config: dict[str, Any]
+
+
+class _Merged(_Record):
+    before: str | None
+    after: str
+
+
+class _Line(_Record):
+    key: str = ""
+
+
+class _LineStep(_Record):
+    id: str
+    was: str | None
+    now: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class _SlotStep(_Record):
+    added: list[_Slot]
+    removed: list[_Slot]
+
+
+class _Step(_Record):
+    step: str
+    way: str = ""
+    said: str = ""
+    lines: list[_LineStep] = []
+    slots: _SlotStep | None = None
+    group: str = ""
+
+
+class _Face(_Record):
+    seconds: Second
+    box: tuple[Number, Number, Number, Number]
+    score: Number
+    yaw: Number
+    landmarks: list[tuple[Number, Number]]
+
+    @model_validator(mode="after")
+    def _inside(self) -> Self:
+        Box(*self.box)
+        return self
+
+
+class _Track(_Record):
+    shot: Count
+    faces: Annotated[list[_Face], Field(min_length=1)]
+    read: list[bool | Count]
+    embeddings: Annotated[list[Annotated[str, _coded(_HALF)]], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _alike(self) -> Self:
+        if len({len(embedding) for embedding in self.embeddings}) > 1:
+            raise ValueError("its embeddings have different lengths")
+        return self
+
+
+class _Faces(_Line):
+    shot: Count
+    models: str
+    frames: list[Pair]
+    tracks: list[_Track]
+
+
+class _Piece(_Timed):
+    number: Count
+    shot: Count
+    role: Role
+    seconds: Annotated[list[Second], Field(min_length=1)]
+
+
+class _Asked(_Line):
+    """What both stages keep of a question and its answer."""
+
+    slot: str
+    maker: dict[str, str | None]
+    prompt: list[dict[str, Any]]
+    raw: str
+    error: str | None
+    finish: str | None = None
+    tries: list[dict[str, Any]] = []
+
+
+_FACTS = TypeAdapter(Facts)
+
+
+def _checked_notes(notes: dict[str, Any]) -> dict[str, Any]:
+    if "current" in notes:  # of an engine that measures
+        _FACTS.validate_python(notes)
+    return notes
+
+
+class _Stage1(_Asked, _Timed):
+    shots: list[_Piece]
+    scales: dict[Annotated[str, Field(pattern=r"^\d+$")], ShotScale]
+    threads: list[list[Count]]
+    effective_scale: Number
+    factors: list[str]
+    overlay: str | None
+    characters: list[dict[str, Any]] = []
+    heard: list[dict[str, Any]] = []
+    frame_size: tuple[Count, Count] | None
+    leaks: list[str] = []
+    invented: list[str] = []
+    steps: dict[str, str]
+    explanation: str
+    engine: str
+    notes: Annotated[dict[str, Any], AfterValidator(_checked_notes)]
+
+
+class _Stage2(_Asked):
+    candidates: list[str]
+    complaints: dict[str, Any] = {}
+    unseen: dict[str, Any] | None = {}
+    notes: dict[str, Any]
+
+
+class _Redo(_Line):
+    slot: str
+    stage1: _Stage1 | None
+    stage2: _Stage2 | None
+
+
+_SHAPES: Mapping[str, type[BaseModel]] = {
+    "shots.json": _Shots,
+    "speech.json": _Speech,
+    "slots.json": _Slots,
+    "slots.hand.json": _HandSlots,
+    "credits.json": _Credits,
+    "grammar.json": _Grammar,
+    "characters.json": _Characters,
+    "cast-faces.json": _Photos,
+    "scripts.json": _Scripts,
+    "render.json": _Render,
+    "settings.json": _Settings,
+    "merged.json": _Merged,
+    "faces.jsonl": _Faces,
+    "discovered.jsonl": _Faces,
+    "stage1.jsonl": _Stage1,
+    "stage2.jsonl": _Stage2,
+    "redo.jsonl": _Redo,
+    "review.jsonl": _Step,
+}
+
+
+@cache
+def shape_of(name: str) -> TypeAdapter[Any] | None:
+    """The shape of the record in the file ``name``; None where nothing is known of such a file.
+
+    What lies aside, or is of one language, has the shape of the others: ``stage1.aside.jsonl``.
+    """
+    first, _, rest = name.partition(".")
+    ending: Literal["json", "jsonl"] = "jsonl" if rest.endswith("jsonl") else "json"
+    shape = _SHAPES.get(name) or _SHAPES.get(f"{first}.{ending}") or (_Line if ending == "jsonl" else None)
+    return None if shape is None else TypeAdapter(shape)

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core.addresses import without_secrets
 from shotad.core.config import Config
 from shotad.core.errors import CastError, ConfigError, WorkFolderError
-from shotad.core.records import read_record
+from shotad.core.progress import without_secrets
 from shotad.core.settings import assigned, build_settings, load_settings
-from shotad.core.workfolder import WorkFolder
+from shotad.core.workfolder import WorkFolder, read_record
 
 SETTINGS = "settings.json"
 SCHEMA = 1

@@ -5,6 +5,9 @@ with the nearest valid name.
 
 A file may begin with two keys that are no settings: ``base``, the names or files that it builds on, and
 ``dataset``, the name of the dataset whose numbers it holds.
+
+Also where prompts, configs, words and the weights manifest are; nothing else in the library knows. They
+are looked for in the folder named by ``SHOTAD_DATA``, the checkout this file is of, the installed wheel.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import copy
 import difflib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,8 +26,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from shotad.core.errors import ConfigError
-from shotad.core.resources import config_path
+from shotad.core.errors import ConfigError, DatasetError, PromptError
 
 
 class Settings(BaseModel):
@@ -130,7 +133,10 @@ def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, A
             raise ConfigError(
                 f"--set {assignment!r} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
-        _assign(changed, key.strip(), _parse(value))
+        try:
+            _assign(changed, key.strip(), read_yaml(value, _Yaml))
+        except yaml.YAMLError:
+            _assign(changed, key.strip(), value)
     return changed
 
 
@@ -204,7 +210,7 @@ def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) ->
 def _read(name_or_file: str) -> _Source:
     path = Path(config_path(name_or_file))
     try:
-        tree = _yaml(path.read_text(encoding="utf-8"))
+        tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
     if tree is None:
@@ -240,23 +246,12 @@ class _Yaml(yaml.SafeLoader):
 _Yaml.add_implicit_resolver(_TRUTH, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
-def _yaml(text: str) -> Any:
-    return read_yaml(text, _Yaml)
-
-
 def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
     """What a YAML text says. Raises YAMLError, also for one that is nested too deeply to be read."""
     try:
         return yaml.load(text, loader)
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
-
-
-def _parse(text: str) -> Any:
-    try:
-        return _yaml(text)
-    except yaml.YAMLError:
-        return text
 
 
 def _merge(base: dict[str, Any], extra: Mapping[str, Any]) -> None:
@@ -300,3 +295,94 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         hint = f"Did you mean {near[0]}?" if near else f"Valid keys: {', '.join(names)}."
         return f"There is no setting {dotted}.", hint
     return f"{dotted} = {error['input']!r} cannot be used: {error['msg']}.", "Correct the value."
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def data_root() -> Path:
+    """The folder that holds ``prompts/``, ``configs/`` and ``models/``."""
+    override = os.environ.get("SHOTAD_DATA")
+    return Path(override) if override else _own_root()
+
+
+def _own_root() -> Path:
+    checkout = _PACKAGE.parent
+    if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
+        return checkout
+    return _PACKAGE / "_data"
+
+
+def config_path(name_or_file: str) -> Path:
+    """Path of a config by name (``paper``) or by file (``./mine.yaml``)."""
+    named = data_root() / "configs" / f"{name_or_file}.yaml"
+    if "/" not in name_or_file and named.is_file():
+        return named
+    if Path(name_or_file).is_file():
+        return Path(name_or_file)
+    known = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml"))
+    raise ConfigError(
+        f"There is no config {name_or_file!r}.",
+        f"Name a YAML file or one of: {', '.join(known)}.",
+        usage=not _is_file_name(name_or_file),
+    )
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a name or file can only be meant as a file."""
+    return "/" in text or text.endswith((".yaml", ".yml"))
+
+
+def dataset_names() -> list[str]:
+    """The datasets that have a description, in order of the alphabet."""
+    return sorted(p.stem for p in (data_root() / "configs" / "datasets").glob("*.yaml"))
+
+
+def dataset_path(name_or_file: str) -> Path:
+    """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
+    named = data_root() / "configs" / "datasets" / f"{name_or_file}.yaml"
+    if "/" not in name_or_file and named.is_file():
+        return named
+    if Path(name_or_file).is_file():
+        return Path(name_or_file)
+    raise DatasetError(
+        f"There is no dataset {name_or_file!r}.",
+        f"Name the YAML file that describes it, or one of: {', '.join(dataset_names())}.",
+        usage=not _is_file_name(name_or_file),
+    )
+
+
+def prompt_text(name: str) -> str:
+    """Text of a prompt template by its path below ``prompts/``, such as ``stage1/base``."""
+    path = data_root() / "prompts" / f"{name}.txt"
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PromptError(f"The prompt {name} cannot be read: {error}.") from None
+
+
+def _config_folder(name: str) -> Path:
+    """A folder of ``configs/``; where ``SHOTAD_DATA`` has none, that of the program stays in force."""
+    named = data_root() / "configs" / name
+    return named if named.is_dir() else _own_root() / "configs" / name
+
+
+def word_files(language: str) -> list[Path]:
+    """The word files of the lint rules for a language (``en``), in order of the alphabet; none for most."""
+    return sorted((_config_folder("words") / language).glob("*.txt"))
+
+
+def saying_text(language: str) -> str | None:
+    """What a language says for signs and abbreviations (``configs/saying/``); None where nothing is known."""
+    path = _config_folder("saying") / f"{language}.yaml"
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from None
+
+
+def manifest_path() -> Path:
+    """The weights manifest, ``models/manifest.yaml``."""
+    return data_root() / "models" / "manifest.yaml"

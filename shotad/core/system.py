@@ -158,8 +158,6 @@ def _kilobytes(file: Path, name: str) -> int | None:
 
 def _asked_ps(process: int) -> int | None:
     """For systems without ``/proc``."""
-    import subprocess
-
     with suppress(OSError, ValueError, subprocess.SubprocessError):
         asked = ["ps", "-o", "rss=", "-p", str(process)]
         said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5)

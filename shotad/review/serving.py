@@ -55,7 +55,7 @@ _LAST_ANSWERS = 3
 
 
 class Speaker(Progress, Protocol):
-    """How the program speaks; `shotad.cli.console.Console` is one."""
+    """How the program speaks; `shotad.cli.options.Console` is one."""
 
     def result(self, text: str, value: Any) -> None:
         """The command's result: text for people, or JSON."""

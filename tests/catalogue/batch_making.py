@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.batch import Batch, Board, Planned, Row, Terms
+from shotad.batch import Batch, BatchProgress, Planned, Row, Terms
 from shotad.batch.jobs import FilmJob, FilmResult
 from shotad.core import NoProgress
 from tests.catalogue.batch_workers import work
@@ -18,12 +18,12 @@ def planned(folder: Path, *names: str) -> list[Planned]:
     ]
 
 
-def quiet_board() -> Board:
+def quiet_board() -> BatchProgress:
     """A board that nobody looks at."""
-    return Board(NoProgress(), False)
+    return BatchProgress(NoProgress(), False)
 
 
-def batch(terms: Terms, board: Board | None = None) -> Batch:
+def batch(terms: Terms, board: BatchProgress | None = None) -> Batch:
     """A batch of these workers."""
     return Batch(terms, board or quiet_board(), work=work)
 

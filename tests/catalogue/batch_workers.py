@@ -11,8 +11,7 @@ from pathlib import Path
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.batch.messages import Begun, Came, Refuse, Said, Take, Wants
-from shotad.batch.serving import settle
+from shotad.batch.workers import Begun, Came, Refuse, Said, Take, Wants, settle
 
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
@@ -28,7 +27,7 @@ FAILURES = {
 
 
 def work(line: Connection, log: str) -> None:
-    """As `shotad.batch.serving.serve`, with films that are no films."""
+    """As `shotad.batch.workers.serve`, with films that are no films."""
     settle(log)
     order: object = None
     try:

@@ -10,10 +10,10 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from shotad.batch.storage import lease as leases
-from shotad.batch.storage.addresses import Addresses
-from shotad.batch.storage.mirror import Mirror
-from shotad.batch.storage.store import Store
+from shotad.batch import staging as leases
+from shotad.batch.mirror import Mirror
+from shotad.batch.places import Addresses
+from shotad.batch.store import Store
 from shotad.core import Interval, NoProgress
 from shotad.script import Cue, CueStatus, FilmId, Maker, Provenance, Track, save_track
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import Found, Gathered, Planner, Wishes, gather, read_list
-from shotad.batch.folders import Folders
-from shotad.batch.sidecars import Neighbours, beside_of, choose_subtitles
+from shotad.batch.films import Neighbours, beside_of, choose_subtitles
+from shotad.batch.planning import Folders
 from shotad.core import FilmError, load_config
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from shotad.batch import done_before
 from shotad.batch.describing import describe_film
-from shotad.batch.done_file import DONE, mark_done, run_key
-from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.jobs import DONE, FilmJob, FilmResult, failure, mark_done, run_key
 from shotad.batch.limits import Need
 from shotad.core import NoRoom, UsageError, WorkFolder, load_config
 from shotad.description import Engines

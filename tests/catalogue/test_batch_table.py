@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.batch import (
-    Board,
+    BatchProgress,
     Planned,
     Report,
     Row,
@@ -19,10 +19,10 @@ from shotad.batch import (
     labels,
     read_report,
 )
-from shotad.batch.board import PAUSE
+from shotad.batch.batch import PAUSE
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.messages import Advanced, Begun, Ended, Said
-from shotad.batch.table import as_json, line_of, spell, summary
+from shotad.batch.table import as_json, line_of, summary
+from shotad.batch.workers import Advanced, Begun, Ended, Said
 from shotad.core import UsageError
 
 
@@ -149,11 +149,6 @@ def test_what_would_be_done_is_foreseen() -> None:
     ]
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (74, "1 min 14 s"), (7260, "2 h 1 min")])
-def test_time_in_words(seconds: float, text: str) -> None:
-    assert spell(seconds) == text
-
-
 class Heard:
     """A front end that keeps what it is told."""
 
@@ -181,7 +176,7 @@ class _Bar:
 
 def test_without_bars_few_lines_tell_of_several_films() -> None:
     heard, now = Heard(), [0.0]
-    board = Board(heard, False, lambda: now[0])
+    board = BatchProgress(heard, False, lambda: now[0])
     board.start(3)
     board.begun("a.mp4", 1, 3, "5.0 MB")
     board.begun("b.mp4", 2, 3, "")
@@ -206,7 +201,7 @@ def test_without_bars_few_lines_tell_of_several_films() -> None:
 
 def test_bars_go_with_their_film() -> None:
     heard = Heard()
-    board = Board(heard, True)
+    board = BatchProgress(heard, True)
     board.start(2)
     board.begun("a.mp4", 1, 2, "")
     board.heard("a.mp4", Begun(0, "Finding shots", 200.0, "s"))

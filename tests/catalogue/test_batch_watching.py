@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shotad.batch import Found, Watch
-from shotad.batch.watching import LEAST_PAUSE
+from shotad.batch.films import LEAST_PAUSE
 from shotad.core import StorageError
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)

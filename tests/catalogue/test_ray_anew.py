@@ -11,12 +11,9 @@ import pytest
 from shotad.batch import done_before
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob
-from shotad.batch.ray.anew import begin_anew
-from shotad.batch.ray.carrying import as_text
-from shotad.batch.ray.parts import parts_of
-from shotad.batch.ray.preparing import Preparing
-from shotad.batch.ray.register import Register
-from shotad.batch.ray.settings import RaySettings
+from shotad.batch.ray.cluster import RaySettings, Register
+from shotad.batch.ray.preparing import Preparing, begin_anew
+from shotad.batch.ray.rows import as_text, parts_of
 from shotad.core import load_config
 from tests.media import FilmSpec, make_film
 
@@ -51,7 +48,7 @@ def test_what_was_spoken_goes_only_where_it_is_spoken_anew(tmp_path: Path) -> No
 
 def test_a_folder_in_a_store_loses_the_same_as_its_copy(tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
-    from shotad.batch.storage.store import Store
+    from shotad.batch.store import Store
 
     place = f"memory://anew-{tmp_path.name}/film.shotad"
     store = Store(place)

@@ -14,15 +14,23 @@ import pytest
 
 from shotad import __version__
 from shotad.batch.jobs import FilmJob
-from shotad.batch.ray.cluster import _hushed, _own_words, _same_signals, connected, quiet_data
-from shotad.batch.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
-from shotad.batch.ray.settings import Crew, RaySettings
+from shotad.batch.ray.cluster import (
+    RaySettings,
+    WorkerSettings,
+    _hushed,
+    _own_words,
+    _same_signals,
+    connected,
+    least_cpus,
+    quiet_data,
+)
+from shotad.batch.ray.run import Node, _places, check_nodes, nodes_of, short_of
 from shotad.core import EngineError, UsageError
 
 SMALL = RaySettings(
-    preparing=Crew(least=2, most=4, cpus=2),
-    looking=Crew(least=1, most=1, cpus=1, gpus=1),
-    writing=Crew(least=1, most=2, cpus=0.5),
+    preparing=WorkerSettings(least=2, most=4, cpus=2),
+    looking=WorkerSettings(least=1, most=1, cpus=1, gpus=1),
+    writing=WorkerSettings(least=1, most=2, cpus=0.5),
 )
 
 

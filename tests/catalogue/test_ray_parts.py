@@ -15,13 +15,10 @@ import pytest
 
 from shotad.batch import load_ray_settings
 from shotad.batch.jobs import FilmJob
-from shotad.batch.ray.cluster import connected, need_ray
-from shotad.batch.ray.finishing import _Looked
-from shotad.batch.ray.parts import Parts, laid_together, parts_of
-from shotad.batch.ray.pool import Pool, stage_engine
-from shotad.batch.ray.register import ENDS_ALL, Register
-from shotad.batch.ray.serving import OwnServer
-from shotad.batch.ray.settings import RaySettings, ServeSettings
+from shotad.batch.ray.answering import _Looked
+from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, connected, need_ray
+from shotad.batch.ray.rows import Parts, laid_together, parts_of
+from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
 from shotad.core import (
     Abilities,
     Clip,
@@ -53,7 +50,7 @@ def question(slot: str = "s1", text: str = "What is seen?") -> Request:
 @pytest.mark.parametrize("shape", [(3, 8, 12, 3), (1, 1, 1, 3), (2, 5, 1, 3)])
 def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
-    from shotad.batch.ray.carrying import packed, unpacked
+    from shotad.batch.ray.rows import packed, unpacked
 
     generator = np.random.default_rng(7)
     images = generator.integers(0, 256, shape, dtype=np.uint8)
@@ -69,7 +66,7 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
 
 def test_a_smooth_picture_is_packed_far_smaller() -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
-    from shotad.batch.ray.carrying import packed
+    from shotad.batch.ray.rows import packed
 
     ramp = np.broadcast_to(np.arange(256, dtype=np.uint8)[None, None, :, None], (4, 64, 256, 3))
     assert len(packed(Clip(ramp, np.arange(4.0), np.zeros(4, np.int64)))) < ramp.nbytes / 50
@@ -336,8 +333,8 @@ def test_a_model_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
 def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import sys, time\n"
-        "from shotad.batch.ray.serving import OwnServer\n"
-        "from shotad.batch.ray.settings import ServeSettings\n"
+        "from shotad.batch.ray.servers import OwnServer\n"
+        "from shotad.batch.ray.cluster import ServeSettings\n"
         "server = OwnServer(ServeSettings(command=sys.argv[1]), 'a/model of mine')\n"
         "server.url; print(server._process.pid, flush=True); time.sleep(60)\n"
     )
@@ -390,7 +387,7 @@ def test_rays_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_job_travels_as_text(tmp_path: Path) -> None:
     import json
 
-    from shotad.batch.ray.carrying import as_text
+    from shotad.batch.ray.rows import as_text
 
     job = FilmJob("été.mp4", str(tmp_path), config=load_config((), ("prompt.note=Straße",)), makes=("film",))
     assert FilmJob.of(json.loads(as_text(job.as_json()))) == job

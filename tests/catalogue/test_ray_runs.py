@@ -15,10 +15,11 @@ from typing import Any
 import psutil
 import pytest
 
+from shotad.batch import describe_on_ray
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob, FilmResult
-from shotad.batch.ray import Crew, RaySettings, describe_on_ray
-from shotad.batch.ray.parts import parts_of
+from shotad.batch.ray.cluster import RaySettings, WorkerSettings
+from shotad.batch.ray.rows import parts_of
 from shotad.core import load_config
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.conftest import ROOT
@@ -45,9 +46,9 @@ SETTINGS = (
     "frames.max_pixels=25088",
 )
 CREWS = RaySettings(
-    preparing=Crew(least=1, most=1),
-    looking=Crew(least=2, most=2),
-    writing=Crew(least=1, most=1),
+    preparing=WorkerSettings(least=1, most=1),
+    looking=WorkerSettings(least=2, most=2),
+    writing=WorkerSettings(least=1, most=1),
     attempts=2,
 )
 STORE = 90 << 20
@@ -229,7 +230,7 @@ def test_stage_one_against_servers_one_of_which_goes(cluster: Any, tmp_path: Pat
 
     with BadServer(_said) as first, BadServer(gone_after_one) as second:
         films = [job(tmp_path / "many", name, *asked, *patience) for name in "fg"]
-        settings = CREWS.model_copy(update={"servers": (first.url, second.url), "looking": Crew()})
+        settings = CREWS.model_copy(update={"servers": (first.url, second.url), "looking": WorkerSettings()})
         found = describe_on_ray(films, settings=settings)
         assert [one.state for one in found] == ["done", "done"], found
         assert len(second.requests) >= 1

@@ -21,13 +21,11 @@ from shotad.batch import (
     labels,
     read_report,
 )
-from shotad.batch.folders import Folders
+from shotad.batch.films import Neighbours, beside_of, films_in
 from shotad.batch.jobs import failure
-from shotad.batch.sidecars import Neighbours, beside_of
-from shotad.batch.storage.finding import films_in
-from shotad.batch.storage.places import parent_of, shown
-from shotad.batch.storage.store import Store
-from shotad.batch.storage.targets import check_kind
+from shotad.batch.places import parent_of, shown
+from shotad.batch.planning import Folders
+from shotad.batch.store import Store, check_kind
 from shotad.batch.table import as_json
 from shotad.core import FilmError, StorageError
 

@@ -10,12 +10,10 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from shotad.batch.storage import lease as leases
-from shotad.batch.storage.kinds import Kind, kind_of
-from shotad.batch.storage.lease import NAME, Lease
-from shotad.batch.storage.scriptsets import in_order, is_as_written
-from shotad.batch.storage.staging import Staged, staged
-from shotad.batch.storage.store import Store
+from shotad.batch import staging as leases
+from shotad.batch.mirror import Kind, in_order, is_as_written, kind_of
+from shotad.batch.staging import NAME, Lease, Staged, staged
+from shotad.batch.store import Store
 from shotad.core import InUse, NoProgress, StorageError
 from shotad.script import derive, load_track, save_track, to_json
 from tests.catalogue.storage_bucket import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.batch import is_local, local_path
-from shotad.batch.storage.places import is_address, join, name_of, parent_of, scheme_of, shown, work_place_of
+from shotad.batch.places import is_address, join, name_of, parent_of, scheme_of, shown, work_place_of
 from shotad.core import UsageError
 
 

@@ -18,15 +18,22 @@ from typing import Any
 
 import pytest
 
-from shotad.batch import Planner, Wishes, read_text
-from shotad.batch.storage import fetching, lease as leases, room, scratch as benches, store as stores, trouble
-from shotad.batch.storage.fetching import brought, fetch_film
-from shotad.batch.storage.finding import films_in
-from shotad.batch.storage.lease import NAME, Lease
-from shotad.batch.storage.staging import staged
-from shotad.batch.storage.store import Store
-from shotad.batch.storage.targets import check_target
-from shotad.batch.storage.trouble import Refused
+from shotad.batch import (
+    Planner,
+    Wishes,
+    fetching,
+    fetching as benches,
+    fetching as room,
+    read_text,
+    staging as leases,
+    store as stores,
+    store_errors as trouble,
+)
+from shotad.batch.fetching import brought, fetch_film
+from shotad.batch.films import films_in
+from shotad.batch.staging import NAME, Lease, staged
+from shotad.batch.store import Store, check_target
+from shotad.batch.store_errors import Refused
 from shotad.core import InUse, NoProgress, StorageError
 from tests.catalogue.storage_server import Server, serving
 
@@ -130,7 +137,7 @@ def test_the_age_of_a_lease_is_told_by_the_clock_of_the_store(server: Server) ->
 
 KILLED = """
 import os, signal, sys
-from shotad.batch.storage.staging import staged
+from shotad.batch.staging import staged
 from shotad.core.progress import NoProgress
 film, folder, scratch = sys.argv[1:]
 from pathlib import Path

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch.storage.lease import NAME, Lease
-from shotad.batch.storage.mirror import Mirror
-from shotad.batch.storage.staging import Keeper, staged
-from shotad.batch.storage.store import Store
+from shotad.batch.mirror import Mirror
+from shotad.batch.staging import NAME, Keeper, Lease, staged
+from shotad.batch.store import Store
 from shotad.core import InUse, NoProgress, ScriptError, StorageError
 from shotad.script import load_track
 from tests.catalogue.storage_bucket import FILM, PLACE, Bucket, described, lines, memory_bucket, mirror

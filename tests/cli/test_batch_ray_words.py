@@ -13,7 +13,7 @@ import pytest
 
 from shotad.batch import Leaving, Planned, sent_to
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.ray import RaySettings, ServeSettings
+from shotad.batch.ray.cluster import RaySettings, ServeSettings
 from shotad.core import load_config
 from tests.cli.program import FAKE, Shotad
 from tests.conftest import ROOT

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shotad.cli.console import Console, asked_time, mode_of
+from shotad.cli.options import Console, asked_time, mode_of
 from shotad.core import FilmError, Task, UsageError, duration, progress as room, reported
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from shotad.cli.evaluate_actions import command
+from shotad.cli.evaluate import actions_command
 from shotad.core import EngineError, ShotadError
 from tests.evaluation.making.makers import MAKER, Rote
 
 
 def run(*words: object) -> Result:
-    result = CliRunner().invoke(command, [str(word) for word in words])
+    result = CliRunner().invoke(actions_command, [str(word) for word in words])
     if isinstance(result.exception, ShotadError):
         raise result.exception
     return result

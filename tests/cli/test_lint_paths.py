@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shotad.cli.export import command as export
 from shotad.cli.lint import command
+from shotad.cli.scripts import export_command as export
 from shotad.core import (
     Given,
     GivenCast,

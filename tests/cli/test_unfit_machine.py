@@ -24,7 +24,7 @@ def film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         monkeypatch.setattr(f"{module}.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)
-    monkeypatch.setattr("shotad.core.hub._fetch", fetch)
+    monkeypatch.setattr("shotad.core.model_loading._fetch", fetch)
     monkeypatch.setattr("shotad.core.weight_store._fetch", fetch)
     monkeypatch.setattr("shotad.core.weight_store._verified", set())
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "weights"))

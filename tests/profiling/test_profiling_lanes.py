@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import pytest
 
-from shotad.core import Recording, counted, span, spanned, waiting
-from shotad.core.profiling import lane as lanes, recording
-from shotad.core.profiling.lane import Piece, coarser
+from shotad.core import Recording, counted, span, spanned, timeline as lanes, waiting
+from shotad.core.profiling import recording
+from shotad.core.timeline import Piece, coarser
 
 
 class Clock:
@@ -36,8 +36,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
     monkeypatch.setattr(lanes, "perf_counter_ns", one.clock)
     monkeypatch.setattr(lanes, "thread_time_ns", one.cpu)
-    monkeypatch.setattr("shotad.core.profiling.recorder.perf_counter_ns", one.clock)
-    monkeypatch.setattr("shotad.core.profiling.recorder.process_time_ns", one.cpu)
+    monkeypatch.setattr("shotad.core.profiling.perf_counter_ns", one.clock)
+    monkeypatch.setattr("shotad.core.profiling.process_time_ns", one.cpu)
     return one
 
 

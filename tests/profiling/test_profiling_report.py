@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import counted, in_room, lines, memory_of, profiled, span, waiting
-from shotad.core.profiling import recording
-from shotad.core.profiling.keeping import MEMORY, watched
-from shotad.core.profiling.table import Level, Row, Table
+from shotad.core.profiling import MEMORY, recording, watched
+from shotad.core.timeline import Level, Row, Table
 
 ROWS = (
     Row("stage1", 50.0, 50.0, 49.0, (("frames", 2.5), ("shots", 0.5)), 25),

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from shotad.core import counted, span, waiting
-from shotad.core.profiling import recording
-from shotad.core.profiling.counter import Counter, highest
-from shotad.core.profiling.lane import Lane, Piece
-from shotad.core.profiling.recorder import trace_of
+from shotad.core.profiling import recording, trace_of
+from shotad.core.timeline import Counter, Lane, Piece, highest
 
 
 def checked(trace: dict[str, Any]) -> list[dict[str, Any]]:

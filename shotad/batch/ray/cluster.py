@@ -1,4 +1,8 @@
-"""The cluster that a run works on: one that is there, or one started on this machine for the run's time."""
+"""The cluster that a run works on: one that is there, or one started on this machine for the run's time.
+
+Its settings say how many workers of each kind there are, what each takes, and who answers. Its register is
+one process that knows what was begun, how far each film is and what has ended it; errors travel as values.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,90 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+import traceback
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
 
-from shotad.batch.ray.nodes import least_cpus
-from shotad.batch.ray.register import Register
-from shotad.batch.ray.settings import RaySettings
-from shotad.core import EngineError, UsageError, need, processors
+from pydantic import Field, model_validator
+
+from shotad.core import EngineError, Settings, ShotadError, UsageError, load_settings, need, processors
 
 _KNOCK = 5.0
 """Seconds for which a cluster's port is waited for. Ray itself waits for many minutes, without a word."""
+
+
+class ServeSettings(Settings):
+    """A model server that a worker starts for itself, on the GPU that it was given.
+
+    ``command`` is run without a shell, with ``{port}`` and ``{model}`` filled in; None: no server is started.
+    """
+
+    command: str | None = None
+    ready: float = Field(1800.0, gt=0)
+    """Seconds that it may take until it answers: weights are fetched and loaded."""
+
+
+class WorkerSettings(Settings):
+    """Workers of one kind, each a process: between ``least`` and ``most`` of them, as there is work.
+
+    ``cpus`` and ``gpus`` are what each takes of its node by Ray's book-keeping; a part of a GPU may be named.
+    """
+
+    least: int = Field(1, ge=1)
+    most: int = Field(1, ge=1)
+    cpus: float = Field(1.0, ge=0)
+    gpus: float = Field(0.0, ge=0)
+    serve: ServeSettings = ServeSettings()
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.most < self.least:
+            raise ValueError(f"most = {self.most} is below least = {self.least}")
+        return self
+
+
+class RaySettings(Settings):
+    """Everything about a cluster run that is not about films."""
+
+    preparing: WorkerSettings = WorkerSettings(least=1, most=4, cpus=2)
+    """Who read films: shots, speech, slots, grammar, and the frames that Stage I is shown."""
+    looking: WorkerSettings = WorkerSettings(least=1, most=1, cpus=1)
+    """Who ask Stage I: with a GPU each for a model of their own, without where servers answer."""
+    writing: WorkerSettings = WorkerSettings(least=1, most=2, cpus=1)
+    """Who write a film's lines in order, its track and scripts."""
+    servers: tuple[str, ...] = ()
+    """Base URLs of servers that speak OpenAI's protocol; calls go to the one with the least to do. They take
+    the place of ``openai.base_url``."""
+    batch: int | None = Field(None, ge=1)
+    """Slots that a worker of Stage I is handed together; None: as many as its engine likes in one call."""
+    attempts: int = Field(3, ge=1)
+    """How often a film, or a slot, is begun whose worker is lost on the way."""
+    cpus: int | None = Field(None, ge=1)
+    """Of a cluster that is started on this machine; None: as many as it has."""
+    object_store: int | None = Field(None, ge=80 << 20)
+    """Bytes of memory for rows under way, of a cluster started on this machine; None: what Ray takes."""
+
+
+def load_ray_settings(files: Iterable[str] = (), assignments: Iterable[str] = ()) -> RaySettings:
+    """Settings from YAML files and ``KEY=VALUE`` (``looking.gpus=1``). Raises ConfigError."""
+    return load_settings(RaySettings, files, assignments)
+
+
+def least_cpus(settings: RaySettings) -> float:
+    """What the least workers of all crews take together."""
+    return sum(crew.least * crew.cpus for crew in crews_of(settings).values())
+
+
+def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
+    return {
+        "preparing": settings.preparing,
+        "looking": settings.looking,
+        "writing": settings.writing,
+    }
 
 
 def need_ray() -> Any:
@@ -86,7 +162,8 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
                 f"No Ray cluster could be reached at {there}",
                 "Is it running (ray status)? Without an address one is started here.",
             )
-        raise EngineError(f"{what}: {_first_line(trouble)}", hint) from None
+        first_line = next(iter(str(trouble).strip().splitlines()), type(trouble).__name__)
+        raise EngineError(f"{what}: {first_line}", hint) from None
 
 
 def _check_address(address: str) -> None:
@@ -157,10 +234,6 @@ def _same_signals() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
 @contextmanager
 def quiet_data(ray: Any) -> Iterator[None]:
     """Ray Data as a run wants it, for the time of a block.
@@ -226,3 +299,135 @@ def register_of_run(ray: Any) -> Calls:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     remote = ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy=here)(Register)
     return Calls(remote.remote())
+
+
+Error = dict[str, str]
+"""Kind, what and hint."""
+
+ENDS_ALL = 3
+"""Films in a row, with no answer between, whose engine failed as a whole: so will it with all others."""
+
+
+@dataclass(slots=True)
+class _Film:
+    """What has arrived of a film."""
+
+    names: set[str] = field(default_factory=set)
+    wanted: int | None = None
+    last: str = ""
+    error: Error = field(default_factory=dict)
+    seconds: float = 0.0
+    peak: int = 0
+    attempts: int = 0
+    over: bool = False
+
+
+class Register:
+    """See the module. Every method may be called again for the same thing by a worker that was restarted."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, int] = defaultdict(int)
+        self._told: dict[str, int] = defaultdict(int)
+        self._films: dict[int, _Film] = defaultdict(_Film)
+        self._missed: dict[int, Error] = {}
+        self._stopped: Error = {}
+
+    def begin(self, film: int, unit: str) -> int:
+        """A piece of work on a film begins; which time that is, from 1."""
+        self._begun[unit] += 1
+        known = self._films[film]
+        known.attempts = max(known.attempts, self._begun[unit])
+        return self._begun[unit]
+
+    def begun(self, units: Sequence[str]) -> list[int]:
+        """How often each was begun and not ended."""
+        return [self._begun.get(unit, 0) for unit in units]
+
+    def end(self, unit: str) -> None:
+        """A piece of work has ended, well or not, and its worker lives."""
+        self._begun.pop(unit, None)
+
+    def tell(self, unit: str, count: int) -> None:
+        """So many rows of a piece of work have been handed on."""
+        self._told[unit] = max(self._told[unit], count)
+
+    def told(self, unit: str) -> int:
+        """How many rows its attempts have handed on at most."""
+        return self._told[unit]
+
+    def arrive(
+        self, film: int, name: str, wanted: int | None, error: Error, seconds: float = 0.0, peak: int = 0
+    ) -> bool:
+        """A row of a film has gone all the way; whether it is the last one that was missing.
+
+        ``wanted`` (of the film's end) is how many there are besides. The row that was the last stays it: a
+        worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its worker took.
+        """
+        known = self._films[film]
+        if known.over:
+            return False
+        known.names.add(name)
+        known.error = known.error or error
+        known.seconds, known.peak = max(known.seconds, seconds), max(known.peak, peak)
+        if wanted is not None:
+            known.wanted = wanted + 1
+        if not known.last and known.wanted is not None and len(known.names) >= known.wanted:
+            known.last = name
+        return known.last == name
+
+    def account(self, film: int) -> tuple[Error, float, int, int]:
+        """What ended a film, if anything has; the seconds and the most bytes that preparing it took; how
+        often the part of it that was begun most often was begun."""
+        known = self._films[film]
+        return known.error, known.seconds, known.peak, known.attempts
+
+    def over(self, film: int) -> None:
+        """The film has its result; the names of its rows are forgotten, for a run may have millions."""
+        self._films[film].over = True
+        self._films[film].names.clear()
+
+    def answered(self) -> None:
+        """An engine gave answers."""
+        self._missed.clear()
+
+    def missed(self, film: int, error: Error) -> None:
+        """An engine failed as a whole on behalf of a film."""
+        self._missed[film] = error
+        if len(self._missed) >= ENDS_ALL:
+            self._stopped = self._stopped or error
+
+    def stopped(self) -> Error:
+        """Why nothing more is begun; empty as long as the run goes on."""
+        return self._stopped
+
+
+KEPT = "What is done is kept: the same command goes on from there."
+
+
+def error_of(trouble: Exception) -> Error:
+    """The error that a film has failed by."""
+    if isinstance(trouble, ShotadError):
+        return {"kind": type(trouble).__name__, "what": trouble.what, "hint": trouble.hint}
+    if isinstance(trouble, MemoryError):
+        less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
+        return {"kind": "memory", "what": "There was not enough memory.", "hint": less}
+    place = traceback.extract_tb(trouble.__traceback__)
+    at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
+    text = " ".join(str(trouble).split())[:300]
+    what = f"shotad failed: {type(trouble).__name__}: {text}{at}."
+    return {"kind": "unexpected", "what": what, "hint": "Please report it."}
+
+
+def lost(what: str, times: int) -> Error:
+    """The error of a film whose worker was lost again and again over ``what``."""
+    number = "once" if times == 1 else f"{times} times"
+    return {
+        "kind": "killed",
+        "what": f"The worker that was {what} was lost {number}.",
+        "hint": f"It was killed, or ran out of memory: try the film alone, with shotad describe. {KEPT}",
+    }
+
+
+def halted(error: Error) -> Error:
+    """The error of a film that was not begun because the run ended on ``error``."""
+    return {"kind": "stopped", "what": f"The run was ended: {error['what']}", "hint": error["hint"] or KEPT}

@@ -2,11 +2,16 @@
 
 A worker that dies is handed the same film again, and Ray counts rows: those that were taken already are left
 out by their number. So a film has the same rows in the same order however often it is begun.
+
+Of a forced run what earlier runs were told and made is taken away before the first act. A one-machine run
+passes over it as it goes; here the acts are in several processes, each of which opens the work folder as the
+one before has left it.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,15 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from shotad.batch.describing import given_of
-from shotad.batch.done_file import done_before
-from shotad.batch.jobs import FilmJob
-from shotad.batch.places import Placed, placed
-from shotad.batch.ray.anew import begin_anew
-from shotad.batch.ray.carrying import Columns, Question, Row, columns, packed
-from shotad.batch.ray.parts import Parts, parts_of
-from shotad.batch.ray.pool import ready_if_here, stage_engine
-from shotad.batch.ray.settings import RaySettings
-from shotad.batch.ray.trouble import error_of, halted, lost
+from shotad.batch.jobs import DONE, FilmJob, done_before
+from shotad.batch.places import is_local, join
+from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
+from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, packed, parts_of
+from shotad.batch.ray.servers import ready_if_here, stage_engine
+from shotad.batch.staging import Placed, placed
 from shotad.core import (
     Clip,
     Engine,
@@ -36,6 +38,7 @@ from shotad.core import (
     peak_memory,
 )
 from shotad.description import (
+    LOG,
     Bench,
     SlotPlan,
     Stage1Question,
@@ -48,6 +51,7 @@ from shotad.description import (
 )
 from shotad.film import ClipPlan, clips, open_film
 from shotad.script import present_track
+from shotad.sound import RECORD, VOICES
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""
@@ -209,3 +213,37 @@ def _asked(asked: _Asked, plans: Sequence[SlotPlan]) -> Iterator[Question]:
             seen = stage1_as_seen(following[1], plan, asked.engine, asked.bench.config)
             yield replace(bare, clip=packed(seen))
             following = next(reading, None)
+
+
+TOLD = ("stage1", "stage2", "choices", "story")
+"""Records that come one by one."""
+
+
+def begin_anew(job: FilmJob, folder: Path) -> None:
+    """Take it away from the job's work folder and from ``folder``, its copy on this machine (or itself).
+
+    What was spoken goes only where something is to be rendered: else nothing would be put in its place.
+    """
+    logs = (*TOLD, LOG) if job.makes else TOLD
+    names = [DONE, *([RECORD] if job.makes else []), *(f"{log}{end}" for log in logs for end in _ENDINGS)]
+    parts_of(job.folder).remove()
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    if job.makes:
+        shutil.rmtree(folder / VOICES, ignore_errors=True)
+    if not is_local(job.folder):
+        _remove_there(job.folder, names, VOICES if job.makes else None)
+
+
+_ENDINGS = (".jsonl", ".aside.jsonl")
+
+
+def _remove_there(place: str, names: list[str], below: str | None) -> None:
+    from shotad.batch.store import Store
+
+    store = Store(place)
+    for name in names:
+        if store.find(join(place, name)) is not None:
+            store.remove(join(place, name))
+    for entry in store.entries(join(place, below)) if below else []:
+        store.remove(entry.place)

@@ -5,7 +5,8 @@ looking     slot → Stage I → its record, kept at once                       
 finishing   film → Stage II in order → track, scripts                                     CPUs, or GPUs
 
 Rows under way are bounded by Ray Data: a worker that hands on faster than others take waits, and so does the
-film that it reads.
+film that it reads. What the nodes of the cluster are like (room, versions, disks) is looked at before any
+film is begun.
 """
 
 from __future__ import annotations
@@ -13,26 +14,34 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shotad import __version__
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.ray.carrying import as_text, rows
-from shotad.batch.ray.cluster import Calls, connected, is_own, quiet_data, register_of_run
-from shotad.batch.ray.finishing import Finishing
-from shotad.batch.ray.looking import Looking
-from shotad.batch.ray.nodes import check_nodes, described, nodes_of, short_of
-from shotad.batch.ray.pool import stage_engine
+from shotad.batch.places import is_address, is_local, local_path
+from shotad.batch.ray.answering import Finishing, Looking
+from shotad.batch.ray.cluster import (
+    KEPT,
+    Calls,
+    RaySettings,
+    WorkerSettings,
+    connected,
+    crews_of,
+    is_own,
+    least_cpus,
+    quiet_data,
+    register_of_run,
+)
 from shotad.batch.ray.preparing import Preparing
-from shotad.batch.ray.settings import Crew, RaySettings
-from shotad.batch.storage.places import is_address
+from shotad.batch.ray.rows import as_text, rows
+from shotad.batch.ray.servers import stage_engine
 from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
 
 Told = Callable[[FilmResult], None]
 
 _CALLS = "max_concurrent_calls_per_actor"
-_AGAIN = "What is done is kept: the same command goes on from there."
 
 
 def describe_on_ray(
@@ -94,7 +103,7 @@ def _missing(
     why = "The Ray run ended without its result."
     what = why if ended is None else f"The Ray run broke off: {_short(ended)}"
     return {
-        film: failure(job, what, _AGAIN, kind="stopped") for film, job in enumerate(jobs) if film not in found
+        film: failure(job, what, KEPT, kind="stopped") for film, job in enumerate(jobs) if film not in found
     }
 
 
@@ -118,7 +127,11 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
     able = _abilities(jobs, settings)
     batch = settings.batch or able.batch
     data = ray.data.from_items(films, override_num_blocks=len(films))
-    preparing, writing = (_at_most(crew, len(films)) for crew in (settings.preparing, settings.writing))
+    # No more workers than there are films for them.
+    preparing, writing = (
+        crew.model_copy(update={"least": min(crew.least, len(films)), "most": min(crew.most, len(films))})
+        for crew in (settings.preparing, settings.writing)
+    )
     data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
     data = _staffed(ray, data, Looking, settings.looking, register, settings, batch, able.in_flight)
     return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
@@ -138,16 +151,11 @@ def _whole(place: str) -> str:
     return place if is_address(place) else str(Path(place).absolute())
 
 
-def _at_most(crew: Crew, films: int) -> Crew:
-    """No more workers than there are films for them."""
-    return crew.model_copy(update={"least": min(crew.least, films), "most": min(crew.most, films)})
-
-
 def _staffed(
     ray: Any,
     data: Any,
     work: Callable[..., Any],
-    crew: Crew,
+    crew: WorkerSettings,
     register: Calls,
     settings: RaySettings,
     batch: int,
@@ -183,3 +191,117 @@ def _abilities(jobs: Sequence[FilmJob], settings: RaySettings) -> Abilities:
     if settings.looking.serve.command is not None:
         return replace(able, in_flight=max(able.in_flight, jobs[0].config.openai.in_flight))
     return able
+
+
+_SAMPLE = 20
+"""Films, each of another folder, that every node is asked for."""
+_PATIENCE = 120.0
+"""Seconds for the answers of all nodes; one that is only just starting is not waited for longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine of the cluster: its address and what it has by Ray's book-keeping."""
+
+    id: str
+    host: str
+    cpus: float
+    gpus: float = 0.0
+
+
+def nodes_of(ray: Any) -> list[Node]:
+    """The nodes that are there now and take work."""
+    found = []
+    for row in ray.nodes():
+        has = row.get("Resources", {})
+        if row.get("Alive") and has.get("CPU", 0) > 0:
+            host = str(row.get("NodeManagerAddress", ""))
+            found.append(Node(str(row["NodeID"]), host, float(has["CPU"]), float(has.get("GPU", 0))))
+    return found
+
+
+def described(nodes: Sequence[Node]) -> str:
+    """``3 nodes with 24 CPUs and 2 GPUs``."""
+    cpus, gpus = sum(node.cpus for node in nodes), sum(node.gpus for node in nodes)
+    return f"{_count(len(nodes), 'node')} with {_take(cpus, gpus)}"
+
+
+def short_of(settings: RaySettings, nodes: Sequence[Node]) -> str:
+    """Why the least workers do not find room on ``nodes``; empty where they do."""
+    crews = crews_of(settings)
+    for name, crew in crews.items():
+        if not any(node.cpus >= crew.cpus and node.gpus >= crew.gpus for node in nodes):
+            return f"No node has the {_take(crew.cpus, crew.gpus)} that a worker of {name} takes."
+    cpus, gpus = least_cpus(settings), sum(crew.least * crew.gpus for crew in crews.values())
+    if sum(node.cpus for node in nodes) < cpus or sum(node.gpus for node in nodes) < gpus:
+        return f"The least workers of all kinds take {_take(cpus, gpus)}; there are {described(nodes)}."
+    return ""
+
+
+def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> None:
+    """Raises EngineError where a node has no shotad, another one, or does not see the films."""
+    from ray.exceptions import RayError
+
+    places = _places(jobs)
+    asked = {_look(ray, node).remote(places): node for node in nodes}
+    answers, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_PATIENCE)
+    for answer in answers:
+        try:
+            version, missing = ray.get(answer)
+        except RayError:
+            continue  # the node has gone; Ray goes on with the others
+        where = f"Node {asked[answer].host}"
+        if version != __version__:
+            has = f"shotad {version}" if version else "no shotad that can be loaded"
+            raise EngineError(
+                f"{where} has {has}; this machine has {__version__}.",
+                "Install the same version on every node.",
+            )
+        if missing:
+            raise EngineError(
+                f"{where} does not see {missing[0]}.",
+                "Films and work folders must lie at the same path for all nodes (on a shared disk), "
+                "or at addresses (s3://…).",
+            )
+
+
+def _look(ray: Any, node: Node) -> Any:
+    """A question to one node. The function within travels as a whole: a node may have no shotad."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def look(places: list[str]) -> tuple[str, list[str]]:
+        import os
+
+        try:
+            import shotad
+        except ImportError:
+            return "", []
+        return shotad.__version__, [place for place in places if not os.path.exists(place)]
+
+    there = NodeAffinitySchedulingStrategy(node.id, soft=False)
+    return ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(look)
+
+
+def _places(jobs: Sequence[FilmJob]) -> list[str]:
+    """A film of each folder, and the nearest folder above each work folder that is there; not too many."""
+    found: dict[Path, str] = {}
+    for job in jobs:
+        if is_local(job.film):
+            film = local_path(job.film)
+            if film.exists():
+                found.setdefault(film.parent, str(film))
+        if is_local(job.folder):
+            above = next(one for one in local_path(job.folder).absolute().parents if one.exists())
+            found.setdefault(above, str(above))
+        if len(found) >= _SAMPLE:
+            break
+    return list(found.values())
+
+
+def _take(cpus: float, gpus: float) -> str:
+    text = _count(cpus, "CPU")
+    return f"{text} and {_count(gpus, 'GPU')}" if gpus else text
+
+
+def _count(number: float, what: str) -> str:
+    return f"{number:g} {what}" if number == 1 else f"{number:g} {what}s"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from shotad.core import ConfigError, DatasetError, load_config
-from shotad.core.resources import config_path
+from shotad.core.settings import config_path
 from shotad.evaluation.datasets.description import dataset_names, read_description
 
 

@@ -1,0 +1,431 @@
+"""Fetching: a film from a store to the scratch disk, in parts side by side, going on where it was stopped.
+
+Room is asked for before anything is fetched, and made where films of ended runs still lie.
+
+``SCRATCH/FILM-KEY/`` is for one film at work, locked by the run that uses it: it holds ``film/``, ``work/``
+(the copy of a work folder) and ``beside/`` (what else was fetched); the key is that of film and folder, so
+that a run that was killed is gone on with.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from shotad.batch.places import is_local, local_path, name_of, shown
+from shotad.batch.store import Entry, Store, names_below
+from shotad.core import InUse, NoProgress, Progress, StorageError, Task, key_of, reported, stem_of, write_text
+
+PART = 8 << 20
+"""Bytes of one request: large enough that requests cost little, small enough that little is lost."""
+
+SIDE_BY_SIDE = 6
+"""Requests at a time: one connection to an object store gives only a part of what the line can."""
+
+_AGAIN = 3
+"""How often a film that changes while it is fetched is begun anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """A film that is half fetched: which version of it, and which of its parts are here."""
+
+    file: Path
+    notes: Path
+    entry: Entry
+    size: int
+
+    @property
+    def parts(self) -> range:
+        return range((self.size + PART - 1) // PART)
+
+    def here(self) -> set[int]:
+        """The parts that an earlier run of this very version fetched, since the machine was last started."""
+        try:
+            known = json.loads(self.notes.read_text(encoding="utf-8"))
+            same = known["version"] == self._version and self.file.stat().st_size == self.size
+            return {int(part) for part in known["parts"]} if same else set()
+        except (OSError, ValueError, KeyError, TypeError):
+            return set()
+
+    def note(self, here: set[int]) -> None:
+        """Write down which parts are here."""
+        write_text(self.notes, json.dumps({"version": self._version, "parts": sorted(here)}))
+
+    @property
+    def _version(self) -> list[Any]:
+        # Parts are not forced to the disk, so what was noted before the power failed may not be there.
+        return [self.entry.mark, self.size, PART, _boot()]
+
+
+def fetch_film(
+    store: Store, place: str, target: Path, progress: Progress | None = None, room: Room | None = None
+) -> Entry:
+    """The object at ``place`` as the file ``target``, whole and of one version; what is known of it.
+
+    A file that an earlier run fetched of this very version stays. Raises StorageError, as ``room`` does where
+    it does not fit.
+    """
+    progress = progress or NoProgress()
+    for _ in range(_AGAIN):
+        entry = store.find(place)
+        if entry is None:
+            raise store.missing(place)
+        if _is_here(target, entry):
+            return entry
+        fetch_object(store, entry, target, progress, room)
+        after = store.find(place)
+        if after is not None and after.mark == entry.mark:
+            write_text(_mark_file(target), entry.mark)
+            return entry
+        target.unlink(missing_ok=True)
+    raise StorageError(
+        f"{shown(place)} is being written: it changed each time that it was fetched.",
+        "Wait until it is whole.",
+        again=True,
+    )
+
+
+def brought(place: str, folder: Path, *, progress: Progress | None = None) -> Path:
+    """A file, or a folder with all below it, as a path: one of this machine as it is, another fetched into
+    ``folder``. For what goes with a film: subtitles, a cast, a list. Raises StorageError."""
+    if is_local(place):
+        return local_path(place)
+    store, target = Store(place), folder / name_of(place)
+    alone = None if place.endswith("/") else store.find(place)
+    if alone is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fetch_object(store, alone, target, progress)
+        return target
+    entries = store.entries(place)
+    if not entries:
+        raise store.missing(place)
+    for name, entry in names_below(entries, place):
+        inner = target / name
+        inner.parent.mkdir(parents=True, exist_ok=True)
+        fetch_object(store, entry, inner, progress)
+    return target
+
+
+def read_text(place: str) -> str:
+    """The text of a small file, on this machine or at an address. Raises StorageError."""
+    try:
+        data = local_path(place).read_bytes() if is_local(place) else Store(place).read(place)
+        return data.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise StorageError(f"There is no {shown(place)}.", "Check the address.") from None
+    except (OSError, UnicodeDecodeError) as trouble:
+        raise StorageError(f"{shown(place)} cannot be read: {trouble}.", "Give a text in UTF-8.") from None
+
+
+def fetch_object(
+    store: Store, entry: Entry, target: Path, progress: Progress | None = None, room: Room | None = None
+) -> None:
+    """One object as the file ``target``, which takes that name when it is whole. Raises StorageError."""
+    progress = progress or NoProgress()
+    size = entry.size
+    name = f"Fetching {target.name}"
+    start = target.with_name(f".{target.name[:80]}")
+    half = _Beginning(Path(f"{start}{HALF}"), Path(f"{start}.json"), entry, size or 0)
+    try:
+        if size is not None and size <= PART:
+            half.file.write_bytes(store.read(entry.place) if size else b"")
+        elif size is None or not store.gives_ranges(entry.place):
+            task = progress.task(name, size, "B")
+            store.fetch_whole(entry.place, half.file, task.advance)
+            task.done()
+        else:
+            _fetch_parts(store, half, name, progress, room or room_for)
+        if size is not None and half.file.stat().st_size != size:
+            raise StorageError(
+                f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
+            )
+        half.file.replace(target)
+        half.notes.unlink(missing_ok=True)
+    except FileNotFoundError:
+        raise store.missing(entry.place) from None
+    except OSError as trouble:
+        if trouble.errno in (errno.ENOSPC, errno.EDQUOT):
+            # What was fetched would only take the room from others.
+            half.file.unlink(missing_ok=True)
+        raise StorageError(
+            f"{shown(entry.place)} cannot be put to {target}: {trouble.strerror or trouble}.",
+            "Make room there, or name another scratch folder.",
+        ) from None
+
+
+def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, room: Room) -> None:
+    here = half.here()
+    if not here:
+        half.file.unlink(missing_ok=True)
+    file = os.open(half.file, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        os.ftruncate(file, half.size)
+        room(half.file, half.entry.place)
+        with reported(progress, name, half.size, "B") as task:
+            task.advance(sum(_length(half, part) for part in here))
+            _all_parts(store, half, file, here, task)
+    finally:
+        os.close(file)
+
+
+def _all_parts(store: Store, half: _Beginning, file: int, here: set[int], task: Task) -> None:
+    """Fetch what is not here yet, a few at a time; what is there when one fails is noted all the same."""
+    missing = iter([part for part in half.parts if part not in here])
+    with ThreadPoolExecutor(SIDE_BY_SIDE, "fetch") as pool:
+        under_way: dict[Future[None], int] = {}
+        try:
+            while _begin(pool, store, half, file, missing, under_way):
+                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                for future in done:
+                    part = under_way.pop(future)
+                    future.result()
+                    here.add(part)
+                    task.advance(_length(half, part))
+                half.note(here)
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+def _begin(
+    pool: ThreadPoolExecutor,
+    store: Store,
+    half: _Beginning,
+    file: int,
+    missing: Iterator[int],
+    under_way: dict[Future[None], int],
+) -> bool:
+    while len(under_way) < SIDE_BY_SIDE and (part := next(missing, None)) is not None:
+        under_way[pool.submit(_one_part, store, half, file, part)] = part
+    return bool(under_way)
+
+
+def _one_part(store: Store, half: _Beginning, file: int, part: int) -> None:
+    start, length = part * PART, _length(half, part)
+    data = store.read(half.entry.place, start, start + length)
+    if len(data) != length:
+        raise StorageError(
+            f"{shown(half.entry.place)} gave {len(data)} bytes where {length} were asked for.",
+            "Run again.",
+            again=True,
+        )
+    view, at = memoryview(data), start
+    while view:
+        written = os.pwrite(file, view, at)
+        view, at = view[written:], at + written
+
+
+def _length(half: _Beginning, part: int) -> int:
+    return min(PART, half.size - part * PART)
+
+
+def _is_here(target: Path, entry: Entry) -> bool:
+    try:
+        whole = target.stat().st_size == entry.size
+        return whole and _mark_file(target).read_text(encoding="utf-8") == entry.mark
+    except OSError:
+        return False
+
+
+def _mark_file(target: Path) -> Path:
+    return target.with_name(f".{key_of(target.name)}.mark")
+
+
+def _boot() -> str:
+    """What tells one start of the machine from the next; empty where nothing does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+SPARE = 512 << 20
+"""Bytes that stay free: the run keeps frames and records, and others use the disk too."""
+
+HALF = ".fetched"
+"""Ending of files that are being fetched. They have their full length from the start, but not the room."""
+
+Room = Callable[[Path, str], None]
+"""Refuses a file that has been given its length and does not fit, by where it is here and in the store."""
+
+
+def check_room(folder: Path, wanted: int, place: str) -> None:
+    """Refuse to fetch ``wanted`` bytes where they do not fit. Raises StorageError."""
+    free = shutil.disk_usage(folder).free
+    if free < wanted + SPARE:
+        raise _too_small(folder, wanted, free, place)
+
+
+def room_for(half: Path, place: str) -> None:
+    """As `check_room`, for a file that has been given its length already."""
+    check_room(half.parent, _coming(half), place)
+
+
+def room_in(scratch: Path) -> Room:
+    """As `room_for`, for films: what other runs are fetching to ``scratch`` counts too. Before anything is
+    refused, films that are left there from runs that have ended go, those first that were left first."""
+
+    def check(half: Path, place: str) -> None:
+        while True:
+            others = [
+                one for folder in scratch_folders(scratch, held=True) for one in folder.glob(f"film/.*{HALF}")
+            ]
+            wanted = sum(_coming(one) for one in {half, *others})
+            free = shutil.disk_usage(scratch).free
+            if free >= wanted + SPARE:
+                return
+            left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
+            films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
+            if not films:
+                raise _too_small(scratch, wanted, free, place)
+            shutil.rmtree(films[0][1])
+
+    return check
+
+
+def _coming(half: Path) -> int:
+    """Bytes of a file that are still to be fetched: its length less what it takes on the disk."""
+    try:
+        found = half.stat()
+    except OSError:
+        return 0
+    return max(0, found.st_size - getattr(found, "st_blocks", 0) * 512)
+
+
+def _too_small(folder: Path, wanted: int, free: int, place: str) -> StorageError:
+    return StorageError(
+        f"{shown(place)} does not fit on the disk of {folder}: {_size(wanted)} are to be fetched, "
+        f"{_size(free)} are free, of which {_size(SPARE)} stay so.",
+        "Make room, name another scratch folder, or let fewer films be described at a time.",
+        again=True,
+    )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+_NAME = re.compile(r".+-[0-9a-f]{16}")
+_GATE_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class ScratchFolder:
+    """The scratch folder of one film and its work folder; a context manager.
+
+    At the end it is cleared. A run that fails leaves what it could not send (``unsent``); one that is
+    interrupted, or fails for the store's sake, leaves the film too, for it is likely to be run again. Raises
+    InUse where another run is at it.
+    """
+
+    scratch: Path
+    film_place: str
+    folder_place: str
+    unsent: bool = False
+    _lock: FileLock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._lock = FileLock(lock_of(self.path), timeout=0)
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        places = shown(self.film_place).partition("?")[0], shown(self.folder_place)
+        return self.scratch / f"{stem_of(name_of(self.film_place))[:40]}-{key_of(*places)}"
+
+    @property
+    def film(self) -> Path:
+        """Where the film is put."""
+        return self.path / "film" / name_of(self.film_place)
+
+    @property
+    def folder(self) -> Path:
+        """Where the copy of the work folder is."""
+        return self.path / "work" / name_of(self.folder_place)
+
+    @property
+    def beside(self) -> Path:
+        """Where what else is fetched is put."""
+        return self.path / "beside"
+
+    @property
+    def notes(self) -> Path:
+        """What was seen of the work folder."""
+        return self.path / "seen.json"
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with _gate(self.scratch):
+                self._lock.acquire()
+        except Timeout:
+            raise InUse(
+                f"The work folder {shown(self.folder_place)} is being written by another shotad here.",
+                "Wait until that is done.",
+            ) from None
+        except OSError as trouble:
+            raise StorageError(
+                f"{self.scratch} cannot be written: {trouble.strerror}.", "Name another scratch folder."
+            ) from None
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        again = error is not None and (isinstance(error, StorageError) or not isinstance(error, Exception))
+        if not again:
+            shutil.rmtree(self.path / "film", ignore_errors=True)
+            shutil.rmtree(self.beside, ignore_errors=True)
+        if not self.unsent:
+            shutil.rmtree(self.path / "work", ignore_errors=True)
+            self.notes.unlink(missing_ok=True)
+        for folder in (self.film.parent, self.path):
+            with suppress(OSError):
+                folder.rmdir()
+        with _gate(self.scratch):
+            self._lock.release()
+            if not self.path.exists():
+                lock_of(self.path).unlink(missing_ok=True)
+
+
+def lock_of(folder: Path) -> Path:
+    """The file that is locked by the run that uses ``folder``."""
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def scratch_folders(scratch: Path, *, held: bool) -> list[Path]:
+    """The benches that runs use now, or those that are left from runs that have ended."""
+    if not scratch.is_dir():
+        return []
+    known = [
+        path for path in sorted(scratch.iterdir()) if _NAME.fullmatch(path.name) and lock_of(path).exists()
+    ]
+    with _gate(scratch):
+        return [path for path in known if path.is_dir() and _is_held(path) is held]
+
+
+def _is_held(folder: Path) -> bool:
+    lock = FileLock(lock_of(folder), timeout=0)
+    try:
+        lock.acquire()
+    except (Timeout, OSError):
+        return True
+    lock.release()
+    return False
+
+
+@contextmanager
+def _gate(scratch: Path) -> Iterator[None]:
+    """Locks of scratch folders are taken, asked for and removed by one process at a time, and briefly."""
+    with FileLock(scratch / ".lock", timeout=_GATE_SECONDS):
+        yield

@@ -1,0 +1,393 @@
+"""The films of a place: one file, a folder with all below it, or a pattern with ``*`` and ``?``.
+
+Work folders and what stands in them are no films, nor is anything that begins with a dot. What lies beside a
+film and is meant for it are settings, subtitles, a cast and a note:
+
+| of ``movie.mp4`` | of every film in the folder |
+|---|---|
+| ``movie.yaml`` | ``shotad.yaml`` |
+| ``movie.srt``, ``movie.en.vtt`` … | |
+| ``movie.cast/``, ``movie.cast.yaml`` | ``cast/``, ``cast.yaml`` |
+| ``movie.note.txt`` | |
+
+A folder may also be watched for films that are new or have changed.
+"""
+
+from __future__ import annotations
+
+import bisect
+import glob
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from shotad.batch.places import is_local, join, local_path, name_of, parent_of, scheme_of
+from shotad.core import FilmError, ShotadError, StorageError
+
+if TYPE_CHECKING:
+    from shotad.batch.store import Entry, Store
+
+ENDINGS = frozenset(
+    {
+        *(".3g2", ".3gp", ".asf", ".avi", ".dv", ".f4v", ".flv", ".gxf", ".ivf", ".m1v", ".m2t", ".m2ts"),
+        *(".m2v", ".m4v", ".mj2", ".mkv", ".mov", ".mp4", ".mpe", ".mpeg", ".mpg", ".mts", ".mxf", ".nut"),
+        *(".obu", ".ogm", ".ogv", ".qt", ".rm", ".rmvb", ".tod", ".ts", ".vob", ".webm", ".wmv", ".wtv"),
+        ".y4m",
+    }
+)
+"""How names of films end: containers of pictures that shotad opens. A film that is named by itself may end
+in any way."""
+
+_RECORDS = frozenset({"shots.json", "settings.json", "track.json"})
+"""By which a folder is known to be a work folder, whatever it is called."""
+_WORK = ".shotad"
+_MAGIC = re.compile(r"[*?]|\[[^\]]+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A film: its path or address, size in bytes, and when it was last changed (None: not told)."""
+
+    place: str
+    size: int | None
+    changed: datetime | None
+
+
+def films_in(place: str | os.PathLike[str]) -> Iterator[Found]:
+    """The films of a place, sorted by name. Raises FilmError where there is nothing at all by that name,
+    StorageError for a store that cannot be asked.
+
+    A name that is there is taken as it is, also where it looks like a pattern. ``**`` stands for any depth.
+    """
+    text = os.fspath(place)
+    yield from _local(local_path(text)) if is_local(text) else _remote(text)
+
+
+def _local(place: Path) -> Iterator[Found]:
+    if place.is_dir():
+        files = _walk(place)
+    elif place.exists():
+        files = [place]
+    elif _MAGIC.search(str(place)):
+        named = [Path(name) for name in glob.glob(str(place), recursive=True)]
+        files = [
+            path for path in named if path.is_file() and _is_film(path.name) and not _in_work_folder(path)
+        ]
+    else:
+        raise FilmError(f"There is no {place}.", "Check the path.")
+    for path in sorted(set(files)):
+        try:
+            state = path.stat()
+        except OSError:
+            continue  # gone since the folder was read
+        yield Found(str(path), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
+
+
+def _walk(top: Path) -> list[Path]:
+    found: list[Path] = []
+    for folder, below, names in os.walk(top, followlinks=False):
+        if (folder.endswith(_WORK) or not _RECORDS.isdisjoint(names)) and Path(folder) != top:
+            below.clear()
+            continue
+        below[:] = [name for name in below if not name.startswith(".") and not name.endswith(_WORK)]
+        found += [Path(folder, name) for name in names if _is_film(name)]
+    return found
+
+
+def _in_work_folder(path: Path) -> bool:
+    return path.parent.name.endswith(_WORK) or any((path.parent / name).is_file() for name in _RECORDS)
+
+
+def _remote(place: str) -> Iterator[Found]:
+    from shotad.batch.store import Store
+
+    store = Store(place)
+    alone = None if place.endswith("/") else store.find(place)
+    if alone is not None:
+        entries = [alone]
+    elif scheme_of(place) in ("http", "https"):
+        # A page that lists files is no folder: films on the web are named one by one.
+        raise store.missing(place)
+    elif (magic := _MAGIC.search(place)) is not None:
+        top = place[: place.rindex("/", 0, magic.start())]
+        wanted = re.compile(_pattern(place))
+        entries = [one for one in _films_below(store, top) if wanted.fullmatch(one.place)]
+    else:
+        entries = list(_films_below(store, place))
+    for one in entries:
+        yield Found(one.place, one.size, one.changed)
+
+
+def _films_below(store: Store, top: str) -> Iterator[Entry]:
+    entries = store.entries(top)
+    if not entries:
+        raise store.missing(top)
+    start = len(top.rstrip("/")) + 1
+    work = _work_folders(one.place[start:] for one in entries)
+    for one in entries:
+        *folders, name = one.place[start:].split("/")
+        if _is_film(name) and not any(part.startswith(".") or part.endswith(_WORK) for part in folders):
+            inside = ("/".join(folders[:depth]) for depth in range(1, len(folders) + 1))
+            if work.isdisjoint(inside):
+                yield one
+
+
+def _work_folders(names: Iterable[str]) -> set[str]:
+    pairs = (name.rpartition("/") for name in names)
+    return {folder for folder, _, name in pairs if name in _RECORDS and folder}
+
+
+def _is_film(name: str) -> bool:
+    return not name.startswith(".") and Path(name).suffix.lower() in ENDINGS
+
+
+def _pattern(place: str) -> str:
+    """A pattern as a regular expression: ``*`` and ``?`` stay within a folder, ``**/`` is any number."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", place)
+    known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(known.get(part) or _letters(part) for part in parts)
+
+
+def _letters(part: str) -> str:
+    if part.startswith("[") and part.endswith("]") and len(part) > 2:
+        inner = part[1:-1].replace("\\", r"\\")
+        return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+    return re.escape(part)
+
+
+SUBTITLES = (".srt", ".vtt", ".ass", ".ssa")
+"""Endings of subtitles, that taken first where there are several."""
+
+ALL = "shotad"
+"""Of ``shotad.yaml``: the settings of all films in a folder."""
+
+_YAML = (".yaml", ".yml")
+_NOT_SPEECH = frozenset(
+    {"ad", "commentary", "comments", "description", "descriptions", "forced", "lyrics", "signs", "songs"}
+)
+"""Words in a name of subtitles that are no record of what is said."""
+_FOR_DEAF = frozenset({"cc", "hi", "sdh"})
+_WORDS = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*|cc|default|full|hi|sdh")
+"""What may stand between a film's name and the ending of its subtitles: a language, or what kind they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Places of what is meant for a film. ``settings``: those nearer to the film stand later."""
+
+    settings: tuple[str, ...] = ()
+    subtitles: str | None = None
+    cast: str | None = None
+    note: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all that is used."""
+        places = (*self.settings, self.subtitles, self.cast, self.note)
+        return tuple(name_of(place) for place in places if place is not None)
+
+
+_SIDE_BY_SIDE = 16
+"""Folders elsewhere that are read at a time."""
+
+_MOST = 1000
+"""Names that one film's may begin, beyond which no more are looked at."""
+
+
+class Neighbours:
+    """Names of files and folders by the folder that they are in; each folder is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, frozenset[str] | StorageError] = {}
+        self._sorted: dict[str, list[str]] = {}
+
+    def read(self, folders: Iterable[str]) -> None:
+        """Read folders elsewhere, many at a time: each costs a request or more."""
+        new = [one for one in dict.fromkeys(folders) if one not in self._read and not is_local(one)]
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "beside") as pool:
+            self._read.update(zip(new, pool.map(_asked, new), strict=True))
+
+    def of(self, folder: str) -> frozenset[str]:
+        """The names in a folder; none where it cannot be read. Raises StorageError for one elsewhere."""
+        if folder not in self._read:
+            self._read[folder] = _names(folder) if is_local(folder) else names_elsewhere(folder)
+        names = self._read[folder]
+        if isinstance(names, StorageError):
+            raise names
+        return names
+
+    def beginning(self, folder: str, start: str) -> list[str]:
+        """The names in a folder that begin so; it may be a folder of very many films."""
+        if folder not in self._sorted:
+            self._sorted[folder] = sorted(self.of(folder))
+        names = self._sorted[folder]
+        first = bisect.bisect_left(names, start)
+        return list(itertools.takewhile(lambda name: name.startswith(start), names[first : first + _MOST]))
+
+
+def _names(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(local_path(folder)))
+    except OSError:
+        return frozenset()
+
+
+def names_elsewhere(folder: str) -> frozenset[str]:
+    """The names in a folder on object storage. The web has none: a signed address says nothing of its
+    neighbours, and no work folders are there."""
+    if scheme_of(folder) in ("http", "https"):
+        return frozenset()
+    from shotad.batch.store import Store
+
+    return frozenset(Store(folder).names(folder))
+
+
+def _asked(folder: str) -> frozenset[str] | StorageError:
+    try:
+        return names_elsewhere(folder)
+    except StorageError as trouble:
+        return trouble
+
+
+def beside_of(film: str, near: Neighbours, language: str) -> Beside:
+    """What lies beside a film; of subtitles in several languages those in ``language``, else in English."""
+    folder, name = parent_of(film), name_of(film)
+    names, stem = near.of(folder), _stem(name)
+    settings = [_first(names, (f"{whose}{ending}" for ending in _YAML)) for whose in (ALL, stem)]
+    cast = _first(names, (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml",
+                          "cast", "cast.yaml", "cast.yml"))  # fmt: skip
+    found = (
+        choose_subtitles(stem, near.beginning(folder, f"{stem}."), language),
+        cast,
+        _first(names, (f"{stem}.note.txt",)),
+    )
+    subtitles, cast, note = (None if one is None else join(folder, one) for one in found)
+    return Beside(tuple(join(folder, one) for one in settings if one is not None), subtitles, cast, note)
+
+
+def _stem(name: str) -> str:
+    ending = PurePosixPath(name).suffix
+    return name[: -len(ending)] if ending else name
+
+
+def _first(names: frozenset[str], wanted: Iterable[str]) -> str | None:
+    return next((name for name in wanted if name in names), None)
+
+
+def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | None:
+    """Of names in its folder the subtitles of the film ``stem``: ``movie.srt`` before ``movie.en.srt``.
+
+    Of several languages ``language`` is taken, else English; of one language those for deaf people, which
+    tell more. Forced lines, signs, songs, commentary and audio description are no record of what is said.
+    """
+    known = frozenset(names)
+    films = {_stem(name) for name in known if PurePosixPath(name).suffix.lower() in ENDINGS}
+    fit = [name for name in known if _is_of(name, stem, films)]
+    return min(fit, key=lambda name: _rank(name, stem, language), default=None)
+
+
+def _is_of(name: str, stem: str, films: set[str]) -> bool:
+    ending = PurePosixPath(name).suffix
+    if ending.lower() not in SUBTITLES or not name.startswith(f"{stem}."):
+        return False
+    words = _between(name, stem)
+    # movie.part.srt is of movie.part.mp4 where there is such a film.
+    of_another = bool(words) and _stem(name) in films
+    apart = any(word.lower() in _NOT_SPEECH for word in words)
+    return not of_another and not apart and all(_WORDS.fullmatch(word) for word in words)
+
+
+def _between(name: str, stem: str) -> list[str]:
+    middle = _stem(name)[len(stem) + 1 :]
+    return middle.split(".") if middle else []
+
+
+_LONG = {"eng": "en", "ger": "de", "deu": "de", "fre": "fr", "fra": "fr", "spa": "es", "ita": "it",
+         "dut": "nl", "nld": "nl", "por": "pt"}  # fmt: skip
+
+
+def _rank(name: str, stem: str, language: str) -> tuple[object, ...]:
+    words = [word.lower() for word in _between(name, stem)]
+    tongues = {_LONG.get(word, re.split("[-_]", word)[0]) for word in words}
+    ours, english = language.lower().split("-")[0] in tongues, "en" in tongues
+    ending = SUBTITLES.index(PurePosixPath(name).suffix.lower())
+    return (bool(words), not ours, not english, not _FOR_DEAF & set(words), ending, name)
+
+
+Look = Callable[[], Iterable[Found]]
+
+LEAST_PAUSE = 2.0
+"""Seconds between two looks at least."""
+_SHARE = 10
+"""A look is taken no more often than every so many times the time that it takes itself."""
+
+State = tuple[int | None, datetime | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    state: State
+    since: float
+
+
+class Watch:
+    """Looks for films that are new or have changed. ``settle``: seconds for which size and date of a film
+    must stay the same before it is taken. ``clock``: seconds that only go on; ``now``: the date."""
+
+    def __init__(self, look: Look, settle: float, clock: Callable[[], float]) -> None:
+        if settle < 0:
+            raise ValueError(f"settle must be 0 or more, got {settle}")
+        self._look, self._settle, self._clock = look, settle, clock
+        self._seen: dict[str, _Seen] = {}
+        self._taken: dict[str, State] = {}
+        self._next = clock()
+        self.trouble: str | None = None
+        """Why the last look failed, if it did; the next one may not."""
+
+    def take(self, films: Iterable[Found]) -> None:
+        """These are taken already."""
+        self._taken.update((film.place, _state(film)) for film in films)
+
+    @property
+    def unsettled(self) -> int:
+        """How many films are still being written."""
+        return len(self._seen)
+
+    def settled(self) -> list[Found]:
+        """The films that have settled since the last call, sorted; none before it is time to look again."""
+        began = self._clock()
+        if began < self._next:
+            return []
+        try:
+            found = list(self._look())
+            self.trouble = None
+        except (ShotadError, OSError) as error:
+            found, self.trouble = [], str(error)
+        ended = self._clock()
+        self._next = ended + max(LEAST_PAUSE, min(self._settle, 10.0) / 2, _SHARE * (ended - began))
+        return [] if self.trouble else self._sorted_out(found, began)
+
+    def _sorted_out(self, found: Iterable[Found], at: float) -> list[Found]:
+        new = [film for film in found if self._taken.get(film.place) != _state(film)]
+        before, self._seen = self._seen, {}
+        ready = []
+        for film in new:
+            seen = before.get(film.place)
+            if seen is None or seen.state != _state(film):
+                seen = _Seen(_state(film), at)
+            if at - seen.since >= self._settle and film.size != 0:
+                ready.append(film)
+            else:
+                self._seen[film.place] = seen
+        self.take(ready)
+        return ready
+
+
+def _state(film: Found) -> State:
+    return (film.size, film.changed)

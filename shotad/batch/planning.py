@@ -1,0 +1,351 @@
+"""From what a person names (folders, films, patterns, lists) to one job for each film.
+
+The command line speaks for all films; what lies beside a film speaks for that film, and wins. Each film has a
+work folder, and never one with another. It keeps the folder that an earlier run gave it, whatever films come
+beside it later: the folder's own ``settings.json`` says whose it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from shotad.batch.fetching import brought, read_text
+from shotad.batch.films import Beside, Found, Neighbours, beside_of, films_in, names_elsewhere
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.places import (
+    is_address,
+    is_local,
+    join,
+    local_path,
+    name_of,
+    parent_of,
+    scheme_of,
+    shown,
+    without_query,
+    work_place_of,
+)
+from shotad.batch.store import check_target
+from shotad.core import SETTINGS, Config, ShotadError, is_text, load_settings, parse_json, stem_of, unnamed
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a batch asks of all its films; fields as in `FilmJob`.
+
+    ``out`` is the folder of the work folders (None: beside the films); with ``alone`` nothing that lies
+    beside a film is used.
+    """
+
+    config: Config = field(default_factory=Config)
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    out: str | None = None
+    cast: str | None = None
+    cast_photos: str | None = None
+    start: float = 0.0
+    end: float | None = None
+    rate: str | None = None
+    makes: tuple[str, ...] = ()
+    sheet: bool = True
+    force: bool = False
+    discard_edits: bool = False
+    timed: bool = False
+    scratch: str | None = None
+    alone: bool = False
+
+
+_OF_ALL = ("out", "alone")
+"""Wishes that no job holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A film of the batch: its job, its size in bytes, what lies beside it and is used, and what makes it
+    impossible before it is begun."""
+
+    job: FilmJob
+    size: int = 0
+    uses: tuple[str, ...] = ()
+    trouble: FilmResult | None = None
+
+    @property
+    def name(self) -> str:
+        """The film's name, without its folder."""
+        return name_of(self.job.film)
+
+
+class Planner:
+    """Gives every film its job and a work folder of its own, also those that come later.
+
+    Raises StorageError where the folder for all work folders is no place to write to.
+    """
+
+    def __init__(self, wishes: Wishes) -> None:
+        if wishes.out is not None:
+            check_target(wishes.out)
+        self._wishes = wishes
+        self._folders = Folders(wishes.out)
+        self._configs: dict[tuple[str, ...], Config] = {}
+
+    def plan(self, found: Sequence[Found], neighbours: Neighbours | None = None) -> list[Planned]:
+        """The jobs of ``found`` films, in that order; ``neighbours`` knows what lies beside them."""
+        near = neighbours or Neighbours()
+        if not self._wishes.alone:
+            near.read(parent_of(one.place) for one in found)
+        folders = self._folders.of([one.place for one in found])
+        return [self._one(film, folder, near) for film, folder in zip(found, folders, strict=True)]
+
+    def lost(self, place: str, error: ShotadError) -> Planned:
+        """A film of a list that is not there."""
+        job = self._plain(Found(place, None, None), self._folders.of([place])[0])
+        return Planned(job, trouble=_failed(job, error))
+
+    def _plain(self, film: Found, folder: str) -> FilmJob:
+        """The film's job, as the batch wishes it."""
+        names = (one.name for one in fields(Wishes) if one.name not in _OF_ALL)
+        shared: dict[str, Any] = {name: getattr(self._wishes, name) for name in names}
+        # Of a bank of many films' casts: that of this film is called as the film.
+        is_bank = (self._wishes.cast or "").lower().endswith(".json")
+        key = stem_of(name_of(film.place)) if is_bank else ""
+        return FilmJob(film.place, folder, **shared, cast_key=key, stamp=_stamp(film))
+
+    def _one(self, film: Found, folder: str, near: Neighbours) -> Planned:
+        plain, size = self._plain(film, folder), film.size or 0
+        if not is_text(film.place):
+            return Planned(plain, size, trouble=_failed(plain, unnamed(film.place)))
+        if self._wishes.alone:
+            return Planned(plain, size)
+        try:
+            beside = beside_of(film.place, near, self._wishes.config.language)
+            return Planned(self._with(plain, beside), size, beside.names)
+        except ShotadError as error:
+            return Planned(plain, size, trouble=_failed(plain, error))
+
+    def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
+        """The job with what lies beside its film in place of what the batch says."""
+        config = self._config(beside.settings)
+        if beside.note is not None and (note := read_text(beside.note).strip()):
+            prompt = config.prompt.model_copy(update={"note": note})
+            config = config.model_copy(update={"prompt": prompt})
+        if beside.cast is not None:
+            job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
+        configs = (*job.configs, *beside.settings)
+        return replace(job, config=config, configs=configs, subtitles=beside.subtitles)
+
+    def _config(self, files: tuple[str, ...]) -> Config:
+        """The batch's settings under those of ``files``, the nearest to the film last."""
+        if files not in self._configs:
+            with tempfile.TemporaryDirectory() as folder:
+                here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
+                self._configs[files] = load_settings(Config, here, under=self._wishes.config)
+        return self._configs[files]
+
+
+def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
+    return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
+
+
+def _stamp(film: Found) -> str:
+    """What tells a version of a film elsewhere; one of this machine is looked at itself."""
+    if is_local(film.place):
+        return ""
+    return f"{film.size} {film.changed.isoformat() if film.changed else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The films that were named, each once; ``lost`` are lines of a list with nothing there, and why."""
+
+    found: tuple[Found, ...] = ()
+    lost: tuple[tuple[str, ShotadError], ...] = ()
+
+    def planned(self, planner: Planner) -> list[Planned]:
+        """A job for each film, and for each that is lost its failure."""
+        return [*planner.plan(self.found), *(planner.lost(place, error) for place, error in self.lost)]
+
+    def only(self, films: Iterable[str]) -> Gathered:
+        """Those of ``films`` alone, which are named as reports do: without keys."""
+        wanted = frozenset(films)
+        lost = tuple(one for one in self.lost if shown(one[0]) in wanted)
+        return Gathered(tuple(film for film in self.found if shown(film.place) in wanted), lost)
+
+
+def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None) -> Gathered:
+    """The films of ``sources`` and of the lines of lists, in that order.
+
+    ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
+    name of a source; of a list the others are taken.
+    """
+    found: dict[str, Found] = {}
+    lost: dict[str, ShotadError] = {}
+    for source in sources:
+        found.update((film.place, film) for film in _films_of(source, rate) if film.place not in found)
+    for line in listed:
+        try:
+            found.update((film.place, film) for film in _films_of(line, rate) if film.place not in found)
+        except ShotadError as error:
+            lost[_absolute(line)] = error
+    return Gathered(tuple(found.values()), tuple(lost.items()))
+
+
+def _films_of(source: str, rate: str | None) -> Iterator[Found]:
+    place, found = _absolute(source), False
+    for film in films_in(place):
+        found = True
+        yield film
+    if not found and rate is not None and is_local(place) and Path(place).is_dir():
+        yield Found(place, None, None)
+
+
+def _absolute(place: str) -> str:
+    return os.path.abspath(local_path(place)) if is_local(place) else place
+
+
+def read_list(name: str, text: str) -> list[str]:
+    """The places that a list names, one a line; empty lines and those that begin with # say nothing.
+
+    Paths are in relation to the folder of the list or, where nothing is there, that of the command.
+    """
+    folder = None if name == STDIN else parent_of(name)
+    lines = (line.strip() for line in text.splitlines())
+    return [_placed(line, folder) for line in lines if line and not line.startswith("#")]
+
+
+def _placed(line: str, folder: str | None) -> str:
+    line = os.path.expanduser(line)
+    if folder is None or is_address(line) or os.path.isabs(line):
+        return line
+    beside = join(folder, line)
+    return line if not is_address(beside) and not glob(beside) and glob(line) else beside
+
+
+_ENDING = ".shotad"
+_WEB = ("http", "https")
+_SIDE_BY_SIDE = 16
+"""Folders elsewhere that are asked for at a time."""
+
+
+class Folders:
+    """Gives out work folders: beside the films, or all in the folder ``out``."""
+
+    def __init__(self, out: str | None = None) -> None:
+        self._out = out
+        self._given: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._known: set[str] = set()
+        self._owners: dict[str, str | None] = {}
+
+    def of(self, films: Sequence[str]) -> list[str]:
+        """The folder of each film, in order; a film that comes again gets the one that it has."""
+        new = [film for film in films if film not in self._given]
+        self._known.update(new)
+        here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
+        names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
+        self._look_up(names.values())
+        # Who was here before is served first.
+        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
+            self._give(film, names[film])
+        return [self._given[film] for film in films]
+
+    def _give(self, film: str, names: Sequence[str]) -> None:
+        free = [name for name in names if name not in self._taken and self._is_free(name, film)]
+        own = [name for name in free if self._is_own(name, film)]
+        self._given[film] = folder = (own or free or names[-1:])[0]
+        self._taken.add(folder)
+
+    def _look_up(self, names: Iterable[Sequence[str]]) -> None:
+        """Ask whose the folders elsewhere are, many at a time: only those that are there, by a list."""
+        some = dict.fromkeys(one for folders in names for one in folders)
+        asked = [one for one in some if one not in self._owners and not is_local(one)]
+        parents = dict.fromkeys(parent_of(one) for one in asked)
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
+            there = dict(zip(parents, pool.map(names_elsewhere, parents), strict=True))
+            self._owners.update(dict.fromkeys(asked))
+            found = [one for one in asked if name_of(one) in there[parent_of(one)]]
+            owners = pool.map(lambda one: _owner(one, self._known), found)
+            self._owners.update(zip(found, owners, strict=True))
+
+    def _is_own(self, folder: str, film: str) -> bool:
+        return self._owner(folder) == without_query(film)
+
+    def _owner(self, folder: str) -> str | None:
+        if folder not in self._owners:
+            self._owners[folder] = _owner(folder, self._known)
+        return self._owners[folder]
+
+    def _is_free(self, folder: str, film: str) -> bool:
+        """Whether a folder is nobody's, or the film's: also that of a copy which lies elsewhere, as in a
+        library that was copied with its work folders."""
+        owner = self._owner(folder)
+        if owner in (None, without_query(film)):
+            return True
+        return owner not in self._known and owner is not None and _is_copy(film, owner)
+
+    def _names(self, film: str, has_twin: bool) -> Iterator[str]:
+        """Folders that a film may have, the plainest first; no other film has the last one."""
+        parent = parent_of(film) if self._out is None else self._out
+        stem, name, above = _stem(film), name_of(film), name_of(parent_of(film))
+        yield work_place_of(film, self._out)
+        if has_twin or self._out is None:
+            yield join(parent, f"{stem_of(f'{name}.x')}{_ENDING}")
+        if self._out is not None:
+            yield join(parent, f"{stem_of(f'{above}-{stem}.x')}{_ENDING}")
+            yield join(parent, f"{stem_of(f'{above}-{name}.x')}{_ENDING}")
+        yield join(parent, f"{stem}-{hashlib.sha256(os.fsencode(film)).hexdigest()[:8]}{_ENDING}")
+
+
+def _stem(film: str) -> str:
+    return stem_of(name_of(film))
+
+
+def _is_copy(film: str, other: str) -> bool:
+    """Whether two films seem to be one: they are of the same name and size."""
+    if not is_local(film) or name_of(film) != name_of(other):
+        return False
+    try:
+        return local_path(film).stat().st_size == Path(other).stat().st_size
+    except OSError:
+        return False
+
+
+def _owner(folder: str, known: Container[str]) -> str | None:
+    """The film that a work folder is of; None: nobody's, or one of a film that has moved.
+
+    Films that are ``known`` are there and not asked for. Raises StorageError where a store cannot be asked.
+    """
+    try:
+        record = parse_json(_settings(folder))
+        film = record["film"]["path"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return without_query(film) if isinstance(film, str) and (film in known or _exists(film)) else None
+
+
+def _settings(folder: str) -> bytes:
+    if is_local(folder):
+        return (local_path(folder) / SETTINGS).read_bytes()
+    from shotad.batch.store import Store
+
+    return Store(folder).read(join(folder, SETTINGS))
+
+
+def _exists(film: str) -> bool:
+    """Whether a film that was described is still there. The web is not asked: keys are gone."""
+    if is_local(film):
+        return local_path(film).exists()
+    if scheme_of(film) in _WEB:
+        return True
+    from shotad.batch.store import Store
+
+    return Store(film).find(film) is not None

@@ -1,0 +1,346 @@
+"""The second and the last workers: Stage I answers about slots, then a film's lines and track are written.
+
+Each answer of Stage I is kept at once, whichever film it is of. When all slots of a film have been looked at,
+the rest is done by the very code of a one-machine run, which finds Stage I's records where it would have left
+them.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from shotad.batch.describing import describe_film
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.limits import Need
+from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
+from shotad.batch.ray.preparing import PATIENCE
+from shotad.batch.ray.rows import (
+    Columns,
+    Parts,
+    Record,
+    Row,
+    as_text,
+    columns,
+    laid_together,
+    parts_of,
+    rows,
+    unpacked,
+)
+from shotad.batch.ray.servers import OwnServer, ready, ready_if_here, stage_engine
+from shotad.core import Config, Engine, EngineError, Preparing, Progress, Reply, Request, Usage, WorkFolder
+from shotad.description import (
+    Engines,
+    Named,
+    Stage1Question,
+    converse,
+    is_done,
+    prompt_record,
+    stage1_inquiry,
+    stage1_question,
+    stage1_unread,
+)
+
+
+class Looking:
+    """Takes rows of slots, gives them without their frames when they are answered; safe in threads."""
+
+    def __init__(self, register: Any, settings: RaySettings) -> None:
+        self._register, self._settings = register, settings
+        self._room = _Room()
+        self._desk = _Stage1Engine(settings)
+
+    def __call__(self, batch: Columns) -> Iterator[Columns]:
+        given = list(rows(batch))
+        errors = {(row.film, row.name): error for row, error in self._looked(given)}
+        yield columns(
+            [replace(row, question=None, error=errors.get((row.film, row.name), row.error)) for row in given]
+        )
+
+    def _looked(self, given: Sequence[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
+        """Asks about all of ``given`` that are to be asked about; what ended which film.
+
+        Rows that a worker was lost over are looked at alone, so that they take no others along again.
+        """
+        asked = [row for row in given if not _is_known(row)]
+        times = self._register.begun([_unit(row) for row in asked]) if asked else []
+        begun = list(zip(asked, times, strict=True))
+        with self._room.together():
+            yield from self._look([row for row, before in begun if not before])
+        for row in (row for row, before in begun if before):
+            with self._room.alone():
+                yield from self._look([row])
+
+    def _look(self, asked: Sequence[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
+        stopped = self._register.stopped() if asked else {}
+        if stopped:
+            yield from ((row, halted(stopped)) for row in asked)
+            return
+        begun = []
+        for row in asked:
+            attempt = int(self._register.begin(row.film, _unit(row)))
+            if attempt > self._settings.attempts:
+                yield row, lost(f"asking about slot {row.name}", attempt - 1)
+            else:
+                begun.append(row)
+        for text in dict.fromkeys(row.job for row in begun):
+            group = [row for row in begun if row.job == text]
+            try:
+                self._ask(group, FilmJob.of(json.loads(text)))
+            except EngineError as trouble:
+                error = error_of(trouble)
+                self._register.missed(group[0].film, error)
+                yield from ((row, error) for row in group)
+            except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
+                yield from ((row, error_of(trouble)) for row in group)
+        for row in asked:
+            self._register.end(_unit(row))
+
+    def _ask(self, group: Sequence[Row], job: FilmJob) -> None:
+        """Asks about slots of one film. Raises what the engine raises to stop."""
+        engine, parts = self._desk.engine(job.config), parts_of(job.folder)
+        questions: dict[str, Stage1Question] = {}
+        for row in group:
+            assert row.question is not None
+            made = stage1_question(row.question.plan, engine, job.config, row.question.pixels)
+            if made.key in row.question.known or is_done(parts.get(row.name, made.key)):
+                continue
+            questions[row.name] = made
+            if row.question.unread:
+                parts.add(row.name, made.key, stage1_unread(made, engine))
+        named = _inquiries(group, questions, engine, job.config)
+        self._keep(converse(named, {"looks": engine}), questions, parts)
+
+    def _keep(
+        self, told: Iterator[tuple[str, dict[str, Any]]], questions: dict[str, Stage1Question], parts: Parts
+    ) -> None:
+        for name, record in told:
+            parts.add(name, questions[name].key, record)
+            self._register.answered()
+
+
+def _inquiries(
+    group: Sequence[Row], questions: dict[str, Stage1Question], engine: Engine, config: Config
+) -> Iterator[Named]:
+    for row in group:
+        if row.name in questions and row.question is not None and row.question.clip is not None:
+            yield row.name, stage1_inquiry(questions[row.name], unpacked(row.question.clip), engine, config)
+
+
+def _is_known(row: Row) -> bool:
+    """Whether nothing is to be asked: the row holds the place of another, or its record was good before."""
+    asked = row.question
+    return asked is None or (asked.clip is None and not asked.unread)
+
+
+def _unit(row: Row) -> str:
+    return f"slot {row.film}/{row.name}"
+
+
+class _Stage1Engine:
+    """The engine of Stage I, made once for the same settings and kept."""
+
+    def __init__(self, settings: RaySettings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._server: OwnServer | None = None
+        self._key = ""
+        self._engine: Engine | None = None
+
+    def engine(self, config: Config) -> Engine:
+        """The engine for these settings, ready. Raises ShotadError."""
+        key = config.model_dump_json()
+        with self._lock:
+            if self._engine is None or self._key != key:
+                self._engine = None
+                engine = stage_engine(config, "stage1", self._urls(config))
+                ready(engine)
+                self._engine, self._key = engine, key
+            return self._engine
+
+    def _urls(self, config: Config) -> tuple[str, ...]:
+        serve = self._settings.looking.serve
+        if serve.command is None:
+            return self._settings.servers
+        if self._server is None:
+            self._server = OwnServer(serve, config.stage1.model or config.openai.model or "")
+        return (self._server.url,)
+
+
+class _Room:
+    """Who is in it together, or alone."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._closed = False
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """With others, while nobody is in it alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._closed)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """When all others have left."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._closed)
+            self._closed = True
+            self._changed.wait_for(lambda: not self._inside)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._closed = False
+                self._changed.notify_all()
+
+
+_AGAIN = 3.0
+
+
+class Finishing:
+    """Takes rows of slots that were looked at, gives the result of each film whose last row has come."""
+
+    def __init__(self, register: Any, settings: RaySettings) -> None:
+        self._register, self._settings = register, settings
+        self._desk = _Engines(settings)
+
+    def __call__(self, batch: Columns) -> Iterator[Columns]:
+        for row in rows(batch):
+            count = row.count if row.end else None
+            if self._register.arrive(row.film, row.name, count, dict(row.error), row.seconds, row.peak):
+                yield columns([Row(row.film, "result", result=as_text(self._result(row).as_json()))])
+                self._register.over(row.film)
+
+    def _result(self, row: Row) -> FilmResult:
+        job, unit = FilmJob.of(json.loads(row.job)), f"track {row.film}"
+        attempt = int(self._register.begin(row.film, unit))
+        error, seconds, peak, attempts = self._register.account(row.film)
+        if not error and attempt > self._settings.attempts:
+            error = lost("writing its lines", attempt - 1)
+        if error:
+            result = failure(job, error["what"], error["hint"], kind=error["kind"])
+        else:
+            result = self._finished(replace(job, force=False), again=attempt > 1)
+        self._register.end(unit)
+        return replace(
+            result,
+            attempts=min(attempts, self._settings.attempts) if result.state != "skipped" else result.attempts,
+            wall_seconds=result.wall_seconds + seconds,
+            peak=max(result.peak, peak),
+        )
+
+    def _finished(self, job: FilmJob, *, again: bool) -> FilmResult:
+        until = time.monotonic() + (PATIENCE if again else 0.0)
+        while (result := self._described(job)).kind == "InUse" and time.monotonic() < until:
+            time.sleep(_AGAIN)
+        return result
+
+    def _described(self, job: FilmJob) -> FilmResult:
+        parts = parts_of(job.folder)
+        looks = _Looked(self._desk.looks(job.config))
+        engines = Engines(looks, self._desk.writes(job.config))
+        result = describe_film(job, engines=engines, begin=lambda need: _lay(need, parts, looks))
+        if result.state == "done":
+            parts.remove()
+        return result
+
+
+def _lay(need: Need, parts: Parts, looks: _Looked) -> None:
+    """Lays what was told on this run where the one-machine run looks for it."""
+    with WorkFolder(need.folder) as folder:
+        looks.failed = {str(record["slot"]): record for record in laid_together(folder, parts)}
+
+
+class _Engines:
+    """The engines of both stages, made once for the same settings and kept."""
+
+    def __init__(self, settings: RaySettings) -> None:
+        self._settings = settings
+        self._made: dict[str, tuple[str, Engine]] = {}
+        self._server: OwnServer | None = None
+
+    def looks(self, config: Config) -> Engine:
+        """The engine of Stage I, which names the records, and looks again where lines are verified."""
+        return self._kept("stage1", config, self._settings.servers)
+
+    def writes(self, config: Config) -> Engine:
+        """The engine of Stage II."""
+        serve = self._settings.writing.serve
+        if serve.command is None:
+            return self._kept("stage2", config, self._settings.servers)
+        if self._server is None:
+            self._server = OwnServer(serve, config.stage2.model or config.openai.model or "")
+        return self._kept("stage2", config, (self._server.url,))
+
+    def _kept(self, stage: Any, config: Config, urls: Sequence[str]) -> Engine:
+        key = config.model_dump_json() + " ".join(urls)
+        if stage not in self._made or self._made[stage][0] != key:
+            self._made.pop(stage, None)
+            self._made[stage] = (key, stage_engine(config, stage, urls))
+        return self._made[stage][1]
+
+
+class _Looked:
+    """The engine of Stage I after it has looked: what failed on this run fails again in the same words.
+
+    A one-machine run asks about a slot that failed on its next run, not twice on one.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.identity, self.abilities = engine.identity, engine.abilities
+        self.failed: Mapping[str, Record] = {}
+        self._said: dict[str, int] = {}
+
+    def get_ready(self, progress: Progress) -> None:
+        """As the engine's own. Raises ShotadError."""
+        if isinstance(self._engine, Preparing):
+            self._engine.get_ready(progress)
+        self.identity = self._engine.identity
+
+    def ready_if_here(self) -> None:
+        """As the engine's own."""
+        ready_if_here(self._engine)
+        self.identity = self._engine.identity
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order."""
+        told = [self._told(request) for request in requests]
+        open_ = [request for request, reply in zip(requests, told, strict=True) if reply is None]
+        fresh = iter(self._engine.generate(open_) if open_ else [])
+        return [reply if reply is not None else next(fresh) for reply in told]
+
+    def _told(self, request: Request) -> Reply | None:
+        """What the engine said to this question of Stage I on this run, where no description came of it."""
+        record, slot = self.failed.get(request.slot_id), request.slot_id
+        if record is None:
+            return None
+        number = self._said.get(slot, 0)
+        if number == 0 and prompt_record(request.messages) != record["prompt"]:
+            return None
+        if number >= len(record["tries"]):
+            return None
+        self._said[slot] = number + 1
+        said = record["tries"][number]
+        return Reply(
+            said["raw"],
+            said["finish"],
+            Usage(**said["usage"]),
+            said["error"],
+            batch=tuple(said.get("batch", ())),
+            calls=said.get("calls", 1),
+        )

@@ -1,0 +1,277 @@
+"""Who answers: one engine out of several servers of one model, or a server that a worker starts for itself.
+
+Each call goes to the server with the least to do. One that fails as a whole (it is gone, or refuses the key)
+rests for a while, and what it was asked goes to the others. Whose answer it is makes no difference, for the
+model is the same: ``identity`` is that of one.
+
+A worker's own server is made for ``vllm serve MODEL --port PORT`` on the GPU that Ray gave the worker; any
+server of OpenAI's protocol will do. It is a process group by itself, so that its own workers go with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from shotad.batch.ray.cluster import ServeSettings
+from shotad.core import (
+    Config,
+    Engine,
+    EngineError,
+    Foreseeable,
+    NoProgress,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    Stage,
+)
+from shotad.engines import in_order, make_engine, stage_engines
+
+REST = 60.0
+"""Seconds for which a server that failed is left alone; one that is started anew takes about as long."""
+
+Make = Callable[[], Engine]
+
+
+@dataclass(slots=True, eq=False)
+class _Server:
+    """``engine`` is made anew when it has failed: one that was stopped stays so."""
+
+    make: Make
+    engine: Engine
+    busy: int = 0
+    until: float = 0.0
+
+
+class Pool:
+    """An engine that shares its calls among engines made by ``makes``; safe in threads."""
+
+    def __init__(
+        self, makes: Sequence[Make], *, rest: float = REST, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._servers = [_Server(make, make()) for make in makes]
+        self._rest, self._clock = rest, clock
+        self._lock = threading.Lock()
+        self._progress: Progress = NoProgress()
+        able = [server.engine.abilities for server in self._servers]
+        hosts = sorted({one.sends_to for one in able if one.sends_to})
+        self.identity = self._servers[0].engine.identity
+        self.abilities = replace(
+            able[0], in_flight=sum(one.in_flight for one in able), sends_to=", ".join(hosts)
+        )
+
+    def get_ready(self, progress: Progress) -> None:
+        """As `Preparing.get_ready`, for each. Raises what they raise."""
+        self._progress = progress
+        for server in self._servers:
+            if isinstance(server.engine, Preparing):
+                server.engine.get_ready(progress)
+        self.identity = self._servers[0].engine.identity
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order. Raises EngineError where no server is left."""
+        if len(requests) == 1:
+            return [self._reply(requests[0])]
+        return in_order(self._reply, requests, self.abilities.in_flight)
+
+    def _reply(self, request: Request) -> Reply:
+        """The reply of the first server that is well; where it failed, of one other, for the failure may be
+        the server's own."""
+        tried: list[_Server] = []
+        failed: list[Reply] = []
+        error = EngineError("No server is well.", "Start them again; what is done is kept.")
+        while len(failed) < 2 and (server := self._free(tried)) is not None:
+            tried.append(server)
+            try:
+                (reply,) = server.engine.generate([request])
+            except EngineError as trouble:
+                error = trouble
+                self._send_to_rest(server)
+            else:
+                if reply.error is None:
+                    return reply
+                failed.append(reply)
+            finally:
+                with self._lock:
+                    server.busy -= 1
+        if failed:
+            return failed[0]
+        raise error
+
+    def _free(self, tried: Sequence[_Server]) -> _Server | None:
+        """The server with the least to do of those that are well and were not tried; it has one call more."""
+        with self._lock:
+            now = self._clock()
+            well = [one for one in self._servers if one.until <= now and one not in tried]
+            if not well:
+                return None
+            found = min(well, key=lambda one: one.busy)
+            found.busy += 1
+            return found
+
+    def _send_to_rest(self, server: _Server) -> None:
+        with self._lock:
+            server.until = self._clock() + self._rest
+            server.engine = server.make()
+        if isinstance(server.engine, Preparing):
+            server.engine.get_ready(self._progress)
+
+
+def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engine:
+    """The engine of a stage. ``urls`` are servers that take the place of ``openai.base_url``; an engine that
+    asks no server, and a stage that has a server of its own, are as they would be without."""
+    name = getattr(stage_engines(config), stage)
+    own = config.stage1 if stage == "stage1" else config.stage2
+    made = make_engine(name, config, stage)
+    if not urls or own.base_url or not hasattr(made, "address"):
+        return made
+    return pool([_maker(name, config, stage, url) for url in urls])
+
+
+def pool(makes: Sequence[Make]) -> Engine:
+    """One engine out of those that ``makes`` make."""
+    return Pool(makes) if len(makes) > 1 else makes[0]()
+
+
+def _maker(name: str, config: Config, stage: Stage, url: str) -> Make:
+    there = config.model_copy(update={"openai": config.openai.model_copy(update={"base_url": url})})
+    return lambda: make_engine(name, there, stage)
+
+
+def ready(engine: Engine) -> None:
+    """Fetch what an engine wants, and refuse what cannot work. Raises ShotadError."""
+    from shotad.core import weights_file
+
+    if isinstance(engine, Preparing):
+        engine.get_ready(NoProgress())
+    for name in engine.abilities.weights:
+        weights_file(name, NoProgress())
+
+
+def ready_if_here(engine: Engine) -> None:
+    """Make its identity final where that needs nothing to be fetched."""
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()
+
+
+_GUARD = Path(__file__).with_name("guard.py")
+_HOST = "127.0.0.1"
+_LOOK = 0.5
+"""Seconds between two looks whether it answers."""
+_LISTING = 5.0
+_END = 10.0
+"""Seconds that it may take to end when it is asked to."""
+_TOLD = 2000
+"""Characters of its last words that an error repeats."""
+
+
+class OwnServer:
+    """A server on this machine, started with the first ``url`` and ended with this process.
+
+    ``model`` fills ``{model}`` of the command, a free port ``{port}``.
+    """
+
+    def __init__(self, settings: ServeSettings, model: str) -> None:
+        self._settings, self._model = settings, model
+        self._process: subprocess.Popen[bytes] | None = None
+        self._url = ""
+        self._log = Path(tempfile.mkstemp(prefix="shotad-serve-", suffix=".log")[1])
+
+    @property
+    def url(self) -> str:
+        """The base URL of the server, which runs. Raises EngineError where it does not come up."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        return self._url
+
+    def close(self) -> None:
+        """End the server and all that it started."""
+        process, self._process = self._process, None
+        if process is not None:
+            _end_group(process)
+        self._log.unlink(missing_ok=True)
+
+    def _start(self) -> None:
+        port = _free_port()
+        command = shlex.split(self._settings.command or "")
+        if not command:
+            raise EngineError(
+                "serve.command is empty.", "Write, for example, vllm serve {model} --port {port}."
+            )
+        filled = [part.replace("{port}", str(port)).replace("{model}", self._model) for part in command]
+        guard = [sys.executable, "-I", str(_GUARD), str(os.getpid())]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [*guard, *filled],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        atexit.register(self.close)
+        self._url = f"http://{_HOST}:{port}/v1"
+        self._wait(self._process)
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        until = time.monotonic() + self._settings.ready
+        while not _answers(f"{self._url}/models"):
+            if process.poll() is not None:
+                words = self._last_words()
+                raise EngineError(
+                    f"The model server ended with {process.returncode} before it answered: {words}",
+                    "Run its command on such a node by hand.",
+                )
+            if time.monotonic() > until:
+                words = self._last_words()
+                self.close()
+                raise EngineError(
+                    f"The model server did not answer within {self._settings.ready:g} s: {words}",
+                    "Raise serve.ready, or fetch the weights to the nodes beforehand.",
+                )
+            time.sleep(_LOOK)
+
+    def _last_words(self) -> str:
+        text = self._log.read_text(encoding="utf-8", errors="replace")
+        return " ".join(text[-_TOLD:].split()) or "it said nothing."
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind((_HOST, 0))
+        return int(found.getsockname()[1])
+
+
+def _answers(url: str) -> bool:
+    """Whether anything answers there. No proxy is asked: it is this machine."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=_LISTING) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END)
+            break
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

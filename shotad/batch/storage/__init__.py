@@ -1,1 +1,0 @@
-"""Films and work folders on object storage, and behind other addresses, through fsspec."""

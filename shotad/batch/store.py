@@ -1,0 +1,430 @@
+"""A store behind an address: what is there, reading by ranges, writing under conditions.
+
+One class for every kind of store that fsspec knows. What only some of them can is asked of them and, where
+they cannot, done as well as it goes without: a write under a condition becomes a look and a write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from shotad.batch.places import is_local, scheme_of, shown
+from shotad.batch.store_errors import (
+    CREDENTIALS,
+    Refused,
+    code_of,
+    is_unable,
+    missing_bucket,
+    missing_library,
+    patiently,
+)
+from shotad.core import StorageError
+
+T = TypeVar("T")
+
+PATIENCE = 300.0
+"""Seconds for which a request is tried again while the network or the store is not well."""
+
+_AT_FIRST = 20.0
+"""As long as nothing has ever been answered: the address is wrong, rather than the network ill."""
+
+PART = 16 << 20
+_SIDE_BY_SIDE = 4
+"""Bytes of one part of a large file that is sent, and parts at a time: all of these are held in memory."""
+_MOST_PARTS = 9_000
+"""S3 takes 10,000 parts of an object."""
+
+
+_heeding: set[tuple[str, str]] = set()
+"""Stores and buckets that were seen to heed conditions."""
+
+
+class Store:
+    """The store that an address lies in. Raises StorageError for what cannot be done, with the address."""
+
+    def __init__(self, place: str, *, patience: float | None = None) -> None:
+        self.scheme = scheme_of(place)
+        self.patience = PATIENCE if patience is None else patience
+        self._files = file_system(place)
+        self._conditions = self.scheme in S3
+        self._met = False
+
+    def find(self, place: str) -> Entry | None:
+        """What is known of one object; None where there is no such object."""
+        try:
+            info = self._asked(place, lambda: self._info(self._inner(place)))
+        except FileNotFoundError:
+            return None
+        return None if info.get("type") == "directory" else entry_of(place, info)
+
+    def entries(self, place: str) -> list[Entry]:
+        """All objects below a place, at any depth, sorted by address; none where there are none."""
+        inner = self._inner(place)
+        found: Mapping[str, Mapping[str, Any]]
+        try:
+            found = self._asked(place, lambda: self._files.find(inner, detail=True, **self._fresh))
+        except FileNotFoundError:
+            return []
+        top = inner.rstrip("/")
+        below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
+        entries = (entry_of(self._outer(place, top, name), info) for name, info in below.items())
+        return sorted((one for one in entries if not one.place.endswith("/")), key=lambda one: one.place)
+
+    def names(self, place: str) -> list[str]:
+        """Names of the objects and folders in a folder, without what is below these; none where none are."""
+        inner = self._inner(place)
+        try:
+            found = self._asked(place, lambda: self._files.ls(inner, detail=False, **self._fresh))
+        except FileNotFoundError:
+            return []
+        top = f"{inner.rstrip('/')}/"
+        below = (name.rstrip("/")[len(top) :] for name in found if name.startswith(top))
+        return sorted({name for name in below if name})
+
+    def read(self, place: str, start: int | None = None, end: int | None = None) -> bytes:
+        """The content, or bytes ``[start, end)`` of it. Raises FileNotFoundError where there is none."""
+        inner = self._inner(place)
+        data: bytes = self._asked(place, lambda: self._files.cat_file(inner, start=start, end=end))
+        return data
+
+    def gives_ranges(self, place: str) -> bool:
+        """Whether parts of an object can be read by themselves: some web servers always send all of it."""
+        if self.scheme not in WEB:
+            return True
+        from fsspec.asyn import sync
+
+        files, headers = self._files, {"Range": "bytes=0-15"}
+
+        async def ask() -> bool:
+            session = await files.set_session()
+            async with session.get(files.encode_url(place), **{**files.kwargs, "headers": headers}) as answer:
+                return bool(answer.status == 206)
+
+        return self._asked(place, lambda: bool(sync(files.loop, ask)))
+
+    def fetch_whole(self, place: str, target: Path, advance: Callable[[float], None]) -> None:
+        """The content into a file, in one stream, for stores that give no ranges."""
+        inner = self._inner(place)
+        self._asked(place, lambda: self._files.get_file(inner, str(target), callback=_Told(advance)))
+
+    def write(self, place: str, data: bytes, *, over: str | None) -> str:
+        """Write an object in place of the one whose mark is ``over`` (None: none); its new mark.
+
+        Raises `Refused` where the one there is another.
+        """
+        condition = {"IfMatch": f'"{over}"'} if over else {"mode": "create"}
+        if self._conditions:
+            try:
+                return self._put(place, data, condition)
+            except StorageError as trouble:
+                if trouble.__cause__ is None or not is_unable(trouble.__cause__):
+                    raise
+                self._conditions = False
+        self._check(place, over)
+        return self._put(place, data, {})
+
+    def send(self, file: Path, place: str, *, over: str | None, note: Mapping[str, str], done: Any) -> str:
+        """As `write`, for a large file, in parts; ``note`` is kept with it, ``done(bytes)`` counts."""
+        self._check(place, over)
+        inner = self._inner(place)
+        more: dict[str, Any] = {}
+        if self.scheme in S3:
+            part = max(PART, -(-file.stat().st_size // _MOST_PARTS))
+            more = {"Metadata": dict(note), "chunksize": part, "max_concurrency": _SIDE_BY_SIDE}
+        try:
+            self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
+        except FileNotFoundError:
+            raise self._nowhere(place) from None
+        return self._mark(place)
+
+    def note_of(self, place: str) -> dict[str, str]:
+        """What was kept with an object by `send`."""
+        if self.scheme not in S3:
+            return {}
+        inner = self._inner(place)
+        found: Mapping[str, str] = self._asked(place, lambda: self._files.metadata(inner, refresh=True))
+        return dict(found)
+
+    def remove(self, place: str) -> None:
+        """Remove one object; nothing where it is gone."""
+        inner = self._inner(place)
+        try:
+            self._asked(place, lambda: self._files.rm_file(inner))
+        except FileNotFoundError:
+            return
+
+    def age(self, place: str) -> float | None:
+        """Seconds since an object was written, by the store's own clock where that can be asked; None: it is
+        not there, or nothing is told."""
+        if self.scheme in S3:
+            bucket, key, _ = self._files.split_path(self._inner(place))
+            try:
+                head = self._asked(place, lambda: self._files.call_s3("head_object", Bucket=bucket, Key=key))
+            except FileNotFoundError:
+                return None
+            now = head["ResponseMetadata"]["HTTPHeaders"].get("date")
+            clock = parsedate_to_datetime(now) if now else datetime.now(UTC)
+            return float((clock - head["LastModified"]).total_seconds())
+        found = self.find(place)
+        if found is None or found.changed is None:
+            return None
+        return (datetime.now(UTC) - found.changed).total_seconds()
+
+    def missing(self, place: str) -> StorageError:
+        """The error for an object that is not there: it says whether its bucket is."""
+        if not self.has_bucket(place):
+            return missing_bucket(place)
+        return StorageError(f"There is no {shown(place)}.", "Check the address; letters count as they are.")
+
+    def has_bucket(self, place: str) -> bool:
+        """Whether the bucket of an address is there; True also where that is not told."""
+        if self.scheme in S3:
+            bucket, _, _ = self._files.split_path(self._inner(place))
+            try:
+                self._asked(place, lambda: self._files.call_s3("head_bucket", Bucket=bucket))
+            except FileNotFoundError:
+                return False
+            except StorageError:
+                return True
+        return True
+
+    def check_conditions(self, place: str) -> None:
+        """Find out whether conditions hold: some stores take them and pay no heed.
+
+        An object that is there is asked to be written as if it were not; it is of the asker's own making.
+        """
+        if not self._conditions or self._bucket(place) in _heeding:
+            return
+        data = self.read(place)
+        try:
+            self._put(place, data, {"mode": "create"})
+        except Refused:
+            _heeding.add(self._bucket(place))
+        except StorageError as trouble:
+            if trouble.__cause__ is None or not is_unable(trouble.__cause__):
+                raise
+            self._conditions = False
+        else:
+            self._conditions = False
+
+    def _nowhere(self, place: str) -> StorageError:
+        """The error for an object that cannot be written since what it would lie in is not there."""
+        if self.scheme in S3:
+            return missing_bucket(place)
+        return StorageError(
+            f"{shown(place)} cannot be written: there is nothing that it could lie in.", "Check the address."
+        )
+
+    def _bucket(self, place: str) -> tuple[str, str]:
+        return str(getattr(self._files, "endpoint_url", "")), place.split("://", 1)[1].partition("/")[0]
+
+    @property
+    def keeps_conditions(self) -> bool:
+        """Whether the store itself refuses a write under a condition that does not hold."""
+        return self._conditions
+
+    @property
+    def _fresh(self) -> dict[str, bool]:
+        return {"refresh": True} if self.scheme in S3 else {}
+
+    def _put(self, place: str, data: bytes, condition: Mapping[str, Any]) -> str:
+        inner = self._inner(place)
+        kind = content_type(place) if self.scheme in S3 else None
+        more = {"ContentType": kind} if kind else {}
+        try:
+            out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
+        except FileNotFoundError:
+            if "IfMatch" in condition:
+                raise Refused(place) from None
+            raise self._nowhere(place) from None
+        tag = out.get("ETag") if isinstance(out, Mapping) else None
+        return tag.strip('"') if tag else self._mark(place)
+
+    def _info(self, inner: str) -> Mapping[str, Any]:
+        try:
+            found: Mapping[str, Any] = self._files.info(inner, **self._fresh)
+        except FileNotFoundError as error:
+            # Of a web address this is said whatever went wrong.
+            if error.__cause__ is not None and self.scheme in WEB and code_of(error) not in ("404", "410"):
+                raise error.__cause__ from None
+            raise
+        return found
+
+    def _check(self, place: str, over: str | None) -> None:
+        found = self.find(place)
+        if (found.mark if found else None) != over:
+            raise Refused(place)
+
+    def _mark(self, place: str) -> str:
+        found = self.find(place)
+        return found.mark if found else ""
+
+    def _inner(self, place: str) -> str:
+        return str(self._files._strip_protocol(place))
+
+    def _outer(self, place: str, top: str, name: str) -> str:
+        body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
+        return f"{body}{name[len(top) :]}" if top else f"{body}{name.lstrip('/')}"
+
+    def _asked(self, place: str, call: Callable[[], T]) -> T:
+        try:
+            found = patiently(call, place, self.patience if self._met else min(self.patience, _AT_FIRST))
+        except (FileNotFoundError, Refused):
+            self._met = True
+            raise
+        self._met = True
+        return found
+
+
+class _Told:
+    """fsspec's callback, for a counter of bytes; each transfer has it branch for its parts or not."""
+
+    def __init__(self, advance: Callable[[float], None]) -> None:
+        self._advance = advance
+
+    def set_size(self, size: int | None) -> None:
+        """Nothing: the size is known."""
+
+    def relative_update(self, amount: int = 1) -> None:
+        """Count what was moved."""
+        self._advance(amount)
+
+    def absolute_update(self, value: int) -> None:
+        """Nothing: all transfers used here count by amounts."""
+
+
+S3 = ("s3", "s3a")
+WEB = ("http", "https")
+"""Schemes of stores that have ways of their own."""
+
+_OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
+"""Of the client below: trying again is done here, where it is known how long it may take."""
+
+
+def file_system(place: str) -> Any:
+    """fsspec's view of the store that an address lies in, with no memory of listings: others write there too.
+
+    Raises StorageError where its library is missing, or nobody knows such an address.
+    """
+    scheme = scheme_of(place)
+    if scheme in S3 and "@" in place.split("://", 1)[1].partition("/")[0]:
+        raise StorageError(
+            f"{shown(place)} was given with credentials in it.", f"Leave them out. {CREDENTIALS}"
+        )
+    try:
+        import fsspec
+    except ImportError as error:
+        raise missing_library(place, error) from None
+    if scheme not in fsspec.available_protocols():
+        known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
+        raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
+    try:
+        return fsspec.filesystem(scheme, **_options(scheme))
+    except ImportError as error:
+        raise missing_library(place, error) from None
+
+
+def _options(scheme: str) -> dict[str, Any]:
+    if scheme not in S3:
+        return {"use_listings_cache": False} if scheme in WEB else {}
+    from fsspec.config import conf
+
+    own = conf.get("s3", {}).get("config_kwargs", {})
+    # With more than one at a time it asks for the size before each reading; parts are read side by side here.
+    return {"use_listings_cache": False, "max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
+
+
+_LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())
+"""Letters that no name of a file here can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object: its address, size in bytes (None: not told), when it was written, and its mark.
+
+    The mark is another whenever the content is: the ETag where the store has one.
+    """
+
+    place: str
+    size: int | None
+    changed: datetime | None
+    mark: str
+
+
+def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
+    """What fsspec tells of an object, in whichever words its driver has for it."""
+    size = info.get("size")
+    told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
+    changed = _moment(next((value for value in told if value), info.get("Last-Modified")))
+    tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
+    mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
+    return Entry(place, None if size is None else int(size), changed, mark)
+
+
+def _moment(value: Any) -> datetime | None:
+    """A time as stores tell it: a moment, seconds since 1970, ISO 8601, or as in headers of the web."""
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = read(value)
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]:
+    """Each entry with its name relative to the folder ``place``: what could lead out of it is left out."""
+    top = f"{place.rstrip('/')}/"
+    for entry in entries:
+        name = entry.place[len(top) :] if entry.place.startswith(top) else ""
+        parts = name.split("/")
+        if name and not any(part in ("", ".", "..") or not _LETTERS.isdisjoint(part) for part in parts):
+            yield name, entry
+
+
+def check_kind(place: str) -> None:
+    """Refuse a kind of place that cannot be written to, or cannot be opened here. Raises StorageError."""
+    if is_local(place):
+        return
+    if scheme_of(place) in WEB:
+        raise StorageError(
+            f"Nothing can be written to an address of the web ({shown(place).partition('?')[0]}).",
+            "Name a folder, or one on object storage, for the work folders: --out.",
+        )
+    if scheme_of(place) in S3 and not place.split("://", 1)[1].partition("/")[0]:
+        raise StorageError(f"{shown(place)} names no bucket.", "Write s3://bucket/folder.")
+    file_system(place)
+
+
+def check_target(place: str) -> None:
+    """As `check_kind`; also refuse a bucket that is not there."""
+    check_kind(place)
+    if not is_local(place) and not Store(place).has_bucket(place):
+        raise missing_bucket(place)
+
+
+_TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".txt": "text/plain; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".vtt": "text/vtt; charset=utf-8",
+    ".srt": "application/x-subrip; charset=utf-8",
+    ".xml": "application/ttml+xml; charset=utf-8",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+}
+
+
+def content_type(place: str) -> str | None:
+    """What a store is told that a file is, so that players and browsers take it; None: nothing."""
+    return _TYPES.get(PurePosixPath(place).suffix.lower())

@@ -1,0 +1,124 @@
+"""``shotad export`` and ``shotad import``: a track in script formats, and edited scripts back into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shotad.cli.options import PATH, Console, console_options, track_file
+from shotad.core import ScriptError, UsageError
+
+
+@click.command(name="export")
+@click.argument("paths", nargs=-1, required=True, type=PATH)
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    metavar="NAME",
+    help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
+    "dash. Repeatable.",
+)
+@click.option("--out", type=click.Path(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
+@click.option("--check", is_flag=True, help="Check script files instead of writing any.")
+@console_options
+def export_command(
+    console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], out: str | None, check: bool
+) -> None:
+    """Write the track of a film (or work folder, or a translation's own file) in script formats, or check
+    scripts.
+
+    Without --format the first five formats are written, beside the track unless --out says where; docx
+    and xlsx need the extra shotad[documents]. hls and dash are lines for a playlist or manifest by which
+    players find the description. With --check PATHS are files of any make; exit code 1 if one of them
+    breaks the rules of its format.
+    """
+    if check:
+        _check(console, paths)
+        return
+    if len(paths) != 1:
+        raise UsageError(
+            f"Give one film or work folder, not {len(paths)}.", "With --check several files may be given."
+        )
+    _write(console, paths[0], formats, out)
+
+
+def _write(console: Console, path: Path, formats: tuple[str, ...], out: str | None) -> None:
+    from shotad.script import FORMATS, is_translation, load_track, script_file, script_format, write_format
+
+    file = track_file(path)
+    track = load_track(file)
+    chosen = [script_format(name) for name in formats or FORMATS]
+    target = None if out is None else Path(out)
+    if target is not None and len(chosen) == 1 and not (out or "").endswith("/") and not target.is_dir():
+        places = [target]
+    else:
+        beside = is_translation(file, track)
+        places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
+    written = [str(write_format(track, form, place)) for form, place in zip(chosen, places, strict=True)]
+    console.result("\n".join(written), {"files": written})
+
+
+def _check(console: Console, paths: tuple[Path, ...]) -> None:
+    from shotad.script import check_script
+
+    found = {str(path): check_script(path) for path in paths}
+    lines = []
+    for name, violations in found.items():
+        lines += [f"{name}: {violation}" for violation in violations] or [f"{name}: valid"]
+    value = {
+        name: [{"clause": v.clause, "message": v.message, "line": v.line} for v in violations]
+        for name, violations in found.items()
+    }
+    console.result("\n".join(lines), value)
+    bad = [name for name, violations in found.items() if violations]
+    if bad:
+        raise ScriptError(
+            f"{len(bad)} of {len(found)} scripts break the rules of their format.", "See the lines above."
+        )
+
+
+@click.command(name="import")
+@click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
+@click.argument("script", type=PATH)
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: frames a second), reaper, docx or xlsx, where "
+    "it cannot be told.",
+)
+@click.option(
+    "--reviewer", "reviewers", multiple=True, metavar="NAME", help="Who has reviewed the script; repeatable."
+)
+@click.option("--overwrite", is_flag=True, help="Where the track was edited otherwise, the script wins.")
+@console_options
+def import_command(
+    console: Console, path: Path, script: Path, form: str | None, reviewers: tuple[str, ...], overwrite: bool
+) -> None:
+    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
+
+    Lines are known by their ids; in a script of another program, by their times or texts.
+    A script of a translation, by its name or where its track (track.de.json) is named as the WORKFOLDER,
+    goes into that one. What differs becomes an edit, which every later run keeps. Where script and
+    track were both edited, nothing is written and both texts are shown.
+    """
+    from shotad.script import TRACK, import_into, import_translation, translation_of
+
+    file = track_file(path)
+    file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    if file.name == TRACK:
+        done = import_into(file.parent, script, form, reviewers=reviewers, overwrite=overwrite)
+    else:
+        done = import_translation(file, script, form, reviewers=reviewers, overwrite=overwrite)
+    counts = {
+        "changed": len(done.changed),
+        "added": len(done.added),
+        "removed": len(done.removed),
+        "kept": len(done.kept),
+    }
+    words = ", ".join(f"{number} {what}" for what, number in counts.items())
+    ids = {name: list(getattr(done, name)) for name in counts}
+    into = "" if file.name == TRACK else f" into {file.name}"
+    console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})

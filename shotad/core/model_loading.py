@@ -1,0 +1,356 @@
+"""What models need to be loaded: libraries, a device, a precision, files of the hub, and quiet.
+
+Nothing here imports torch before it is asked for; where a library is missing, the error names the extra.
+Of models of the Hugging Face hub only safetensors are fetched and looked for: other checkpoints are
+pickles, which can run code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import io
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import ConfigError, ShotadError, WeightsError
+from shotad.core.progress import NoProgress, Progress, Task
+
+if TYPE_CHECKING:
+    import torch
+
+_CPU_INFO = Path("/proc/cpuinfo")
+_BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
+"""Names by which Linux says that the processor multiplies bfloat16 (Intel and AMD; Intel; Arm)."""
+
+
+def need_torch(purpose: str, extra: str = "models") -> Any:
+    """The module torch. Raises ShotadError, naming ``purpose`` and the extra, where it is missing."""
+    return need("torch", purpose, extra)
+
+
+def need(module: str, purpose: str, extra: str = "models") -> Any:
+    """A module of an extra, imported. Raises ShotadError that says what needs it and how to get it.
+
+    >>> need("json", "an example").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ShotadError(
+            f"{purpose} needs {module}, which is not installed ({error}).",
+            f'Install it: pip install "shotad[{extra}]".',
+        ) from None
+    except (ImportError, RuntimeError, OSError) as error:
+        raise ShotadError(
+            f"{purpose} needs {module}, which is installed but cannot be loaded: {error}.",
+            f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
+        ) from None
+
+
+def device_of(settings: ComputeSettings) -> torch.device:
+    """Where models run: the device asked for, or the best there is (CUDA, then MPS, then CPU).
+
+    Raises ConfigError for a name that is none and for a device that this machine does not have.
+    """
+    torch = need_torch("A model")
+    if settings.device == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        return torch.device(name)
+    parts = re.fullmatch(r"(cpu|cuda|mps)(?::([0-9]+))?", settings.device)
+    if parts is None:
+        near = difflib.get_close_matches(settings.device, ["auto", "cpu", "cuda", "mps"], n=1)
+        raise ConfigError(
+            f"compute.device = {settings.device!r} is no device.",
+            f"{f'Did you mean {near[0]}? ' if near else ''}Known: auto, cpu, cuda, cuda:1, mps.",
+        )
+    _check_present(torch, settings.device, parts[1], int(parts[2] or 0))
+    return torch.device(settings.device)
+
+
+def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
+    """The precision of the matrix products: bfloat16 where it is asked for or the machine gains by it.
+
+    It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
+    (docs/experiments.md); elsewhere bfloat16 is emulated, and slower than float32.
+    """
+    torch = need_torch("A model")
+    wanted = settings.precision
+    if wanted == "auto":
+        wanted = "bfloat16" if _gains(torch, device) else "float32"
+    return torch.bfloat16 if wanted == "bfloat16" else torch.float32
+
+
+def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
+    found = {
+        "cpu": 1,
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
+    }[kind]
+    if number >= found:
+        there = f"this machine shows {found} of that kind" if found else "torch finds none on this machine"
+        raise ConfigError(f"compute.device = {name!r} cannot be used: {there}.", "Use auto or cpu.")
+
+
+def _gains(torch: Any, device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.get_device_capability(device) >= (8, 0))
+    return device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
+
+
+@cache
+def _cpu_flags() -> frozenset[str]:
+    """What the first processor can do, as Linux lists it; empty where it cannot be read."""
+    try:
+        lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    line = next((row for row in lines if row.startswith(("flags", "Features"))), "")
+    return frozenset(line.partition(":")[2].split())
+
+
+_WEIGHTS = "model.safetensors"
+_INDEX = "model.safetensors.index.json"
+WANTED = ("config.json", "*.safetensors", _INDEX)
+"""The files of a model that has neither words nor a processor."""
+WANTED_WITH_WORDS = (*WANTED, "*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+"""The files of one that has: tokenizer, chat template, processor."""
+
+NETWORK = (
+    "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
+    "another machine (HF_HOME)"
+)
+"""The beginning of a hint for a model that cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubModel:
+    """A published model. ``bytes`` is what its weights take as they are published."""
+
+    name: str
+    repo: str
+    bytes: int
+    role: str
+    licence: str
+    credit: str
+    wanted: tuple[str, ...] = WANTED
+    hint: str = ""
+    """What to do where it cannot be had; empty: the usual."""
+
+    def folder(self, revision: str | None = None, progress: Progress | None = None) -> Path:
+        """Its folder, see `model_folder`."""
+        return model_folder(self.repo, revision, progress, wanted=self.wanted, hint=self.hint)
+
+
+def has_hub() -> bool:
+    """True where the hub's library is installed."""
+    return importlib.util.find_spec("huggingface_hub") is not None
+
+
+def cache_place() -> Path:
+    """The folder in which the hub's library keeps models; made at the first fetch."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home, "hub")).expanduser().absolute()
+
+
+def is_model_folder(folder: Path) -> bool:
+    """True where a folder holds ``config.json`` and all of its safetensors."""
+    return (folder / "config.json").is_file() and bool(weight_files(folder))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors of a model folder, sorted; empty where one of them is missing."""
+    if (folder / _WEIGHTS).is_file():
+        return [folder / _WEIGHTS]
+    try:
+        index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        files = sorted({folder / name for name in index["weight_map"].values()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return files if all(path.is_file() for path in files) else []
+
+
+def cached(repo: str, revision: str | None = None) -> Path | None:
+    """The folder of a model in the hub's cache, whole; None where it is not there. Touches no network.
+
+    Without a revision that is the branch main as it was last fetched, else the newest copy of any.
+    """
+    if not has_hub():
+        return None
+    from huggingface_hub import constants, try_to_load_from_cache
+
+    found = try_to_load_from_cache(repo, "config.json", revision=revision)
+    if isinstance(found, str) and is_model_folder(Path(found).parent):
+        return Path(found).parent
+    if revision is not None:
+        return None
+    snapshots = Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}", "snapshots")
+    whole = [path for path in snapshots.glob("*") if is_model_folder(path)]
+    return max(whole, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+
+
+def model_folder(
+    repo: str,
+    revision: str | None = None,
+    progress: Progress | None = None,
+    *,
+    wanted: Sequence[str] = WANTED,
+    hint: str = "",
+) -> Path:
+    """The folder of a model, fetched from the hub if it is not in the cache.
+
+    ``wanted`` are patterns of the files to fetch, ``hint`` is what to do where it cannot be had. Raises
+    WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
+    """
+    return cached(repo, revision) or _fetch(
+        repo,
+        revision,
+        progress or NoProgress(),
+        wanted,
+        hint or f"{NETWORK}, or give a folder with the model.",
+    )
+
+
+def reason(error: Exception) -> str:
+    """The first line of what a library says, without its full stop."""
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def broken(purpose: str) -> tuple[type[Exception], ...]:
+    """What the libraries raise for a model whose files are damaged, or do not fit each other."""
+    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
+    damaged = need("safetensors", purpose).SafetensorError
+    return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
+
+
+def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
+    hub = need("huggingface_hub", f"Fetching {repo}")
+    http_error = hub.errors.HfHubHTTPError
+    version = f" in revision {revision}" if revision else ""
+    task = progress.task(f"Fetching {repo}", None, "B")
+    try:
+        found = hub.snapshot_download(
+            repo, revision=revision, allow_patterns=list(wanted), tqdm_class=_bar_class(task)
+        )
+    except (http_error, *http_error.__bases__, OSError, ValueError) as error:
+        raise WeightsError(
+            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
+        ) from None
+    finally:
+        task.done()
+    folder = Path(found)
+    if not is_model_folder(folder):
+        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
+    return folder
+
+
+def _bar_class(task: Task) -> Any:
+    """A class that the hub takes for a progress bar: shows nothing, and counts bytes into ``task``."""
+    from tqdm import tqdm
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            # Several bars count one download; the one of bytes on disk stands in all versions.
+            self.counts = options.get("unit") == "B" and options.get("desc") != "Downloading bytes"
+            options["disable"] = True
+            super().__init__(*args, **{k: v for k, v in options.items() if k != "name"})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            if self.counts and n:
+                task.advance(n)
+            return super().update(n)
+
+    return Bar
+
+
+def fingerprint(files: Iterable[Path], weights: Iterable[Path]) -> str:
+    """``files:`` and 16 digits by which one saved model is told from another.
+
+    ``files`` are hashed whole. Of ``weights``, often many GB, it takes the size and 65 blocks of 4 KiB:
+    the beginning (where safetensors and GGUF list the tensors) and 64 spread evenly. A model that was
+    trained further differs in nearly every block; a file of which single bytes were changed may not.
+    """
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    for path in weights:
+        stat = path.stat()
+        digest.update(f"{path.name}\0".encode() + _sampled(path, stat.st_size, stat.st_mtime_ns))
+    return f"files:{digest.hexdigest()[:16]}"
+
+
+_BLOCK = 4096
+_BLOCKS = 64
+
+
+@cache
+def _sampled(path: Path, size: int, modified: int) -> bytes:
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as stream:
+        for start in (0, *(size * i // _BLOCKS for i in range(_BLOCKS))):
+            stream.seek(start)
+            digest.update(stream.read(_BLOCK))
+    return digest.digest()
+
+
+_stderr_lock = threading.RLock()
+_loading = threading.RLock()
+
+
+@contextmanager
+def native_quiet() -> Iterator[None]:
+    """Send what native code writes to standard error nowhere, for the time of loading a model.
+
+    Python's own ``sys.stderr`` is flushed before; errors raised by the libraries still come through.
+    """
+    with _stderr_lock:
+        sys.stderr.flush()
+        saved = os.dup(2)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 2)
+            yield
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            os.close(nowhere)
+
+
+@contextmanager
+def loading_quiet(transformers: Any) -> Iterator[None]:
+    """No bars and no reports of transformers while a model is loaded; what matters is raised."""
+    logging = transformers.utils.logging
+    # One at a time: torch's usual precision and standard error are those of all threads.
+    with _loading:
+        level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+        logging.set_verbosity(logging.CRITICAL)
+        logging.disable_progress_bar()
+        try:
+            # Weights of GGUF are counted by a bar that obeys neither.
+            with contextlib.redirect_stderr(io.StringIO()):
+                yield
+        finally:
+            logging.set_verbosity(level)
+            if bars:
+                logging.enable_progress_bar()
+
+
+@contextmanager
+def while_nothing_is_loaded() -> Iterator[None]:
+    """For a model at work while another thread may load one, under another precision of torch's."""
+    with _loading:
+        yield
