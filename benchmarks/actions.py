@@ -23,14 +23,10 @@ import numpy as np
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.action.by_rule import actions_by_rule
-from shotad.evaluation.action.code import CodeRules
-from shotad.evaluation.action.paper import PaperRules
-from shotad.evaluation.action.told import Rules
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.texts import ParseService, parser_of
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.by_rule import actions_by_rule
+from shotad.evaluation.metrics.told import CodeRules, PaperRules, Rules
+from shotad.evaluation.texts import ParseService, parser_of
 from shotad.script import Embedder, Parse, Parser, find_parser, make_embedder
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad" / "cmdad_gt_action.csv"

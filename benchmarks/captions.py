@@ -30,12 +30,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import Config, EvaluationError, Interval
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.caption import ptb
-from shotad.evaluation.caption.java import coco_file, java_program
-from shotad.evaluation.caption.tokens import tokenizer_of
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics import ptb
+from shotad.evaluation.metrics.caption import tokenizer_of
+from shotad.evaluation.metrics.java import coco_file, java_program
 
 T = TypeVar("T")
 PROGRAM = "edu.stanford.nlp.process.PTBTokenizer"

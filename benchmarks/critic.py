@@ -23,11 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.critic.document import Document
-from shotad.evaluation.critic.plain import named, resolved
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.critic import Document
+from shotad.evaluation.metrics.pronouns import named, resolved
 
 ROOT = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad"
 RUN = 10

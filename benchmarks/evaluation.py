@@ -33,10 +33,9 @@ from recall import anew
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Corpus, Dataset, Result, Store, load_dataset
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.predictions.joining import corpus_of
-from shotad.evaluation.recall.metrics import neighbours_of
-from shotad.evaluation.recall.pairs import PairScores
+from shotad.evaluation.metric import make_metric
+from shotad.evaluation.metrics.recall import PairScores, neighbours_of
+from shotad.evaluation.predictions import corpus_of
 from shotad.evaluation.running import measure
 from shotad.script import TokenEncoder, locate
 

@@ -26,11 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall.bertscore import f_scores
-from shotad.evaluation.recall.metrics import Recall, neighbours_of
-from shotad.evaluation.recall.pairs import AT_ONCE, Pair, PairScores
+from shotad.evaluation.metric import Item, score
+from shotad.evaluation.metrics.recall import AT_ONCE, Pair, PairScores, Recall, f_scores, neighbours_of
 from shotad.script import TokenEncoder, locate
 
 TOGETHER = 64

@@ -96,7 +96,7 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """As `shotad evaluate ad` counts them, with nothing kept from before."""
     from shotad.core import Config, Interval
     from shotad.evaluation import Bench, Corpus, Store
-    from shotad.evaluation.measure.items import Item
+    from shotad.evaluation.metric import Item
     from shotad.evaluation.running import measure
 
     items = [

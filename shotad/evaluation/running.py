@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.findings import MISSING, NOTE
-from shotad.evaluation.datasets.opening import open_dataset
-from shotad.evaluation.datasets.records import read_records
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.measure.metric import ENGINE_METRICS, METRICS, Metric, make_metric
-from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store, kept_file
+from shotad.evaluation.datasets.dataset import Dataset
+from shotad.evaluation.datasets.loading import open_dataset
+from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
+from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Result, make_metric, score
 from shotad.evaluation.predicting.choosing import Shard
-from shotad.evaluation.predictions.joining import Joined, join, with_descriptions
-from shotad.evaluation.predictions.reading import read_predictions
-from shotad.evaluation.report.hashes import file_hash
-from shotad.evaluation.report.inputs import Joined as Counts, LeftOut, Predictions, Protocol, ReportInput
+from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
+from shotad.evaluation.report.inputs import (
+    Joined as Counts,
+    LeftOut,
+    Predictions,
+    Protocol,
+    ReportInput,
+    file_hash,
+)
+from shotad.evaluation.store import Bench, Store, kept_file
 
 ALL = "all"
 """All metrics that can run on what was given."""
@@ -255,7 +255,7 @@ def _ready(
 
 def _asked(names: Sequence[str], bench: Bench) -> Iterator[_Asked]:
     """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
-    from shotad.evaluation.judges.names import judge_names
+    from shotad.evaluation.metrics.judge import judge_names
 
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")

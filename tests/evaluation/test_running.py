@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from shotad.core import Config, EvaluationError, ShotadError, load_config
-from shotad.evaluation import Bench, Corpus, Result, Shard, Store
-from shotad.evaluation.measure import metric as table
-from shotad.evaluation.measure.rows import Json, Row
+from shotad.evaluation import Bench, Corpus, Result, Shard, Store, metric as table
+from shotad.evaluation.metric import Json, Row
 from shotad.evaluation.running import measure, shard_places
 from tests.evaluation.measuring import Lengths, corpus_of
 

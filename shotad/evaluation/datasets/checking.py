@@ -1,20 +1,21 @@
 """Is a dataset all there? What is found, what is missing, what is malformed.
 
 Do a dataset's videos open, and do they last as long as their ADs?
+
+Where a clip's video is, by the places that the dataset's description names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from shotad.core import FilmError, Progress, reported
-from shotad.evaluation.datasets.ads import Ad, Dataset, Finding, Video
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, tally
-from shotad.evaluation.datasets.videos import video_of, video_places
+from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding, Video, VideoPlaces
+from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, number_of, tally
 
 _SLACK = 1.0
 """Seconds that an AD may end after its video: padded and rounded times do."""
@@ -209,3 +210,48 @@ def _verdict(check: Check) -> str:
         return "Whole: all that evaluation needs is there."
     wrong = sum(finding.level in (MISSING, MALFORMED) for finding in check.findings)
     return f"Not whole: {number_of(wrong, 'finding')} above must be looked at."
+
+
+def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None:
+    """The video of an AD: its clip's film file, its numbered frames, or its own short piece of film.
+
+    Looked for below ``root`` (None: the dataset's). None where there is none: evaluation needs no videos.
+    """
+    places = dataset.description.videos if dataset.description else VideoPlaces()
+    base = root or dataset.root
+    names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
+    for path in _filled(places.films, names, base, places.suffixes):
+        if path.is_file():
+            return Video(path)
+    for path in _filled(places.frames, names, base, ("",)):
+        if path.exists():
+            return Video(path, places.frames_per_second)
+    for path in _filled(places.pieces, names, base, places.suffixes):
+        if path.is_file():
+            return Video(path, begins=ad.slot.start, piece=True)
+    return None
+
+
+def video_places(dataset: Dataset, ad: Ad, root: Path | None = None) -> list[Path]:
+    """Where `video_of` looks, in order, so that a message can say it."""
+    places = dataset.description.videos if dataset.description else VideoPlaces()
+    base = root or dataset.root
+    names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
+    return [
+        *_filled(places.films, names, base, places.suffixes),
+        *_filled(places.frames, names, base, ("",)),
+        *_filled(places.pieces, names, base, places.suffixes),
+    ]
+
+
+def _filled(
+    patterns: tuple[str, ...], names: dict[str, str], base: Path, suffixes: tuple[str, ...]
+) -> Iterator[Path]:
+    """The places with names filled in: none with an empty name, none outside ``base``."""
+    for pattern in patterns:
+        used = [name for name in names if f"{{{name}}}" in pattern]
+        if all(names[name] and ".." not in Path(names[name]).parts for name in used):
+            filled = pattern.format_map(names)
+            for suffix in suffixes:
+                if not Path(filled).is_absolute():
+                    yield base / f"{filled}{suffix}"

@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.action.by_rule import actions_by_rule
-from shotad.evaluation.action.metrics import Action
-from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Bench, Corpus, Result, Store, texts as room
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.action import Action
+from shotad.evaluation.metrics.by_rule import actions_by_rule
 from tests.evaluation.action.parsed import SPACY_MODEL, WordVectors
 
 pytestmark = pytest.mark.slow

@@ -9,9 +9,8 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Store
-from shotad.evaluation.action.by_rule import actions_by_rule
-from shotad.evaluation.action.removing import without_characters
-from shotad.evaluation.measure.texts import parser_of
+from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
+from shotad.evaluation.texts import parser_of
 from tests.evaluation.action.parsed import SPACY_MODEL
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,20 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Store
-from shotad.evaluation.action.code import PIECE_ENDS, CodeRules, phrases_of, split
-from shotad.evaluation.action.paper import PaperRules, base_of, told_of
-from shotad.evaluation.action.told import Phrase, Told, first_lemma, lemma_at
-from shotad.evaluation.measure.texts import ParseService, parser_of
+from shotad.evaluation.metrics.told import (
+    PIECE_ENDS,
+    CodeRules,
+    PaperRules,
+    Phrase,
+    Told,
+    base_of,
+    first_lemma,
+    lemma_at,
+    phrases_of,
+    split,
+    told_of,
+)
+from shotad.evaluation.texts import ParseService, parser_of
 from shotad.script import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 

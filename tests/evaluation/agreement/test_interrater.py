@@ -19,8 +19,7 @@ from shotad.evaluation import (
     interrater_record,
     interrater_text,
 )
-from shotad.evaluation.agreements.interrater import pairs, tiou
-from shotad.evaluation.agreements.versions import Spoken
+from shotad.evaluation.interrater import Spoken, pairs, tiou
 
 pytest.importorskip("scipy.optimize")
 

@@ -8,8 +8,7 @@ from typing import ClassVar, Self
 
 from shotad.core import Interval, load_config
 from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Figure, Json, Row
+from shotad.evaluation.metric import Figure, Item, Json, Row
 
 
 def bench(*settings: str) -> Bench:

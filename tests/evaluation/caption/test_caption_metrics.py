@@ -11,11 +11,8 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.caption.cider import cider_scores
-from shotad.evaluation.caption.metrics import FEW, bleu_sums, longest_common, rouge_l
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.caption import FEW, bleu_sums, cider_scores, longest_common, rouge_l
 from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predictions, need_cmdad, need_coco
 from tests.evaluation.measuring import corpus_of
 

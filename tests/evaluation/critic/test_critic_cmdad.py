@@ -12,9 +12,7 @@ import pytest
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
 FEW = 12

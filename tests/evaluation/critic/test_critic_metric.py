@@ -10,13 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, EvaluationError, Interval
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.critic.metrics import NO_CAST, Critic
-from shotad.evaluation.critic.plain import PlainResolver
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Json
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, Json, make_metric, score
+from shotad.evaluation.metrics.critic import NO_CAST, Critic, Document, People
+from shotad.evaluation.metrics.pronouns import PlainResolver
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
 HUMAN = ("Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves.")

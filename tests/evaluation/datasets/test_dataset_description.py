@@ -9,7 +9,7 @@ import yaml
 
 from shotad.core import ConfigError, DatasetError, load_config
 from shotad.core.resources import config_path
-from shotad.evaluation.datasets.description import dataset_names, read_description
+from shotad.evaluation.datasets.dataset import dataset_names, read_description
 
 
 def test_the_three_benchmarks_are_described() -> None:

@@ -16,15 +16,10 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.caption import java_metrics
-from shotad.evaluation.caption.java_metrics import Spice
-from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import METRICS, Metric, make_metric
-from shotad.evaluation.measure.rows import Row
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall import metrics as recall
+from shotad.evaluation import Bench, Corpus, Result, Store, texts as room
+from shotad.evaluation.metric import METRICS, Item, Metric, Row, make_metric, score
+from shotad.evaluation.metrics import java as java_metrics, recall
+from shotad.evaluation.metrics.java import Spice
 from shotad.script import ParserModel
 from tests.evaluation import naive
 from tests.evaluation.every.standins import Matcher, Overlap, Verbs, Words, spice

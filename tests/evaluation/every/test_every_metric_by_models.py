@@ -11,8 +11,7 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import make_metric, score
 from tests.evaluation.caption.cocotools import need_coco, need_java
 from tests.evaluation.every.allmetrics import ALONG, VARIED, human, in_turn, joined_actions, predicted
 

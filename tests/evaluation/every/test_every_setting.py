@@ -12,10 +12,8 @@ from pydantic import BaseModel
 from shotad.core import Config, Identity, MeasureSettings
 from shotad.core.config.measures import CriticSettings
 from shotad.evaluation import Bench, Store
-from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.measure.metric import ENGINE_METRICS
-from shotad.evaluation.measure.rows import Json, Row
-from shotad.evaluation.measure.scoring import row_keys
+from shotad.evaluation.metric import ENGINE_METRICS, Json, Row, row_keys
+from shotad.evaluation.metrics.critic import Document, People
 from tests.evaluation.every.allmetrics import NAMES, MakeBench, metric_of, mixed, scored
 from tests.evaluation.judges.judging import WordJudge
 

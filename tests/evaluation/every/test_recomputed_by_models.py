@@ -14,8 +14,7 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import make_metric, score
 from tests.evaluation import naive
 from tests.evaluation.every.allmetrics import VARIED, predicted, recall_of
 

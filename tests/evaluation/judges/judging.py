@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from shotad.core import Abilities, Config, EngineError, Identity, Interval, Reply, Request, load_config
 from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
+from shotad.evaluation.metric import Item
 
 HERE = "tests.evaluation.judges.judging"
 WORDS = f"{HERE}:WordJudge"

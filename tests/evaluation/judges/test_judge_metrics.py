@@ -13,10 +13,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from shotad.core import EngineError
 from shotad.evaluation import Corpus, Result, Store
-from shotad.evaluation.judges.verdicts import judge_failures
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.judged import judge_failures
 from tests.evaluation.judges.judging import HERE, WORDS, WordJudge, bench_of, corpus_of, item, said_by
 
 LINES = (

@@ -10,9 +10,8 @@ import pytest
 from shotad.core import EngineError
 from shotad.engines.local import model_cache as shelf
 from shotad.evaluation import Corpus, Result, Store
-from shotad.evaluation.judges.verdicts import judge_failures
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import make_metric, score
+from shotad.evaluation.metrics.judged import judge_failures
 from tests.bad_server import Act, BadServer, Seen, answer, html, status
 from tests.chat_server import shared_server
 from tests.evaluation.judges.judging import bench_of, corpus_of, item

@@ -12,13 +12,17 @@ import pytest
 
 from shotad.core import DatasetError, EngineError, EvaluationError, load_config
 from shotad.evaluation import Bench, Store, ads_of, make_actions, make_maker, write_actions
-from shotad.evaluation.datasets.actions import read_actions
-from shotad.evaluation.datasets.description import ActionFile
-from shotad.evaluation.judges.answers import Unreadable
-from shotad.evaluation.making.makers import ByEngine, ByRules
-from shotad.evaluation.making.making import MadeActions
-from shotad.evaluation.making.questions import names_question, split_question
-from shotad.evaluation.making.sources import AdText
+from shotad.evaluation.datasets.annotation import read_actions
+from shotad.evaluation.datasets.dataset import ActionFile
+from shotad.evaluation.making_actions import (
+    AdText,
+    ByEngine,
+    ByRules,
+    MadeActions,
+    names_question,
+    split_question,
+)
+from shotad.evaluation.metrics.judge import Unreadable
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 

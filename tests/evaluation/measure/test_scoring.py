@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import score
 from tests.evaluation.measuring import Lengths, corpus_of
 
 PAIRS = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]
@@ -57,7 +57,7 @@ def test_what_remarks_cost_is_in_the_metrics_seconds(bench: Bench, monkeypatch: 
 
     slow = Slow()
     clock[0] = 0.0
-    monkeypatch.setattr("shotad.evaluation.measure.scoring.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("shotad.evaluation.metric.time.perf_counter", lambda: clock[0])
     assert score(slow, corpus_of(PAIRS), bench).seconds == 40.0
 
 

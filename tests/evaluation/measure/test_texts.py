@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, WeightsError
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.texts import INSTRUCTIONS, parser_of, vectors_of
+from shotad.evaluation import Bench, Store, texts as room
+from shotad.evaluation.texts import INSTRUCTIONS, parser_of, vectors_of
 from shotad.script import Parse, ParserModel, Token
 from tests.evaluation.action.parsed import WordVectors
 

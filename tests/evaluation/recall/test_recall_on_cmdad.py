@@ -11,9 +11,8 @@ import pytest
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall.metrics import Recall, neighbours_of
+from shotad.evaluation.metric import Item, score
+from shotad.evaluation.metrics.recall import Recall, neighbours_of
 from tests.cmdad import DATA
 from tests.evaluation.recall.test_recall import Given, bench_of
 

@@ -13,8 +13,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Config
 from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import make_metric, score
 from tests.evaluation.measuring import corpus_of
 
 NAMES = ("repetition", "repetition-meaning", "names-kept")

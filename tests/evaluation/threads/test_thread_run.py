@@ -15,10 +15,9 @@ import pytest
 
 from shotad.core import Config, Image, Interval, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
-from shotad.evaluation.threads.evaluating import ThreadEvaluation
+from shotad.evaluation.threads.figures import ClipScores
 from shotad.evaluation.threads.labels import LabelledClip
-from shotad.evaluation.threads.results import ClipScores
-from shotad.evaluation.threads.run import ThreadBench, score_clips
+from shotad.evaluation.threads.run import ThreadBench, ThreadEvaluation, score_clips
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, read_number
 
