@@ -47,7 +47,7 @@ from shotad.grammar import (
     threads_of,
     whole_scores,
 )
-from shotad.grammar.features import features_at_hand
+from shotad.grammar.choices import features_at_hand
 from shotad.grammar.threads import FrameChoice
 
 ROOT = Path(__file__).resolve().parents[1]

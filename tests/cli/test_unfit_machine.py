@@ -17,7 +17,7 @@ def film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def fetch(*given: object) -> None:
         raise AssertionError(f"fetched {given[0]}")
 
-    for module in ("shotad.engines.local.names", "shotad.description.foreseeing", "shotad.grammar.features"):
+    for module in ("shotad.engines.local.names", "shotad.description.foreseeing", "shotad.grammar.choices"):
         monkeypatch.setattr(f"{module}.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local.fitness.gpu_memory", lambda: 0)
     monkeypatch.setattr("shotad.core.hub._fetch", fetch)

@@ -33,21 +33,20 @@ from shotad.core import (
     load_settings,
 )
 from shotad.grammar import Outcome, ScaleTraining, beside_published, train_scale
+from shotad.grammar.movieshots import read_items
+from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
-from shotad.grammar.training.data import open_picture
-from shotad.grammar.training.feed import Feed, Pick
-from shotad.grammar.training.items import read_items
-from shotad.grammar.training.optim import (
+from shotad.grammar.training_feed import Feed, Pick, epoch_order, in_batches, share_of
+from shotad.grammar.training_loop import (
+    Standing,
     class_weights,
     make_optimizer,
     parameter_groups,
     rate_factor,
     set_rates,
 )
-from shotad.grammar.training.order import epoch_order, in_batches, share_of
-from shotad.grammar.training.scores import Scores
-from shotad.grammar.training.settings import OptimSettings
-from shotad.grammar.training.state import Standing
+from shotad.grammar.training_records import Scores
+from shotad.grammar.training_settings import OptimSettings
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 
@@ -489,7 +488,7 @@ def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "shotad.grammar.training.loop.Loop._loss",
+        "shotad.grammar.training_loop.Loop._loss",
         lambda self, piece: self._parts.net.head.bias.sum() * torch.nan,
     )
     with pytest.raises(ShotadError, match="The loss is nan at step 1.*Lower optim.lr"):

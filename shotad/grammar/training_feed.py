@@ -1,10 +1,15 @@
 """Pictures on their way to the net: read, fitted, changed, stacked, by worker processes ahead of need.
 
 What a picture becomes is a function of (seed, epoch, key) alone: workers and resuming change nothing.
+
+Which pictures each step sees: a function of seed, epoch and keys alone.
+
+Neither the number of processes nor where a run was broken off and resumed changes it. Pure.
 """
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import random
 import signal
@@ -15,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shotad.core import Image, ShotadError, need_torch
-from shotad.grammar.pixels import fitted
-from shotad.grammar.training.augment import AugmentSettings, augmented
-from shotad.grammar.training.data import ScaleItem, open_picture
-from shotad.grammar.training.settings import ScaleTraining
+from shotad.grammar.features import fitted
+from shotad.grammar.scale_data import ScaleItem, open_picture
+from shotad.grammar.training_settings import AugmentSettings, ScaleTraining, augmented
 
 if TYPE_CHECKING:
     import torch
@@ -163,7 +167,7 @@ def worker_context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["shotad.grammar.training.ignore_signals"])
+    context.set_forkserver_preload(["shotad.grammar.ignore_signals"])
     return context
 
 
@@ -172,3 +176,28 @@ def _begin_worker(_: int) -> None:
     workers till then, and ends them itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def epoch_order(keys: Sequence[str], seed: int, epoch: int) -> list[int]:
+    """Places of all keys in the order of an epoch: by the hash of seed, epoch and key."""
+    marks = [hashlib.sha256(f"{seed}:{epoch}:{key}".encode()).digest() for key in keys]
+    return sorted(range(len(keys)), key=marks.__getitem__)
+
+
+def in_batches(places: Sequence[int], size: int) -> list[list[int]]:
+    """Consecutive batches; the last may be smaller.
+
+    >>> in_batches([3, 1, 4, 1, 5], 2)
+    [[3, 1], [4, 1], [5]]
+    """
+    return [list(places[start : start + size]) for start in range(0, len(places), size)]
+
+
+def share_of(places: Sequence[int], rank: int, processes: int) -> list[int]:
+    """What one of several processes takes of a batch: every so many-th, so that shares differ by one at
+    most. A share is empty where there are fewer places than processes.
+
+    >>> [share_of([7, 8, 9], rank, 2) for rank in (0, 1)]
+    [[7, 9], [8]]
+    """
+    return list(places[rank::processes])

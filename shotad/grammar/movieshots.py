@@ -1,4 +1,6 @@
-"""MovieShots (Rao et al. 2020, arXiv:2008.03548) as MovieNet publishes it.
+"""The items of a data set of shot scale, of whichever layout.
+
+MovieShots (Rao et al. 2020, arXiv:2008.03548) as MovieNet publishes it.
 
 Its home is movienet.github.io/projects/eccv20shot.html; the layout and the counts below are put together from
 public programs that read it, and were not checked against the data itself. Five JSON files of labels, of
@@ -39,18 +41,66 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import DatasetError, ShotScale
-from shotad.grammar.training.data import (
+from shotad.grammar.scale_data import (
     CLIP_SUFFIXES,
     PICTURE_SUFFIXES,
+    RATIOS,
     SPLITS,
     ClipFile,
     ScaleData,
     ScaleItem,
     Split,
     Stills,
+    folders_in,
+    means_something,
+    read_folders,
+    scale_named,
     split_by_hash,
 )
-from shotad.grammar.training.folders import folders_in, means_something, scale_named
+
+
+def read_items(
+    folder: Path,
+    *,
+    seed: int = 42,
+    ratios: Sequence[float] = RATIOS,
+    annotation: str | None = None,
+    missing: float = 0.02,
+) -> ScaleData:
+    """The data set in ``folder``: MovieShots as MovieNet publishes it, or one folder of pictures per scale.
+
+    ``ratios`` (train, val, test) and ``seed`` matter only where the data brings no split of its own.
+    ``annotation`` names the JSON file, inside ``folder``, where MovieShots has several; ``missing`` is the
+    largest share, 0 to 1, of annotated shots whose files may be absent. Raises DatasetError for what is
+    neither, for unknown labels, for missing files, and for a split or a training class without items.
+    """
+    if len(ratios) != 3 or any(ratio < 0 for ratio in ratios) or not sum(ratios):
+        raise ValueError(f"ratios must be three numbers of 0 or more, got {tuple(ratios)}")
+    if not 0 <= missing <= 1:
+        raise ValueError(f"missing must be a share from 0 to 1, got {missing}")
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
+    data = read_movieshots(folder, annotation=annotation, seed=seed, ratios=ratios, missing=missing)
+    if data is None:
+        data = read_folders(folder, seed=seed, ratios=ratios)
+    _check(data, folder)
+    return data
+
+
+def _check(data: ScaleData, folder: Path) -> None:
+    for split in SPLITS:
+        if not data.of(split):
+            raise DatasetError(
+                f"The {split} split of {folder} is empty ({data.layout}, {len(data.items)} items).",
+                "Add pictures, or leave the split's folder out so that it is taken out of train.",
+            )
+    without = [scale.value for scale, count in data.counts("train").items() if not count]
+    if without:
+        raise DatasetError(
+            f"The train split of {folder} has no item of {', '.join(without)}.",
+            "All five scales must be there: a class that is never seen cannot be learnt.",
+        )
+
 
 KINDS = ("trailer", "movie")
 
@@ -61,7 +111,7 @@ _FILE = re.compile(r"(?:shot_)?(\d+)(?:_img_(\d+))?", re.IGNORECASE)
 _FILM = re.compile(r"tt\d+")
 
 
-class Shelves:
+class DatasetFiles:
     """The shots of every folder below ``root`` that is named after one of ``films``.
 
     A shot is ``shot_0012.mp4``, or pictures ``shot_0012_img_0.jpg`` in the order of their number, or a folder
@@ -160,7 +210,7 @@ class Annotation:
     without_scale: int
 
 
-def read(
+def read_movieshots(
     folder: Path, *, annotation: str | None, seed: int, ratios: Sequence[float], missing: float
 ) -> ScaleData | None:
     """The annotated shots below ``folder`` whose files are there; None where it holds no annotation.
@@ -172,9 +222,9 @@ def read(
     found = _candidates(folder) if annotation is None else [_named(folder, annotation)]
     if not found:
         return None
-    shelves = Shelves(folder, {label.film for one in found for label in one.labels})
-    chosen = max(found, key=lambda one: _merit(one, shelves)) if len(found) > 1 else found[0]
-    return _data(folder, chosen, shelves, seed, ratios, missing)
+    files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
+    chosen = max(found, key=lambda one: _merit(one, files)) if len(found) > 1 else found[0]
+    return _data(folder, chosen, files, seed, ratios, missing)
 
 
 def _named(folder: Path, annotation: str) -> Annotation:
@@ -199,8 +249,8 @@ def _candidates(folder: Path) -> list[Annotation]:
     return []
 
 
-def _merit(found: Annotation, shelves: Shelves) -> tuple[bool, int, int]:
-    there = sum(shelves.source(label.kind, label.film, label.shot) is not None for label in found.labels)
+def _merit(found: Annotation, files: DatasetFiles) -> tuple[bool, int, int]:
+    there = sum(files.source(label.kind, label.film, label.shot) is not None for label in found.labels)
     return all(label.split for label in found.labels), there, there - len(found.labels)
 
 
@@ -284,10 +334,10 @@ def _refuse_doubles(path: Path, labels: Iterable[Label]) -> None:
 
 
 def _data(
-    folder: Path, found: Annotation, shelves: Shelves, seed: int, ratios: Sequence[float], missing: float
+    folder: Path, found: Annotation, files: DatasetFiles, seed: int, ratios: Sequence[float], missing: float
 ) -> ScaleData:
     labels = _known(found)
-    sources = {label: shelves.source(label.kind, label.film, label.shot) for label in labels}
+    sources = {label: files.source(label.kind, label.film, label.shot) for label in labels}
     absent = [label for label, source in sources.items() if source is None]
     if len(absent) > missing * len(labels):
         raise DatasetError(

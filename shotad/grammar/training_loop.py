@@ -1,30 +1,52 @@
-"""The loop of training: steps, epochs, what is saved when, and how it is stopped without loss."""
+"""The loop of training: steps, epochs, what is saved when, and how it is stopped without loss.
+
+Where a training stands, in one file, so that it goes on in the middle of an epoch as if never stopped.
+
+The file holds what is tuned, not the frozen part: that is the backbone's own, whose hash is compared.
+
+Rates of learning: by layer (as BEiT and MAE fine-tune), by step, and the weights of classes.
+
+The processes that train together, one for each GPU, through accelerate. One process is a crew too.
+"""
 
 from __future__ import annotations
 
 import math
+import os
+import pickle
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from shotad.core import Progress, ShotadError, Task, need_torch, reported
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    Progress,
+    ShotadError,
+    ShotScale,
+    Task,
+    WorkFolderError,
+    device_of,
+    dtype_of,
+    need,
+    need_torch,
+    replacing,
+    reported,
+)
+from shotad.grammar.scale_data import ScaleData, ScaleItem
 from shotad.grammar.scale_net import ScaleNet, save_net
-from shotad.grammar.training.data import ScaleData, ScaleItem
-from shotad.grammar.training.distributed import Crew
-from shotad.grammar.training.feed import Feed, Pick, Piece
-from shotad.grammar.training.optim import class_weights, rate_factor, set_rates
-from shotad.grammar.training.order import epoch_order, in_batches, share_of
-from shotad.grammar.training.scores import Scores
-from shotad.grammar.training.settings import ScaleTraining
-from shotad.grammar.training.state import Saved, Standing, Tally, save_state
+from shotad.grammar.training_feed import Feed, Pick, Piece, epoch_order, in_batches, share_of
+from shotad.grammar.training_records import Scores
+from shotad.grammar.training_settings import OptimSettings, ScaleTraining
 
 if TYPE_CHECKING:
     import torch
@@ -362,3 +384,233 @@ class _Clock:
         values = {"speed/images_per_second": images / passed, "speed/waiting": self._waited / passed}
         self._start, self._waited = now, 0.0
         return values
+
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a training has come. ``position`` counts the steps done of epoch ``epoch`` (from 0), ``step``
+    those of all epochs; the best epoch is that with the highest macro-F1 on val."""
+
+    epoch: int = 0
+    position: int = 0
+    step: int = 0
+    best: float | None = None
+    best_epoch: int | None = None
+
+    def is_over(self, epochs: int, patience: int | None) -> bool:
+        """True after the last epoch, and after ``patience`` epochs without a better one."""
+        tired = patience is not None and self.best_epoch is not None
+        return self.epoch >= epochs or (tired and self.epoch - 1 - (self.best_epoch or 0) >= (patience or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sum of the losses of some steps, and how many they are."""
+
+    loss: float = 0.0
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a state file brings back, but for weights: they are in place already."""
+
+    standing: Standing
+    window: Tally
+    epoch: Tally
+
+
+def save_state(
+    path: Path,
+    saved: Saved,
+    net: ScaleNet,
+    optimizer: torch.optim.Optimizer,
+    about: Mapping[str, Any],
+) -> None:
+    """Write the state; an older one is replaced only by a whole one. ``about`` says what is trained, on what
+    and how, as JSON: a resumed run must be of the same."""
+    tree = {
+        "schema": SCHEMA,
+        "about": dict(about),
+        "standing": asdict(saved.standing),
+        "window": asdict(saved.window),
+        "epoch": asdict(saved.epoch),
+        "tuned": {name: p.detach() for name, p in net.named_parameters() if p.requires_grad},
+        "optimizer": optimizer.state_dict(),
+    }
+    with replacing(path) as part, part.open("wb") as stream:
+        torch.save(tree, stream)
+
+
+def load_state(
+    path: Path, net: ScaleNet, optimizer: torch.optim.Optimizer, about: Mapping[str, Any]
+) -> Saved:
+    """Put the saved weights into net and optimizer, and say where training stood.
+
+    Raises ConfigError where the state is of other settings, data or backbone, WorkFolderError where it
+    cannot be read.
+    """
+    remedy = "Begin anew in another folder (--out), or remove this one."
+    try:
+        tree = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise WorkFolderError(f"{path} cannot be read as a state of training: {error}.", remedy) from None
+    if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
+        raise WorkFolderError(f"{path} is not a state of training of this version.", remedy)
+    differences = _differences(tree["about"], about)
+    if differences:
+        raise ConfigError(f"{path} was begun otherwise: {'; '.join(differences)}.", f"Undo that. {remedy}")
+    tuned = {name: p for name, p in net.named_parameters() if p.requires_grad}
+    with torch.no_grad():
+        for name, parameter in tuned.items():
+            parameter.copy_(tree["tuned"][name])
+    optimizer.load_state_dict(tree["optimizer"])
+    return Saved(Standing(**tree["standing"]), Tally(**tree["window"]), Tally(**tree["epoch"]))
+
+
+def _differences(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """What differs, as ``optim.lr was 0.1, is 0.2``."""
+    found = []
+    for key in sorted(set(then) | set(now)):
+        old, new = then.get(key), now.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += _differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            found.append(f"{prefix}{key} was {old!r}, is {new!r}")
+    return found
+
+
+def rate_factor(step: int, total: int, warmup: float, floor: float) -> float:
+    """The part of its highest rate with which step ``step`` of ``total`` (from 0) is taken.
+
+    It rises evenly to 1 at the last of ``ceil(warmup * total)`` steps, then falls by a cosine to ``floor``
+    at the last step of all.
+    """
+    rising = math.ceil(warmup * total)
+    if step < rising:
+        return (step + 1) / rising
+    way = (step - rising + 1) / max(total - rising, 1)
+    return floor + (1 - floor) * (1 + math.cos(math.pi * way)) / 2
+
+
+def parameter_groups(net: ScaleNet, settings: OptimSettings) -> list[dict[str, Any]]:
+    """What is tuned, from the head back to the first tuned block, matrices apart from the rest.
+
+    Each group has ``params``, ``name``, ``weight_decay``, and ``top``: its highest rate.
+    """
+    layers: list[tuple[str, torch.nn.Module, float]] = [
+        ("head", net.head, settings.lr * settings.head_factor)
+    ]
+    first = net.design.backbone.blocks - net.design.tuned_blocks
+    for back, block in enumerate(reversed(net.tuned)):
+        number = first + net.design.tuned_blocks - 1 - back
+        layers.append((f"block {number}", block, settings.lr * settings.layer_decay**back))
+    groups = []
+    for name, layer, top in layers:
+        matrices = [p for p in layer.parameters() if p.ndim > 1]
+        others = [p for p in layer.parameters() if p.ndim <= 1]
+        groups += [
+            {"params": matrices, "name": name, "weight_decay": settings.weight_decay, "top": top},
+            {"params": others, "name": f"{name}, no decay", "weight_decay": 0.0, "top": top},
+        ]
+    return groups
+
+
+def make_optimizer(net: ScaleNet, settings: OptimSettings) -> torch.optim.AdamW:
+    """AdamW over `parameter_groups`; `set_rates` sets the rates of each step."""
+    on_gpu = net.head.weight.device.type == "cuda"
+    return torch.optim.AdamW(parameter_groups(net, settings), lr=0.0, fused=on_gpu or None)
+
+
+def set_rates(optimizer: torch.optim.AdamW, factor: float) -> None:
+    """Give each group ``factor`` of its highest rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = group["top"] * factor
+
+
+def class_weights(counts: Mapping[ShotScale, int], kind: str) -> tuple[float, ...]:
+    """Weight of a picture of each class: 1, or for ``inverse`` total / (classes * items of the class).
+
+    The mean over all pictures is 1. Raises ValueError for ``inverse`` and a class without items.
+    """
+    if kind == "none":
+        return (1.0,) * len(ShotScale)
+    if not all(counts[scale] for scale in ShotScale):
+        raise ValueError(f"inverse frequencies need items of every class, got {dict(counts)}")
+    total = sum(counts.values())
+    return tuple(total / (len(ShotScale) * counts[scale]) for scale in ShotScale)
+
+
+class Crew:
+    """This process among those that train: who it is, where it computes, and what they do together."""
+
+    def __init__(self, compute: ComputeSettings) -> None:
+        """Join the processes that ``accelerate launch`` or torchrun started, or be alone."""
+        accelerate = need("accelerate", "Training", "train")
+        several = int(os.environ.get("WORLD_SIZE", "1")) > 1
+        device = device_of(compute)
+        if several and device.index is not None:
+            raise ConfigError(
+                f"compute.device = {compute.device!r} names one device for several processes.",
+                f"Take {device.type}: each process gets its own.",
+            )
+        self._accelerator = accelerate.Accelerator(cpu=device.type == "cpu", mixed_precision="no")
+        self.device: torch.device = self._accelerator.device if several else device
+        self.rank: int = self._accelerator.process_index
+        self.size: int = self._accelerator.num_processes
+        self.precision: torch.dtype = dtype_of(compute, self.device)
+
+    @property
+    def leads(self) -> bool:
+        """True for the one process that writes and speaks."""
+        return self.rank == 0
+
+    def joined(self, net: torch.nn.Module) -> Any:
+        """The net with gradients that are means over all processes."""
+        return self._accelerator.prepare(net) if self.size > 1 else net
+
+    def alone(self, net: Any, *, last: bool) -> AbstractContextManager[Any]:
+        """A backward pass inside this is kept to oneself unless it is the ``last`` of a step."""
+        return nullcontext() if last or self.size == 1 else self._accelerator.no_sync(net)
+
+    def mixed(self) -> AbstractContextManager[Any]:
+        """Matrix products in bfloat16, where that is the precision."""
+        bf16 = self.precision is torch.bfloat16
+        context: AbstractContextManager[Any] = torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
+        return context
+
+    def sum(self, values: torch.Tensor) -> torch.Tensor:
+        """The sum over all processes."""
+        if self.size == 1:
+            return values
+        total: torch.Tensor = self._accelerator.reduce(values, reduction="sum")
+        return total
+
+    def any(self, here: bool) -> bool:
+        """True in all processes where it is in one."""
+        return bool(self.sum(torch.tensor(float(here), device=self.device)))
+
+    def wait(self) -> None:
+        """Until all are here."""
+        self._accelerator.wait_for_everyone()
+
+    def leave(self) -> None:
+        """The end of what is done together."""
+        if self.size > 1:
+            self.wait()
+            self._accelerator.end_training()
+
+
+def end_process() -> None:
+    """End one process of several at once, after all is written; where there is one only, do nothing.
+
+    A net that was trained by several holds on to their group, whose threads abort the process now and then
+    when the interpreter is taken down around them (pytorch/pytorch#179291, #190489).
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
