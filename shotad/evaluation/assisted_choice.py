@@ -1,14 +1,8 @@
-"""Candidates scored, chosen from, and the choice measured, beside the first, a random and the best one.
+"""The assisted protocol (Shot-by-Shot, section 5.8): several candidates for each AD, an expert chooses.
 
-What was offered for each AD, and the dataset with one of it in the place of the prediction. Pure.
-
-Which candidate an expert takes, and what other ways of taking one come to. Pure.
-
-The expert is a rule: the candidate with the highest mean of CIDEr and action score, both as they are
-reported. It knows the human AD, so its choice says how good the best of the offer is, not how well a machine
-chooses.
-
-The protocol's outcome as a table, with the paper's Table 9 below it, and as JSON.
+The choice is measured beside the first, a random and the best candidate. The expert is a rule: the
+candidate with the highest mean of CIDEr and action score, both as they are reported. It knows the human AD,
+so its choice says how good the best of the offer is, not how well a machine chooses.
 """
 
 from __future__ import annotations

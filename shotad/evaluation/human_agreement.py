@@ -1,12 +1,9 @@
 """Do the numbers of a metric rise and fall with what people think (Shot-by-Shot, section 5.5)?
 
-Correlations of two rows of numbers, with intervals over films.
-
-What people think of predictions, from a file: CSV or JSON Lines.
-
-A line is an AD, or one action of it. Columns: the AD's ``id`` (or ``anno_idx``); ``action`` where an AD has
-several lines; and ``score``, or a column for each annotator. The annotators of a line are averaged, then the
-lines of an AD (Shot-by-Shot, appendix D).
+What people think comes from a file, CSV or JSON Lines. A line is an AD, or one action of it. Columns: the
+AD's ``id`` (or ``anno_idx``); ``action`` where an AD has several lines; and ``score``, or a column for each
+annotator. The annotators of a line are averaged, then the lines of an AD (Shot-by-Shot, appendix D). The
+answer is correlations, with intervals over films.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """How well a second human AD of the same film scores as a prediction of the first: a ceiling for systems.
 
-Which line of one human AD is of the same moment as which line of another: by overlap in time.
-
-tIoU is the time that both lines share over the time that either takes (AutoAD-III; Shot-by-Shot, table A5).
-Of all pairs with at least the wanted tIoU, those are taken that share the most in total, each line at most
-once. Above 0.5 there is no choice, as long as the lines of each version do not overlap among themselves.
-
-Two human ADs of the same films, from scripts or from a table.
-
-Inter-rater agreement for people and as JSON, with the paper's beside it.
+Lines of the two are paired by overlap in time. tIoU is the time that both lines share over the time that
+either takes (AutoAD-III; Shot-by-Shot, table A5). Of all pairs with at least the wanted tIoU, those are
+taken that share the most in total, each line at most once. Above 0.5 there is no choice, as long as the
+lines of each version do not overlap among themselves.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
 """``evaluate actions``: texts in, a file of actions in the published format out, and who made them.
 
-Who makes actions: an engine in two steps, or rules on a dependency parse.
+An engine makes them in two steps, or rules on a dependency parse do: first people become pronouns, then the
+text is taken apart into actions. The two steps and what they keep are those of Shot-by-Shot (appendix B);
+words and examples are our own, in ``prompts/actions``. An answer must be made of the text's own words:
+models hand examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published
+actions would be refused, most of them such.
 
-What an engine is asked: first people become pronouns, then the text is taken apart into actions.
-
-The two steps and what they keep are those of Shot-by-Shot (appendix B); words and examples are our own, in
-``prompts/actions``. An answer must be made of the text's own words: models hand examples back, and tell how
-they went about it. 34 of the 7,314 ADs of CMD-AD with published actions would be refused, most of them
-such.
-
-The human ADs of which actions are to be made: of a dataset, or of a plain file.
-
-How near one file of actions comes to another, made by others for the same ADs.
+A file of actions can be compared with another one of the same ADs, made by others.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""What a metric is, and the table of all.
+"""What a metric is, the table of all, what is scored, and the results.
 
-What is scored: one human AD with what was predicted for it.
-
-Rows of sums, and results that add up.
-
-Whatever a metric says of one item is a row of sums; a figure is a function of the rows' total. So results of
-shards are merged by adding, and an interval leaves films out instead of scoring again.
-
-Scoring: each row that is known from an earlier run is taken, the others are counted and kept.
+Whatever a metric says of one item is a row of sums; a figure is a function of the rows' total. So results
+of shards are merged by adding, and an interval leaves films out instead of scoring again. A row that is
+known from an earlier run is taken, the others are counted and kept.
 """
 
 from __future__ import annotations

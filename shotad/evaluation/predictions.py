@@ -1,10 +1,7 @@
-"""Predictions and human ADs, side by side.
+"""Files of predictions, read and joined to the human ADs of a dataset.
 
-Whose prediction each row is: by id or, in a file without ids, by what it tells of the AD; never by row.
-
-Reads files of predictions: our own, the published ones, and anybody's with an id and a text.
-
-What a file of predictions holds.
+Read are our own files, the published ones, and anybody's with an id and a text. A row is joined by id or,
+in a file without ids, by what it tells of the AD; never by its place in the file.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""What metrics share: settings, what is kept from earlier runs, and models that are loaded once.
+"""What metrics share: settings, models that are loaded once, and what was computed of texts in earlier runs.
 
-What was computed of texts, kept between metrics and runs in one file that any program can read (SQLite).
-
-A value belongs to a space (what was computed, by which model, told how) and to a key (a hash of the text).
-Values are written in groups, each whole or not at all; a file that is damaged is set aside and begun anew,
-since everything in it can be computed again.
+That is kept in one file that any program can read (SQLite). A value belongs to a space (what was computed,
+by which model, told how) and to a key (a hash of the text). Values are written in groups, each whole or not
+at all; a file that is damaged is set aside and begun anew, since everything in it can be computed again.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""What is known of a film's grammar, shot by shot and pair by pair, and what it says of one clip.
+"""The grammar of clips: frames to features to scores, middle frames to scales, and what is known already.
 
-What the grammar of a clip is read from: frames to features to scores, and middle frames to scales.
-
-Reading film grammar one clip at a time, for who does not know yet which clips will follow.
-
-Clips come in the order of the film. Features are made once for a frame and held until a clip begins after
-it, so that a feature film needs no more memory than its longest clip.
+Known is kept for the film, shot by shot and pair by pair. Who does not know yet which clips will follow
+reads one clip at a time, in the order of the film: features are made once for a frame and held until a clip
+begins after it, so that a feature film needs no more memory than its longest clip.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""Which features threads are found by: the choice by name, and what ``auto`` takes on this machine.
-
-The published DINOv2 models, by name.
-
-Which reader of shot scale the settings ask for.
+"""Which features threads are found by, and which reader reads shot scale: by name, or what ``auto`` takes
+here.
 """
 
 from __future__ import annotations

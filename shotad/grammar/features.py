@@ -1,10 +1,10 @@
-"""Frames as the vision transformers of film grammar want them: 4:3, small, ImageNet-normalised.
+"""What film grammar works on: features, guesses of scale, the published models, and frames made ready for
+these.
 
-Centre crop to 4:3 (3:4 for upright film), then Pillow's bicubic filter, which widens with the
-reduction and so antialiases. Threads look at 224 x 168 pixels, which DINOv2 cuts into 12 rows of 16
-patches; shot scale looks at 448 x 336 (Shot-by-Shot's published code; the paper says "224p").
-
-What the parts of film grammar hand to each other: features of frames, guesses of scale.
+Frames are 4:3, small, ImageNet-normalised: centre crop to 4:3 (3:4 for upright film), then Pillow's bicubic
+filter, which widens with the reduction and so antialiases. Threads look at 224 x 168 pixels, which DINOv2
+cuts into 12 rows of 16 patches; shot scale looks at 448 x 336 (Shot-by-Shot's published code; the paper
+says "224p").
 """
 
 from __future__ import annotations

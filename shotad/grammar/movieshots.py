@@ -1,10 +1,9 @@
-"""The items of a data set of shot scale, of whichever layout.
+"""The items of a data set of shot scale: MovieShots as MovieNet publishes it, or a plain data set.
 
-MovieShots (Rao et al. 2020, arXiv:2008.03548) as MovieNet publishes it.
-
-Its home is movienet.github.io/projects/eccv20shot.html; the layout and the counts below are put together from
-public programs that read it, and were not checked against the data itself. Five JSON files of labels, of
-which those with ``split`` in their name hold the published split:
+MovieShots is Rao et al. 2020, arXiv:2008.03548; its home is movienet.github.io/projects/eccv20shot.html.
+The layout and the counts below are put together from public programs that read it, and were not checked
+against the data itself. Five JSON files of labels, of which those with ``split`` in their name hold the
+published split:
 
 ==========================  ==============================================================  ==============
 file                        nesting above ``{"scale": {"label": "CS", "value": 1}, …}``     shots
@@ -17,16 +16,14 @@ file                        nesting above ``{"scale": {"label": "CS", "value": 1
 ``v3_split.json``           split, ``trailer`` or ``movie``, film, shot                     the same
 ==========================  ==============================================================  ==============
 
-33,653 and 13,204 fit the "46K shots" of the paper. The nesting of ``v3_split.json`` is concluded from that of
-``v3_full.json`` and from its six parts.
+33,653 and 13,204 fit the "46K shots" of the paper. The nesting of ``v3_split.json`` is concluded from that
+of ``v3_full.json`` and from its six parts.
 
 A film is an IMDb id (``tt0078841``), a shot a number of four digits. Trailers come as one clip per shot,
 ``trailer/tt0078841/shot_0012.mp4``; MovieNet's films as three key frames per shot,
 ``…/tt0078841/shot_0012_img_0.jpg`` to ``_2``. Both are taken for both, wherever below the folder the
 films' own folders stand, and also ``shot_0012/`` with pictures inside. The labels are read, never the
 ``value`` beside them.
-
-Where the files of a data set of shots are: a folder for each film, wherever it stands.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Pictures that are labelled with a shot scale: what the classifier is trained and tested on.
 
-A plain data set: one folder of pictures, or of clips, for each shot scale.
-
-Either ``FOLDER/CS/any/thing.jpg``, or with splits on top: ``FOLDER/train/CS/thing.jpg``, ``val``, ``test``.
+A plain data set has one folder of pictures, or of clips, for each shot scale: ``FOLDER/CS/any/thing.jpg``,
+or with splits on top: ``FOLDER/train/CS/thing.jpg``, ``val``, ``test``.
 """
 
 from __future__ import annotations

@@ -5,11 +5,10 @@ ViT-B/14 without registers, the last six blocks tuned, five classes on the CLS t
 The last layer norm stays as it is: its scale and shift are absorbed by the linear layer behind it, so that
 tuning it could express nothing more.
 
-DINOv2's weights under the names of its first release (facebookresearch/dinov2), and back.
-
-The names inside transformers' module differ between its releases; a checkpoint must not. The release
-keeps some weights as one that transformers has as several: queries, keys and values (``attn.qkv``), and
-the two halves of the gated MLP of the giant model (``mlp.w12``).
+A checkpoint has DINOv2's weights under the names of its first release (facebookresearch/dinov2), since
+those inside transformers' module differ between its releases. The first release keeps some weights as one
+that transformers has as several: queries, keys and values (``attn.qkv``), and the two halves of the gated
+MLP of the giant model (``mlp.w12``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Training the classifier of shot scale, from labelled shots to a checkpoint with its figures.
+"""Training the classifier of shot scale, from labelled shots and a DINOv2 to a checkpoint with its figures.
 
 The recipe of Shot-by-Shot's classifier is not published; ours stands in configs/train-scale.yaml and is
 recorded in every checkpoint.
-
-The DINOv2 that a training of shot scale begins from.
 """
 
 from __future__ import annotations

@@ -1,26 +1,22 @@
 """Which shots share a camera set-up: Shot-by-Shot, section 3.1, without training and without weights.
 
-Features of the frames go in, a matrix of matching scores comes out, and from it the threads. Nothing here
-touches a file, a model or a clock. Arrays are numpy's or torch's.
+Features of the frames go in, a matrix of matching scores (equations 3 and 4) comes out, and from it the
+threads. Nothing here touches a file, a model or a clock. Arrays are numpy's or torch's.
 
-What the matching score does to flat and black frames, and how it can be mended.
+The score asks whether the best match of a patch stands out from its window. In a frame without texture,
+flat or black, nothing stands out: with a window of 25 alike cells even the frame itself scores 0.04. The
+mend leaves alone every frame that can tell its own patches apart. Two frames that both cannot are compared
+as they lie, by the likeness of their patches.
 
-The score asks whether the best match of a patch stands out from its window. In a frame without texture
-nothing stands out: with a window of 25 alike cells even the frame itself scores 0.04. The mend leaves alone
-every frame that can tell its own patches apart. Two frames that both cannot are compared as they lie, by
-the likeness of their patches.
-
-How well frames match, for all pairs of two lists: Shot-by-Shot, section 3.1, equations 3 and 4.
-
-The products of patches with their windows, and the softmax over them, for many pairs of frames at once.
-
-With patches laid out ``[patch, frame, D]``, a tile of neighbouring patches of all earlier frames meets a row
-of its windows in all later frames in one matrix product, so that only the window is multiplied: about a
-ninth of the full product at 12 x 16 and radius 2. What lies outside has logit 0 and is counted, not computed.
+With patches laid out ``[patch, frame, D]``, a tile of neighbouring patches of all earlier frames meets a
+row of its windows in all later frames in one matrix product, so that only the window is multiplied: about a
+ninth of the full product at 12 x 16 and radius 2. What lies outside has logit 0 and is counted, not
+computed.
 
 On a CPU the products limit it. On a GPU, by reckoning and not yet measured: float32 is limited by the
-products too; in bfloat16 they take a third of the time of the softmax, which reads and writes float32 logits
-several times and so is limited by memory; short lists of shots are limited by the launches, some 800 a call.
+products too; in bfloat16 they take a third of the time of the softmax, which reads and writes float32
+logits several times and so is limited by memory; short lists of shots are limited by the launches, some 800
+a call.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Pictures on their way to the net: read, fitted, changed, stacked, by worker processes ahead of need.
+"""Pictures on their way to the net: chosen, read, fitted, changed, stacked ahead of need.
 
-What a picture becomes is a function of (seed, epoch, key) alone: workers and resuming change nothing.
-
-Which pictures each step sees: a function of seed, epoch and keys alone.
-
-Neither the number of processes nor where a run was broken off and resumed changes it. Pure.
+What each step sees, and what a picture becomes, is a function of (seed, epoch, key) alone: neither the
+number of processes nor where a run was broken off and resumed changes it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The loop of training: steps, epochs, what is saved when, and how it is stopped without loss.
 
-Where a training stands, in one file, so that it goes on in the middle of an epoch as if never stopped.
-
-The file holds what is tuned, not the frozen part: that is the backbone's own, whose hash is compared.
-
-Rates of learning: by layer (as BEiT and MAE fine-tune), by step, and the weights of classes.
-
-The processes that train together, one for each GPU, through accelerate. One process is a crew too.
+Where a training stands is in one file, so that it goes on in the middle of an epoch as if never stopped.
+The file holds what is tuned, not the frozen part: that is the backbone's own, whose hash is compared. Rates
+of learning go by layer, as BEiT and MAE fine-tune, and by step. Several processes train together, one for
+each GPU, through accelerate; one process is a crew too.
 """
 
 from __future__ import annotations

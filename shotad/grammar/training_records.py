@@ -1,7 +1,4 @@
-"""What training writes down as it goes: a CSV that any program opens, and TensorBoard beside it.
-
-Accuracy and F1 of a classifier from its confusion matrix. Pure.
-"""
+"""What training writes down as it goes, a CSV and TensorBoard beside it, and its accuracy and F1."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""The settings of ``shotad train scale``; the recipe stands in configs/train-scale.yaml.
+"""The settings of ``shotad train scale``, and how training pictures are changed in ways that leave the scale.
 
-Changing training pictures in ways that leave the shot scale as it is.
-
-The usual random resized crop is left out on purpose: it is a zoom, and turns a medium shot into a close-up
-while the label stays. What remains: mirror, colour, softness, noise, JPEG, a small shift at the same size and
-black bars, which occur in films of every scale.
+The recipe stands in configs/train-scale.yaml. The usual random resized crop is left out on purpose: it is a
+zoom, and turns a medium shot into a close-up while the label stays. What remains: mirror, colour, softness,
+noise, JPEG, a small shift at the same size and black bars, which occur in films of every scale.
 """
 
 from __future__ import annotations

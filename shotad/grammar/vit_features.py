@@ -1,16 +1,9 @@
-"""Dense features by DINOv2 through transformers (Oquab et al. 2023; registers: Darcet et al. 2024).
+"""Dense features by DINOv2 (Oquab et al. 2023; registers: Darcet et al. 2024), through transformers or timm.
 
 Shot-by-Shot compares the patch tokens of ViT-g/14 with registers; the smaller sizes are settings.
-torchvision is not needed: frames are prepared by `shotad.grammar.features`.
-
-Dense features by DINOv2 through timm: the second backend, in its own extra.
-
-It gives what `shotad.grammar.vit_features` gives for the same weights. timm would resample the position
-embedding by a recipe of its own; here it is done as transformers does it, before timm sees it.
-
-From a vision transformer's tokens to features: batches, precision, which tokens stay, unit length.
-
-What the two backends of DINOv2 share.
+torchvision is not needed: frames are prepared by `shotad.grammar.features`. timm is the second backend, in
+its own extra, and gives the same for the same weights: it would resample the position embedding by a recipe
+of its own, so that is done as transformers does it, before timm sees it.
 """
 
 from __future__ import annotations

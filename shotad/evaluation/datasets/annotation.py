@@ -1,6 +1,6 @@
-"""From the rows of an annotation to ADs: text, film, clip, times.
+"""From the rows of an annotation to ADs: text, film, clip, times, and their actions.
 
-The human ADs' actions, as they are published beside an annotation: joined by id, never by row.
+Actions are published in a file beside the annotation: joined by id, never by row.
 """
 
 from __future__ import annotations

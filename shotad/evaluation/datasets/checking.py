@@ -1,9 +1,4 @@
-"""Is a dataset all there? What is found, what is missing, what is malformed.
-
-Do a dataset's videos open, and do they last as long as their ADs?
-
-Where a clip's video is, by the places that the dataset's description names.
-"""
+"""Is a dataset all there? What is found, what is missing, what is malformed, and whether its videos open."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What a loaded dataset is.
+"""What a dataset is: its description, and its human ADs once they are read.
 
-What a dataset's files are called and what stands in them: ``configs/datasets/*.yaml``, or one's own file.
-
-A description says everything that differs between datasets, so that one loader reads them all and a new one
-needs no code.
+A description (``configs/datasets/*.yaml``, or one's own file) says what the files are called and what
+stands in them. It says everything that differs between datasets, so that one loader reads them all and a
+new one needs no code.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""A dataset from its files: one loader for all, told by the description how each is written.
+"""Loads whatever a person names as human ADs: a known dataset, the description of one's own, or a plain file.
 
-What is odd about a dataset as a whole, though each row of it can be read.
-
-Whatever a person names as human ADs: a known dataset, the description of one's own, or a plain file.
-
-Human ADs of one's own, from a plain file: anybody can measure on own data, without a description.
-
-Who is in each film: names by file, in the two forms that are published.
-
-Published lists of shots, in seconds of the video.
+One loader reads all datasets, told by the description how each is written: annotation, actions, casts,
+shots. What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own
+data.
 """
 
 from __future__ import annotations

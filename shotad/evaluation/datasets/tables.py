@@ -1,10 +1,6 @@
-"""CSV tables as they are published, whatever their encoding, with the number of each line.
+"""Tables and records from files, whatever wrote them: rows, cells, and what is found wrong with them.
 
-Rows of a user's own file, CSV or JSON Lines, as one kind of record: by its contents, not by its name.
-
-What stands in a cell: numbers, and lists as Python or JSON writes them.
-
-Findings, gathered: many of one kind become one that says how many.
+CSV files in any encoding, and a user's own CSV or JSON Lines, told by contents and not by name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The action score as a metric, of ADs and of Stage I's descriptions.
+"""The action score: is what happens told, whoever does it? Of ADs and of Stage I's descriptions.
 
-What of the action score differs from the paper's measure, in words.
-
-Human actions held against what a prediction says.
+Shot-by-Shot, section 4.2. What a prediction says comes from `shotad.evaluation.metrics.told`; human actions
+are held against it here, and what differs from the paper's measure is said in words.
 """
 
 from __future__ import annotations

@@ -1,18 +1,13 @@
 """Human actions by rule, where no engine makes them: characters out, then one verb to a sentence.
 
-The published actions come from LLaMA3.1-70B in the same two steps. Rules know no films and no gender of most
-names, and split by grammar alone: how near they come is measured in ``benchmarks/actions.py``.
+The published actions come from LLaMA3.1-70B in the same two steps (Shot-by-Shot, section 4.2). Rules know
+no films and no gender of most names, and split by grammar alone: how near they come is measured in
+``benchmarks/actions.py``.
 
-A text into sentences of one verb each, by rules over its parse.
-
-Verbs that are coordinated get the subject of the first; clauses with ``as`` and ``while`` and participles
-(``holding a gun``) become sentences of their own. What hangs closer (``starts to run``, ``a man who runs``)
-stays.
-
-Characters out of an AD: names, roles and jobs become pronouns, by rules over a parse.
-
-The method has a large model do this (Shot-by-Shot, section 4.2); objects, places and animals stay, and so do
-nouns that tell nobody apart (``the man``).
+Names, roles and jobs become pronouns; objects, places and animals stay, and so do nouns that tell nobody
+apart (``the man``). Verbs that are coordinated get the subject of the first; clauses with ``as`` and
+``while`` and participles (``holding a gun``) become sentences of their own. What hangs closer (``starts to
+run``, ``a man who runs``) stays.
 """
 
 from __future__ import annotations

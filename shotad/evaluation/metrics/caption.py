@@ -1,20 +1,9 @@
 """CIDEr, BLEU and ROUGE-L as metrics of items; equal to the COCO caption tools, without Java.
 
-BLEU (Papineni et al., ACL 2002): n-grams of the prediction that a reference has, and its length.
-
-Counts as the COCO tool takes them; `shotad.evaluation.metric.bleu` makes the number of their sums.
-
-ROUGE-L (Lin, 2004): the longest common subsequence, as the COCO tool weighs it.
-
-Tokens of texts, made once for all metrics and kept between runs.
-
-CIDEr: how alike two sentences are in n-grams that are rare elsewhere.
-
-The first definition is that of Vedantam, Zitnick and Parikh (CVPR 2015): the cosine of weighted n-gram
-counts, averaged over n of 1 to 4. What the COCO tool calls CIDEr is their CIDEr-D: a repeated n-gram counts
-no more than in the reference, and a different length is punished. Both are times ten, as in their programs.
-
-N-grams of many sentences at once, as integers.
+BLEU: Papineni et al., ACL 2002. ROUGE-L: Lin, 2004, as the COCO tool weighs it. CIDEr: Vedantam, Zitnick
+and Parikh, CVPR 2015: the cosine of weighted n-gram counts, averaged over n of 1 to 4. What the COCO tool
+calls CIDEr is their CIDEr-D: a repeated n-gram counts no more than in the reference, and a different length
+is punished. Both are times ten, as in their programs.
 """
 
 from __future__ import annotations

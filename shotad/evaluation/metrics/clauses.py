@@ -1,8 +1,7 @@
-"""Where in a line somebody stands: as who acts, as whom it is done to, or as whose something is. Pure logic.
+"""Where in a line somebody stands (who acts, to whom it is done, whose it is), and who is she and who is he.
 
-Read from the order of words and from commas, without a parser: AD is short, active and in the present.
-
-Who is she and who is he, from titles, given names, and what the film's lines say. Pure logic.
+Places are read from the order of words and from commas, without a parser: AD is short, active and in the
+present. Genders come from titles, given names, and what the film's lines say.
 """
 
 from __future__ import annotations

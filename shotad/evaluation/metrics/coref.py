@@ -1,13 +1,11 @@
 """Resolvers that ask a coreference model through the library fastcoref (Otmazgin et al. 2022, 2023).
 
 F-coref is the one that CRITIC was published with. The library comes as an extra of its own, since it brings
-``datasets`` and pyarrow along. Version 2.1.6 was written for transformers 4; two class attributes that later
-versions look for are set here, so that it runs with transformers 5 as well.
+``datasets`` and pyarrow along. Version 2.1.6 was written for transformers 4; two class attributes that
+later versions look for are set here, so that it runs with transformers 5 as well.
 
-From clusters of mentions, as a coreference model gives them, to whom each sentence means. Pure logic.
-
-The document is laid out as in the code published with AutoAD III: the cast list as a first sentence, then the
-film's lines, all joined by blanks.
+The document is laid out as in the code published with AutoAD III: the cast list as a first sentence, then
+the film's lines, all joined by blanks. The model's clusters of mentions say whom each sentence means.
 """
 
 from __future__ import annotations

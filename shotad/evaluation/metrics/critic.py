@@ -1,10 +1,7 @@
 """CRITIC: whom the human AD means, and whom the prediction means, as intersection over union of the names.
 
-Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot.
-
-Resolvers by name.
-
-What is resolved: the lines of one film in order, with its cast, and whom each of them means.
+Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot. Whom each
+line of a film means is said by a resolver, chosen by name.
 """
 
 from __future__ import annotations

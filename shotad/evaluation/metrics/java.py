@@ -1,7 +1,4 @@
-"""METEOR and SPICE, by the Java programs that the COCO tools bring along (pycocoevalcap).
-
-Java programs of the COCO tools: where they are, whether they can run, and talking with one.
-"""
+"""METEOR and SPICE, by the Java programs that the COCO tools bring along (pycocoevalcap)."""
 
 from __future__ import annotations
 

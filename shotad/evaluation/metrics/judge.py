@@ -1,19 +1,18 @@
-"""Many short questions to one engine: batched, several in flight, asked again, and each answer kept.
+"""An engine as a judge: how it is named, how many short questions are asked, and how answers are read.
 
-An answer that was read once is found in the store by all that can change it: engine, model, revision,
-prompt, sampling and seed. Answers that could not be read are not kept, so that they are asked for again.
+Questions are batched, several in flight, asked again, and each answer kept: one that was read is found in
+the store by all that can change it (engine, model, revision, prompt, sampling and seed). Answers that could
+not be read are not kept, so that they are asked for again.
 
-A judge's answer, read strictly: a JSON object with what was asked, and nothing guessed.
+An answer is read strictly: a JSON object with what was asked, and nothing guessed. Two wrappings are taken
+off, since they change nothing that is said: a code fence around the whole, and what a model thinks aloud
+before it answers. All else that is not the object is refused, with words that the engine is told when it is
+asked again.
 
-Two wrappings are taken off, since they change nothing that is said: a code fence around the whole, and what
-a model thinks aloud before it answers. All else that is not the object is refused, with words that the
-engine is told when it is asked again.
-
-How a judge is named: an engine, its model after a colon, and where or which one after an at sign.
-
-``openai:gpt-4o``; ``openai:Meta-Llama-3-8B-Instruct@http://localhost:8000/v1``, the server that has it;
-``llama3:meta-llama/Meta-Llama-3-8B-Instruct@8afb486``, the revision of the hub; ``llama3:FOLDER``; ``fake``;
-``package.module:Class``. A metric by a judge is called ``METRIC@JUDGE``.
+A judge is an engine, its model after a colon, and where or which one after an at sign: ``openai:gpt-4o``;
+``openai:Meta-Llama-3-8B-Instruct@http://localhost:8000/v1``, the server that has it;
+``llama3:meta-llama/Meta-Llama-3-8B-Instruct@8afb486``, the revision of the hub; ``llama3:FOLDER``;
+``fake``; ``package.module:Class``. A metric by a judge is called ``METRIC@JUDGE``.
 """
 
 from __future__ import annotations

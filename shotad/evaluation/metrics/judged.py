@@ -1,40 +1,30 @@
-"""What all metrics by a judge have in common: what is not asked, what a failure is, who judged.
+"""Metrics by a judge: LLM-AD-Eval and the LLM action metric on single ADs, story recall on passages.
 
 A missing or failed prediction scores 0, and so does one without a word; neither is asked about. Where the
 judge itself fails, its answer counts as 0 too and `Row.failure` begins with ``judge:``, so that it can be
 told from a failure of the system.
 
-Metrics by a judge on single ADs: LLM-AD-Eval and the LLM action metric.
+LLM-AD-Eval is that of AutoAD-III (Han et al., 2024), the action metric that of Shot-by-Shot (Xie et al.,
+2025, appendix D). The words of the questions are our own, in ``prompts/judge``. No template that shows the
+form of an answer is an answer: weak models copy it, and a copy must count as a failure, not as a score.
 
-Story recall: how much of the human AD's story a run of predicted lines conveys, by a judge.
+Story recall is how much of the human AD's story a run of predicted lines conveys. The idea is that of
+CoherentAD's StoryRecall (Khandelwal et al., "More than a Moment", 2025); the definition is our own, so that
+a number can be looked into:
 
-The idea is that of CoherentAD's StoryRecall (Khandelwal et al., "More than a Moment", 2025); the definition
-is our own, so that a number can be looked into:
-
-1. The human ADs of a film, in order of time, are cut into passages of ``story_lines`` lines, without overlap;
-   the last is shorter.
-2. Of each passage's human lines the judge lists the key events. They are kept: every system is held against
-   the same events.
-3. Of each event the judge says whether the predicted lines of the same passage, alone, convey it:
-   no 0, partly 0.5, yes 1.
+1. The human ADs of a film, in order of time, are cut into passages of ``story_lines`` lines, without
+overlap; the last is shorter. 2. Of each passage's human lines the judge lists the key events. They are
+kept: every system is held against the same events. 3. Of each event the judge says whether the predicted
+lines of the same passage, alone, convey it: no 0, partly 0.5, yes 1.
 
 A missing line says nothing in its passage; a passage without any predicted line conveys nothing, unasked.
 Where the judge lists no events that can be read, the passage counts 0 of as many events as it has lines.
 
 The figure is 100 times the points over the events of all passages, so each event weighs the same.
 
-Sums are spread evenly: each of a passage's n lines has 1/n of the passage's points and events. Shards by film
-add up to the whole, and a line that is left out takes its share along. Since the lines of a passage
+Sums are spread evenly: each of a passage's n lines has 1/n of the passage's points and events. Shards by
+film add up to the whole, and a line that is left out takes its share along. Since the lines of a passage
 have one value in common, an interval over lines, as of one film, is too narrow.
-
-What judges are asked, and how their answers are read.
-
-The contents are those of AutoAD-III's LLM-AD-Eval (Han et al., 2024), of Shot-by-Shot's LLM action metric
-(Xie et al., 2025, appendix D) and of CoherentAD's StoryRecall (Khandelwal et al., 2025), of which only the
-idea is taken: recall over events is our own definition. The words are our own, in ``prompts/judge``.
-
-No template that shows the form of an answer is an answer: weak models copy it, and a copy must count as a
-failure, not as a score.
 """
 
 from __future__ import annotations

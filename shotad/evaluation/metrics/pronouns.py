@@ -1,14 +1,8 @@
 """The resolver that is built in: names by rules, pronouns by gender and recency. No model, English only.
 
-Whom pronouns mean: those in focus, by gender, and by how lately and in which place they were spoken of.
-Pure logic.
-
-In the spirit of Lappin and Leass (1994): candidates are weighed by distance and place, those whom grammar
-rules out are left aside. Somebody in focus may be nobody of the cast (``the man``, another film's Mike): then
-the pronoun means nobody of the cast either.
-
-A line while it is read from left to right: whom its words mean so far, and whom grammar rules out.
-Pure logic.
+In the spirit of Lappin and Leass (1994): candidates are weighed by how lately and in which place they were
+spoken of, those whom grammar rules out are left aside. Somebody in focus may be nobody of the cast (``the
+man``, another film's Mike): then the pronoun means nobody of the cast either.
 """
 
 from __future__ import annotations

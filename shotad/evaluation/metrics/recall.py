@@ -1,19 +1,15 @@
 """Recall@k/N (AutoAD-II): of how many ADs is the own human AD among the k that are most like the prediction,
 out of N neighbours?
 
-Windows of neighbouring ADs, and where the own AD stands in one. Pure logic.
+The published code slides a window of N by N//2 along a film and takes only full ones: what stands in the
+middle is asked about twice, the last ADs perhaps never, and a film of fewer than N stops it.
 
-The published code (AutoAD-II) slides a window of N by N//2 along a film and takes only full ones: what stands
-in the middle is asked about twice, the last ADs perhaps never, and a film of fewer than N stops it.
-
-Scores of pairs of texts: each text is encoded once, each pair matched once, and what is known is kept.
-
-BERTScore (Zhang et al. 2020): how alike two sentences are, by the vectors of their words in context.
-
-Each word of one sentence is held against the word of the other that is most like it; precision is the mean
-over the prediction's words, recall that over the reference's, and the score their harmonic mean. As in the
-authors' bert_score 0.3.13 without frequencies: the marks of beginning and end are matched with, but not
-counted. The numbers are those of that program (table below; a test holds ours against it).
+How alike two texts are is BERTScore (Zhang et al. 2020): each word of one is held against the word of the
+other that is most like it, by their vectors in context; precision is the mean over the prediction's words,
+recall that over the reference's, and the score their harmonic mean. As in the authors' bert_score 0.3.13
+without frequencies: the marks of beginning and end are matched with, but not counted. The numbers are those
+of that program (table below; a test holds ours against it). Each text is encoded once, each pair matched
+once.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
-"""What a prediction says, as the action score sees it.
+"""What a prediction says, as the action score sees it: its sentences, and a phrase for each verb.
 
-The paper's words, read plainly: sentences as the parser sees them, and a phrase for each verb.
+There are two ways to take them from a text.
 
-Other than in the published code, abbreviations end no sentence, a phrase's lemma is that of the verb it was
-made for (with its e), a phrase is without all that is coordinated with its verb, headings of all steps are
-left out, and nothing is skipped.
+The *paper's* words, read plainly. Other than in the published code, abbreviations end no sentence, a
+phrase's lemma is that of the verb it was made for (with its e), a phrase is without all that is coordinated
+with its verb, headings of all steps are left out, and nothing is skipped.
 
-The published code's way to read predictions (Shot-by-Shot's ``get_action_score.py``), step by step.
-
-It differs from the paper's words in much that looks accidental: every full stop ends a piece, also that of
-``Mr.``; a phrase ends where the first coordinated verb begins; its lemma is that of the first verb that the
-parser sees in the phrase alone, which may be another; some headings stay. It is restated here so that numbers
-can be compared with published ones.
+The published *code's* way (Shot-by-Shot's ``get_action_score.py``), step by step. It differs from the
+paper's words in much that looks accidental: every full stop ends a piece, also that of ``Mr.``; a phrase
+ends where the first coordinated verb begins; its lemma is that of the first verb that the parser sees in
+the phrase alone, which may be another; some headings stay. It is restated here so that numbers can be
+compared with published ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Which ADs of a dataset are described, clip by clip, and which clips are a shard's. Pure.
-
-Whom to name in each film of a dataset: a published character bank with its profile pictures.
+"""Which ADs of a dataset are described, clip by clip, which clips are a shard's, and whom to name in each
+film.
 """
 
 from __future__ import annotations

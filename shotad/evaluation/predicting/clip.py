@@ -1,9 +1,4 @@
-"""One clip of a dataset through the pipeline; its lines come back by their ids.
-
-What is asked about one clip: its slots and its shots as files that the pipeline reads.
-
-Which shots of a clip are given: the published ones, where a dataset has them, as the paper had them.
-"""
+"""One clip of a dataset through the pipeline: its slots and shots go in, its lines come back by id."""
 
 from __future__ import annotations
 

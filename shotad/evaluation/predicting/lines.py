@@ -1,8 +1,6 @@
-"""One line of a file of predictions: what was said for one AD, how it came about, and whose it is.
+"""One line of a file of predictions: what was said for one AD, what it depends on; what came of all.
 
-What a line depends on, as hashes: a line whose hash is the same need not be made again.
-
-What came of a run over a dataset.
+What a line depends on is kept as hashes: a line whose hash is the same need not be made again.
 """
 
 from __future__ import annotations

@@ -3,14 +3,12 @@
 A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
 further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
 
-The file of predictions: a line for each AD, written as soon as it is known, taken up again by a later run.
+The file of predictions may be read at any time. A half-written last line is dropped; lines of other
+settings are laid aside, in ``NAME.aside.jsonl``, and come back with those settings. When a run ends, its
+lines stand in the dataset's order.
 
-It may be read at any time. A half-written last line is dropped; lines of other settings are laid aside, in
-``NAME.aside.jsonl``, and come back with those settings. When a run ends, its lines stand in the dataset's
-order.
-
-Stage I first: where a machine cannot hold the models of both stages at once, they are loaded in turn, and
-a turn should be longer than one clip.
+Where a machine cannot hold the models of both stages at once, they are loaded in turn, Stage I first, and a
+turn should be longer than one clip.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Two systems on the same ADs: how far apart they are, how sure that is, and on which lines.
 
-Is B better than A? Both on the ADs that they have in common, without each film in turn.
-
-A comparison for people: in the terminal, as text and as a page.
+Is B better than A? Both on the ADs that they have in common, without each film in turn; told in the
+terminal, as text and as a page.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a report says, in words, before it is set as text or as a page.
-
-The lines that a metric thinks best and worst of: what a person should read first.
-"""
+"""What a report says, in words, before it is set as text or as a page; with the best and the worst lines."""
 
 from __future__ import annotations
 

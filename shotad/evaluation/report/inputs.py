@@ -1,7 +1,4 @@
-"""What a report is made from.
-
-Names of files and of texts by their content.
-"""
+"""What a report is made from, with files and texts named by their content."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Intervals over films: Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11).
+"""Intervals over films, and how a metric does on parts of the ADs.
 
-ADs of one film are alike, so the number of films counts, not that of ADs. Each film is left out once, and the
-figure of the rest is taken; there is nothing to draw. benchmarks/intervals.py shows how often such intervals
-hold the true figure, and why none by bootstrap is taken: of few films they are too narrow.
-
-How a metric does on parts of the ADs: short and long ones, close and far shots, film by film.
+Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11). ADs of one film are
+alike, so the number of films counts, not that of ADs. Each film is left out once, and the figure of the
+rest is taken; there is nothing to draw. benchmarks/intervals.py shows how often such intervals hold the
+true figure, and why none by bootstrap is taken: of few films they are too narrow.
 """
 
 from __future__ import annotations

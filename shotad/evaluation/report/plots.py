@@ -1,8 +1,7 @@
-"""What is plotted: which numbers, and how they are told in words and as a table beside the picture.
+"""The report's pictures: which numbers, how they are told in words, and how they are drawn.
 
-The report's pictures, drawn with matplotlib (extra ``evaluate``), without a screen and without state.
-
-Colours are Okabe and Ito's, and nothing is told by colour alone. The same numbers give the same bytes.
+Drawn with matplotlib (extra ``evaluate``), without a screen and without state. Colours are Okabe and Ito's,
+and nothing is told by colour alone. The same numbers give the same bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A report read back from its folder, so that comparing and merging need no scoring.
-
-Reports of shards, made into one.
-"""
+"""Reports read back from their folders, so that comparing and merging need no scoring."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""The tables of a report: the metrics one by one, and this system above those of the paper.
+"""The tables of a report: the metrics one by one, and this system above those of the literature.
 
-The numbers of the literature that stand beside one's own, each with the table it is taken from.
-
-All come from the Shot-by-Shot paper, also those of other systems ("Shot-by-Shot: Film-Grammar-Aware
-Training-Free Audio Description Generation", Xie et al. 2025; tables 7 to 9, A1, A3, A5); agreement with
-people is from table 3. None of them was measured here.
+The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems
+("Shot-by-Shot: Film-Grammar-Aware Training-Free Audio Description Generation", Xie et al. 2025; tables 7 to
+9, A1, A3, A5); agreement with people is from table 3. None of them was measured here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Numbers and counts in words, the same in text, page and terminal.
-
-Tables as plain lines.
-"""
+"""Numbers, counts and plain tables in words, the same in text, page and terminal."""
 
 from __future__ import annotations
 

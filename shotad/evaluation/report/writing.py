@@ -1,10 +1,6 @@
-"""A report written into a folder.
+"""A report written into a folder, as text and as a page, and its numbers for a terminal.
 
-A report's numbers for a terminal: plain lines that a screen reader can follow.
-
-``report.md``: the report as text that is readable as it is.
-
-``report.html`` and ``compare.html``: one file each, to be read by eye, by ear and on paper, no scripts.
+The page is one file, to be read by eye, by ear and on paper, no scripts.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""From scores of pairs to the figures of a whole data set, and to the records that hold them.
-
-*Pooled* figures are over all pairs (AP, precision, recall) and all shots (WCP) of all clips; *means* are
-over the clips for which a figure is defined. The paper does not say which of the two it reports; its text
-speaks of one set of pairs, so pooled stands first. A clip that failed counts as nothing found in both.
-
-How well threads are found: over pairs of shots, and over clusters (Shot-by-Shot, section 5.3).
+"""How well threads are found: from scores of pairs to the figures of a whole data set (Shot-by-Shot, section
+5.3).
 
 A pair is two different shots of one clip, counted once. It is *together* where people put both shots
 into one cluster, and *joined* where its score is above the threshold. Precision and recall are those of
 the joined pairs themselves, as the paper words it ("predicted relationships"); what follows when threads
 are closed to connected components is counted beside it. Undefined figures are None, never 0 or 1.
 
-Everything here is arithmetic on numbers that are handed in.
+*Pooled* figures are over all pairs (AP, precision, recall) and all shots (WCP) of all clips; *means* are
+over the clips for which a figure is defined. The paper does not say which of the two it reports; its text
+speaks of one set of pairs, so pooled stands first. A clip that failed counts as nothing found in both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""``evaluate threads``: labels in, figures out (Shot-by-Shot, section 5.3 and Table 1).
-
-The result of thread evaluation for people to read, with the paper's own rows beside it.
-
-Scoring the pairs of shots of labelled clips: one clip at a time, each kept as soon as it is done.
+"""``evaluate threads``: labels in, figures out, with the paper's own beside them (Shot-by-Shot, 5.3 and Table
+1).
 
 A clip is opened once and its frames are read in one ascending pass; features are made once for a frame,
 whatever the number of set-ups. What is kept in ``threads.jsonl`` are the scores of the pairs, so that
