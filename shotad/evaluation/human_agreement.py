@@ -127,9 +127,6 @@ def _ranks(values: Floats) -> Floats:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], np.float64)
 
 
-PEOPLE = "people among themselves"
-
-
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
     """One metric held against people, or one person against the others."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from shotad import __version__
-from shotad.core import DatasetError, Message, NoProgress, Progress, readable_json, reported, write_text
+from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
 from shotad.description import check_templates, head_of, prompt_hash, render, words_of
 from shotad.evaluation.datasets.annotation import read_actions
 from shotad.evaluation.datasets.dataset import ActionFile
@@ -39,7 +39,7 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     sentences,
 )
-from shotad.evaluation.metrics.judged import quoted, says_something, schema_of
+from shotad.evaluation.metrics.judged import messages, quoted, says_something, schema_of
 from shotad.evaluation.store import Bench
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
@@ -309,7 +309,7 @@ def names_question(text: str) -> Question[str]:
         return made
 
     schema = schema_of({"text": {"type": "string"}})
-    return Question(_messages("actions/system-names", asked), schema, template, read, tokens=_room(text))
+    return Question(messages("actions/system-names", asked), schema, template, read, tokens=_room(text))
 
 
 def split_question(text: str) -> Question[tuple[str, ...]]:
@@ -326,7 +326,7 @@ def split_question(text: str) -> Question[tuple[str, ...]]:
         return found
 
     schema = schema_of({"actions": {"type": "array", "items": {"type": "string"}}})
-    return Question(_messages("actions/system-split", asked), schema, template, read, tokens=_room(text))
+    return Question(messages("actions/system-split", asked), schema, template, read, tokens=_room(text))
 
 
 def _room(text: str) -> int:
@@ -349,10 +349,6 @@ def _words(text: str) -> list[str]:
 
 def _is_in(word: str, text: str) -> bool:
     return any(one[:_STEM] == word[:_STEM] for one in re.findall(r"\w+", text.lower()))
-
-
-def _messages(system: str, text: str) -> tuple[Message, ...]:
-    return Message("system", render(system)), Message("user", text)
 
 
 ID = ("anno_idx", "id")

@@ -146,6 +146,11 @@ class Item:
         """The dataset's own AD."""
         return self.references[0]
 
+    @property
+    def missing(self) -> str:
+        """Why there is no prediction; empty where there is one."""
+        return (self.failure or "no prediction") if self.prediction is None else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:

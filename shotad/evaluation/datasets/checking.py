@@ -212,31 +212,28 @@ def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None
 
     Looked for below ``root`` (None: the dataset's). None where there is none: evaluation needs no videos.
     """
-    places = dataset.description.videos if dataset.description else VideoPlaces()
-    base = root or dataset.root
-    names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
-    for path in _filled(places.films, names, base, places.suffixes):
-        if path.is_file():
-            return Video(path)
-    for path in _filled(places.frames, names, base, ("",)):
-        if path.exists():
-            return Video(path, places.frames_per_second)
-    for path in _filled(places.pieces, names, base, places.suffixes):
-        if path.is_file():
-            return Video(path, begins=ad.slot.start, piece=True)
+    for video in _candidates(dataset, ad, root):
+        is_there = video.path.exists() if video.frames_per_second else video.path.is_file()
+        if is_there:
+            return video
     return None
 
 
 def video_places(dataset: Dataset, ad: Ad, root: Path | None = None) -> list[Path]:
     """Where `video_of` looks, in order, so that a message can say it."""
+    return [video.path for video in _candidates(dataset, ad, root)]
+
+
+def _candidates(dataset: Dataset, ad: Ad, root: Path | None) -> Iterator[Video]:
     places = dataset.description.videos if dataset.description else VideoPlaces()
     base = root or dataset.root
     names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
-    return [
-        *_filled(places.films, names, base, places.suffixes),
-        *_filled(places.frames, names, base, ("",)),
-        *_filled(places.pieces, names, base, places.suffixes),
-    ]
+    for path in _filled(places.films, names, base, places.suffixes):
+        yield Video(path)
+    for path in _filled(places.frames, names, base, ("",)):
+        yield Video(path, places.frames_per_second)
+    for path in _filled(places.pieces, names, base, places.suffixes):
+        yield Video(path, begins=ad.slot.start, piece=True)
 
 
 def _filled(

@@ -20,7 +20,6 @@ from shotad.core import (
     Interval,
     Settings,
     build_settings,
-    dataset_names,
     dataset_path,
     read_yaml,
 )
@@ -100,8 +99,6 @@ class Dataset:
     files: dict[str, Path] = field(default_factory=dict)
     """By what they hold: annotation, actions, casts, shots."""
 
-
-__all__ = ["Columns", "Description", "dataset_names", "read_description"]
 
 Columns = tuple[str, ...]
 """Names that a column may have; the first that is in the file is read."""

@@ -108,7 +108,7 @@ class CaptionMetric:
 
     def _share(self, item: Item, score: float) -> Row:
         """The row of a score of 0 to 1, which is averaged over items."""
-        return Row(item.id, (score, 1.0), self.figure.factor * score, missing(item))
+        return Row(item.id, (score, 1.0), self.figure.factor * score, item.missing)
 
 
 _FIRST = "Not the CIDEr-D of the COCO tool, which papers call CIDEr: not comparable with their numbers."
@@ -195,7 +195,7 @@ class Bleu(CaptionMetric):
         references = [words(group) for group in self._tokenizer.references(items)]
         sums = bleu_sums(predictions, references, self._longest)
         return [
-            Row(item.id, tuple(map(float, row)), float(value), missing(item))
+            Row(item.id, tuple(map(float, row)), float(value), item.missing)
             for item, row, value in zip(items, sums, self.figure.of(sums), strict=True)
         ]
 
@@ -224,11 +224,6 @@ class RougeL(CaptionMetric):
         references = self._tokenizer.references(items)
         for item, ours, theirs in zip(items, predictions, references, strict=True):
             yield self._share(item, rouge_l(ours, theirs))
-
-
-def missing(item: Item) -> str:
-    """Why an item has no prediction; empty where it has one."""
-    return item.failure or "no prediction" if item.prediction is None else ""
 
 
 def _key(item: Item) -> Json:

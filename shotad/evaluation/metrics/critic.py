@@ -112,7 +112,7 @@ class Critic:
             human, predicted = (self._key(document) for document in self._documents(corpus, film))
             for number, place in enumerate(film):
                 failed = corpus.items[place].prediction is None
-                failure = _failure(corpus.items[place])
+                failure = corpus.items[place].missing
                 found[place] = {
                     "human": human,
                     "predicted": predicted,
@@ -188,15 +188,11 @@ def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
 def _row(item: Item, wanted: People, said: People, has_cast: bool, everywhere: bool) -> Row:
     """One AD: IoU of the two sets of names, 1 AD; nothing where the human AD means nobody."""
     notes = {"human": list(wanted), "predicted": list(said)} if has_cast else {"why": NO_CAST}
-    failure = _failure(item) if item.prediction is None else ""
+    failure = item.missing
     if not wanted and not (everywhere and said):
         return Row(item.id, (0.0, 0.0), None, failure, notes)
     overlap = len(set(wanted) & set(said)) / len(set(wanted) | set(said))
     return Row(item.id, (overlap, 1.0), 100.0 * overlap, failure, notes)
-
-
-def _failure(item: Item) -> str:
-    return item.failure or "no prediction"
 
 
 People = tuple[str, ...]

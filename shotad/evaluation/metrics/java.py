@@ -20,7 +20,7 @@ import numpy as np
 
 from shotad.core import EvaluationError
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
-from shotad.evaluation.metrics.caption import CaptionMetric, Tokenizer, missing, tokenizer_of
+from shotad.evaluation.metrics.caption import CaptionMetric, Tokenizer, tokenizer_of
 from shotad.evaluation.metrics.ptb import VERSION
 from shotad.evaluation.store import Bench
 
@@ -103,7 +103,7 @@ class Meteor(CaptionMetric):
         if len(sums) != len(METEOR_COLUMNS):
             raise EvaluationError(f"METEOR's answer to item {item.id} cannot be read: {answer[:200]!r}.")
         sums = _unbroken(sums)
-        return Row(item.id, sums, float(self.figure.of(np.array(sums))), missing(item))
+        return Row(item.id, sums, float(self.figure.of(np.array(sums))), item.missing)
 
 
 class Spice(CaptionMetric):
@@ -185,7 +185,7 @@ class Spice(CaptionMetric):
         f = scores.get("f")
         score = f if isinstance(f, int | float) and np.isfinite(f) else 0.0
         counts = tuple(float(scores.get(name, 0)) for name in ("tp", "fp", "fn"))
-        return Row(item.id, (score, 1.0, *counts), 100.0 * score, missing(item))
+        return Row(item.id, (score, 1.0, *counts), 100.0 * score, item.missing)
 
 
 def _unbroken(sums: tuple[float, ...]) -> tuple[float, ...]:

@@ -37,7 +37,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from shotad.core import Message
 from shotad.description import check_templates, prompt_hash, render
-from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Result, Row
+from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Row
 from shotad.evaluation.metrics.judge import (
     ASKED_AGAIN,
     Answer,
@@ -81,7 +81,6 @@ CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 _EVENT_TOKENS = 48
 """Room for one event, a short sentence, in JSON."""
 
-NO_PREDICTION = "no prediction"
 _BY_JUDGE = f"{JUDGE_FAILED} "
 _WORD = re.compile(r"[^\W_]")
 
@@ -148,11 +147,6 @@ def by_judge(answers: Sequence[Answer[T]]) -> str:
     return f"{_BY_JUDGE}{some}{wrong[0]}"
 
 
-def judge_failures(result: Result) -> int:
-    """How many rows count as 0, in whole or in part, for a failure of the judge and not of the system."""
-    return sum(row.failure.startswith(_BY_JUDGE) for row in result.rows)
-
-
 def says_something(text: str | None) -> bool:
     """Whether a text has a letter or a digit."""
     return text is not None and _WORD.search(text) is not None
@@ -160,14 +154,13 @@ def says_something(text: str | None) -> bool:
 
 def unasked(item: Item) -> Row:
     """The row of an item whose prediction is missing, failed or without a word: 0."""
-    failure = item.failure or NO_PREDICTION if item.prediction is None else ""
-    return Row(item.id, (0.0, 1.0), 0.0, failure)
+    return Row(item.id, (0.0, 1.0), 0.0, item.missing)
 
 
-def in_groups(places: Sequence[int], size: int = 128) -> Iterator[Sequence[int]]:
-    """The places in order, ``size`` at a time."""
-    for first in range(0, len(places), size):
-        yield places[first : first + size]
+def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:
+    """These in order, ``size`` at a time."""
+    for first in range(0, len(these), size):
+        yield these[first : first + size]
 
 
 _TOGETHER = 16
@@ -226,7 +219,7 @@ class StoryRecall(JudgedMetric):
         passages = self._passages(corpus)
         judged: dict[Passage, Judged] = {}
         waiting = list(places)
-        for group in _groups(list(dict.fromkeys(passages[place] for place in places))):
+        for group in in_groups(list(dict.fromkeys(passages[place] for place in places)), _TOGETHER):
             judged.update(zip(group, self._judged(group), strict=True))
             while waiting and passages[waiting[0]] in judged:
                 place = waiting.pop(0)
@@ -268,11 +261,6 @@ class StoryRecall(JudgedMetric):
         return (*super()._remarks(judge), shared)
 
 
-def _groups(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
-    for first in range(0, len(passages), _TOGETHER):
-        yield passages[first : first + _TOGETHER]
-
-
 def _asked(passage: Passage, events: Answer[tuple[str, ...]]) -> tuple[str, ...]:
     """The events that are asked about: none where nothing was predicted at all."""
     return (events.value or ()) if passage.told else ()
@@ -296,14 +284,7 @@ def _row(item: Item, passage: Passage, judged: Judged) -> Row:
     lines = len(passage.human)
     sums = (judged.points / lines, judged.events / lines)
     value = 100.0 * judged.points / judged.events
-    return Row(item.id, sums, value, judged.failure or _missing(item), {"lines": lines, **judged.notes})
-
-
-def _missing(item: Item) -> str:
-    return (item.failure or NO_PREDICTION) if item.prediction is None else ""
-
-
-__all__ = ["LlmAction", "LlmAdEval", "StoryRecall"]
+    return Row(item.id, sums, value, judged.failure or item.missing, {"lines": lines, **judged.notes})
 
 
 class LlmAdEval(JudgedMetric):
@@ -414,7 +395,7 @@ def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
         return whole_number(record_in(answer, ["score"])["score"], "score", lowest, AD_HIGHEST)
 
     schema = schema_of({"score": {"type": "integer", "minimum": lowest, "maximum": AD_HIGHEST}})
-    return Question(_messages("judge/ad-system", text), schema, template, read)
+    return Question(messages("judge/ad-system", text), schema, template, read)
 
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
@@ -429,7 +410,7 @@ def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
 
     score = {"type": "integer", "minimum": 0, "maximum": ACTION_HIGHEST}
     schema = schema_of({"reason": {"type": "string"}, "score": score})
-    return Question(_messages("judge/action-system", text), schema, template, read)
+    return Question(messages("judge/action-system", text), schema, template, read)
 
 
 def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
@@ -443,7 +424,7 @@ def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
 
     schema = schema_of({"events": {"type": "array", "items": {"type": "string"}}})
     return Question(
-        _messages("judge/events-system", text), schema, template, read, tokens=_EVENT_TOKENS * (most + 1)
+        messages("judge/events-system", text), schema, template, read, tokens=_EVENT_TOKENS * (most + 1)
     )
 
 
@@ -458,7 +439,7 @@ def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, s
         return verdict, sentence(record["reason"], "reason")
 
     schema = schema_of({"reason": {"type": "string"}, "conveyed": {"type": "string", "enum": list(CONVEYED)}})
-    return Question(_messages("judge/conveyed-system", text), schema, template, read)
+    return Question(messages("judge/conveyed-system", text), schema, template, read)
 
 
 def numbered(lines: Sequence[str]) -> str:
@@ -483,5 +464,6 @@ def schema_of(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _messages(system: str, text: str) -> tuple[Message, ...]:
+def messages(system: str, text: str) -> tuple[Message, ...]:
+    """What is asked: the template ``system`` as it stands, and the text."""
     return Message("system", render(system)), Message("user", text)

@@ -251,12 +251,11 @@ class Recall:
 
     def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
         item = corpus.items[place]
-        failure = (item.failure or "no prediction") if item.prediction is None else ""
         asked = len(those.windows)
         if not asked:
-            return Row(item.id, (0.0, 0.0), None, failure, {"windows": 0})
+            return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
         if not _has_words(item.prediction):
-            return Row(item.id, (0.0, float(asked)), 0.0, failure)
+            return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
         alike = [_similarity(item.prediction, corpus.items[p], scores) for p in those.places]
         ranks = [rank_of(alike[w.start : w.end], those.own - w.start) for w in those.windows]
         found = sum(rank <= self._settings.k for rank in ranks)

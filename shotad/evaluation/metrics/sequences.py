@@ -215,7 +215,7 @@ class _Along:
 
     def _row(self, item: Item, sums: tuple[float, float], notes: Json) -> Row:
         """The row of a line; it says nothing (None) where the second of ``sums`` is 0."""
-        failure = (item.failure or "no prediction") if item.prediction is None else ""
+        failure = item.missing
         value = 100 * sums[0] / sums[1] if sums[1] else None
         return Row(item.id, sums, value, failure, notes)
 

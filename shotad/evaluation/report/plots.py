@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shotad.core import need
-from shotad.evaluation.metric import Floats, Result
+from shotad.evaluation.metric import Floats, Item, Result
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import (
     DURATIONS,
@@ -39,8 +39,6 @@ from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from shotad.evaluation.report.intervals import Parts, Values
 
 PLOT_NAMES = ("distributions", "duration", "scale", "thread", "films")
 """All that there may be."""
@@ -73,18 +71,11 @@ class Plot:
 
 def plots_of(run: ReportInput) -> tuple[Plot, ...]:
     """All plots that the report has data for. Raises ShotadError where matplotlib is missing."""
-    makers: tuple[Callable[[ReportInput], Plot | None], ...] = (
-        _distributions,
-        _by_duration,
-        _by_scale,
-        _by_thread,
-        _by_film,
-    )
-    return tuple(plot for make in makers if (plot := make(run)) is not None)
+    found = (_distributions(run), *(_by_part(run, part) for part in _PARTS), _by_film(run))
+    return tuple(plot for plot in found if plot is not None)
 
 
 def _distributions(run: ReportInput) -> Plot | None:
-
     panels = [Values(result, _values(result)) for result in run.results]
     panels = [panel for panel in panels if len(panel.values)]
     if not panels:
@@ -100,23 +91,7 @@ def _distributions(run: ReportInput) -> Plot | None:
     )
 
 
-def _by_duration(run: ReportInput) -> Plot | None:
-    parts = _parts(run, grouped(run, main_results(run), duration_label, DURATIONS))
-    return _part_plot(run, "duration", "Score by length of the human AD", "length of the human AD", parts)
-
-
-def _by_scale(run: ReportInput) -> Plot | None:
-    parts = _parts(run, grouped(run, main_results(run), scale_label, SCALES))
-    return _part_plot(run, "scale", "Score by shot scale", "effective shot scale", parts)
-
-
-def _by_thread(run: ReportInput) -> Plot | None:
-    parts = _parts(run, grouped(run, main_results(run), thread_label, THREADS))
-    return _part_plot(run, "thread", "Score by thread structure", "whether the clip has a thread", parts)
-
-
 def _by_film(run: ReportInput) -> Plot | None:
-
     results = main_results(run)
     parts = _parts(run, grouped(run, results, lambda item: run.film_called(item.film)))
     if not parts or len(parts[0].groups) < 2:
@@ -134,8 +109,19 @@ def _by_film(run: ReportInput) -> Plot | None:
     )
 
 
-def _part_plot(run: ReportInput, name: str, title: str, what: str, parts: Sequence[Parts]) -> Plot | None:
+_PARTS = (
+    ("duration", "Score by length of the human AD", "length of the human AD", duration_label, DURATIONS),
+    ("scale", "Score by shot scale", "effective shot scale", scale_label, SCALES),
+    ("thread", "Score by thread structure", "whether the clip has a thread", thread_label, THREADS),
+)
+"""Name, title, what parts the ADs, how an AD's part is called, and the parts in order."""
 
+
+def _by_part(
+    run: ReportInput, part: tuple[str, str, str, Callable[[Item], str | None], Sequence[str]]
+) -> Plot | None:
+    name, title, what, label, order = part
+    parts = _parts(run, grouped(run, main_results(run), label, order))
     if not parts or len(parts[0].groups) < 2:
         return None
     told = "; ".join(f"{part.result.title}: {', '.join(map(_told(part), part.groups))}" for part in parts)
@@ -233,8 +219,6 @@ def dots(parts: Sequence[Parts], what: str) -> bytes:
 
 def ranked(parts: Sequence[Parts]) -> bytes:
     """The films in order of each metric, with intervals, as PNG."""
-    from shotad.evaluation.report.intervals import sorted_films
-
     figure, axes = _panels(len(parts), 2.9)
     for axis, part in zip(axes, parts, strict=True):
         films = sorted_films(part)

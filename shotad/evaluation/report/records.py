@@ -224,8 +224,8 @@ def item_table(run: ReportInput) -> str:
 
 
 def _failures(item: Item, names: list[str], rows: list[Row | None]) -> str:
-    if item.failure or item.prediction is None:
-        return item.failure or "no prediction"
+    if item.failure or item.missing:
+        return item.failure or item.missing
     return "; ".join(
         f"{name}: {row.failure}" for name, row in zip(names, rows, strict=True) if row and row.failure
     )

@@ -28,7 +28,14 @@ from shotad.evaluation.report.records import (
     report_record,
     speed_record,
 )
-from shotad.evaluation.report.table import Beside, beside_paper, footnotes, metric_lines, paper_notes
+from shotad.evaluation.report.table import (
+    Beside,
+    MetricLine,
+    beside_paper,
+    footnotes,
+    metric_lines,
+    paper_notes,
+)
 from shotad.evaluation.report.wording import COLUMNS, aligned, count, counts_words, failures_words, percent
 from shotad.film import page_environment
 
@@ -106,17 +113,7 @@ def terminal_text(run: ReportInput) -> str:
     """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
     intervals, notes = intervals_of(run), footnotes(run.results)
     level = percent(run.config.measures.report.level)
-    heads = ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better")
-    rows = [
-        (
-            f"{m.title} {m.mark}".strip(),
-            m.value,
-            m.interval,
-            *map(_terminal_count, (m.n, m.scored, m.failed)),
-            m.better,
-        )
-        for m in metric_lines(run.results, intervals, notes.marks)
-    ]
+    heads, rows = _metric_table(level, metric_lines(run.results, intervals, notes.marks))
     lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run)]
     lines += [*run.notes, "", *aligned(heads, rows, range(1, 6)), "", COLUMNS]
     basis = basis_words(intervals.values(), run.config.measures.report.unit)
@@ -131,16 +128,30 @@ def terminal_text(run: ReportInput) -> str:
     return "\n".join(lines)
 
 
+def _metric_table(level: str, metrics: Sequence[MetricLine]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows of the metrics one by one; the columns 1 to 5 are numbers."""
+    heads = ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better")
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{m.title} {m.mark}".strip(),
+            m.value,
+            m.interval,
+            f"{m.n:,}",
+            f"{m.scored:,}",
+            f"{m.failed:,}",
+            m.better,
+        )
+        for m in metrics
+    ]
+    return heads, rows
+
+
 def _terminal_beside(beside: Beside) -> list[str]:
     rows = [
         (", ".join(part for part in (line.system, line.made_with) if part), line.source, *line.cells)
         for line in beside.lines
     ]
     return aligned(("System", "Source", *beside.heads), rows, range(2, 2 + len(beside.heads)))
-
-
-def _terminal_count(n: int) -> str:
-    return f"{n:,}"
 
 
 PLOTS = "plots"
@@ -153,7 +164,8 @@ def markdown(content: Content) -> str:
     """All of the report."""
     lines = [f"# {md_text(content.title)}", "", md_text(content.lead), ""]
     lines += [f"- {md_text(said)}" for said in content.counts]
-    lines += ["", "## Metrics", "", *_metrics(content)]
+    lines += ["", "## Metrics", "", *md_table(*_metric_table(content.level, content.metrics), range(1, 6))]
+    lines += ["", content.columns]
     if content.beside is not None:
         lines += ["", "## Beside the paper", "", *_beside(content.beside), ""]
         lines += [f"- {md_text(note)}" for note in content.paper_notes]
@@ -178,21 +190,6 @@ def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Seque
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def _metrics(content: Content) -> list[str]:
-    heads = ("Metric", "Value", f"{content.level} interval", "ADs", "Scored", "Failed", "Better")
-    rows = [
-        (
-            f"{m.title} {m.mark}".strip(),
-            m.value,
-            m.interval,
-            *map(_count, (m.n, m.scored, m.failed)),
-            m.better,
-        )
-        for m in content.metrics
-    ]
-    return [*md_table(heads, rows, range(1, 6)), "", content.columns]
-
-
 def _listing(listing: Listing) -> list[str]:
     """The worst and best lines by one metric; the page has all that are listed."""
     heads = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
@@ -213,10 +210,6 @@ def _plots(content: Content) -> list[str]:
         lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
         lines += [md_text(plot.caption), "", *rows, ""]
     return lines
-
-
-def _count(n: int) -> str:
-    return f"{n:,}"
 
 
 def _beside(beside: Beside) -> list[str]:
