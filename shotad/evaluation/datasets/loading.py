@@ -40,117 +40,6 @@ from shotad.evaluation.datasets.tables import (
     tally,
 )
 
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "anno_idx"),
-    "text": ("text", "text_gt", "reference"),
-    "references": ("references",),
-    "film": ("film", "imdbid"),
-    "clip": ("clip",),
-    "title": ("title", "movie_title"),
-    "start": ("start",),
-    "end": ("end",),
-    "actions": ("actions", "gt_action"),
-    "without_names": ("text_without_names", "text_gt_wo_char"),
-}
-"""What each thing may be called."""
-
-
-def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
-    """Human ADs from CSV or JSON Lines: id, text (or references, a list), film, start, end, perhaps actions.
-
-    Without ``film`` all are one film's, and without times the order of the file is that of the film: both
-    are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
-    """
-    records = read_records(path)
-    columns = {key: name for key, names in NAMES.items() if (name := records.name(names))}
-    if "id" not in columns or not {"text", "references"} & set(columns):
-        raise DatasetError(
-            f"{path} needs a column id, and text or references; it has: {', '.join(records.names)}.",
-            "Predictions are joined by id.",
-        )
-    ads: dict[str, Ad] = {}
-    for place, row in enumerate(records.rows):
-        ad = _ad(records, row, columns, place)
-        if ad.id in ads:
-            raise records.error(row, f"the id {ad.id!r} stands twice", "Give each AD its own.")
-        ads[ad.id] = ad
-    if not ads:
-        raise DatasetError(f"{path} has no ADs.", "It has a header only.")
-    films = {
-        ad.film: title
-        for ad, row in zip(ads.values(), records.rows, strict=True)
-        if (title := records.text(row, columns.get("title")))
-    }
-    found = read_casts(casts) if casts else {}
-    return Dataset(
-        path.stem,
-        path.stem,
-        path.parent,
-        tuple(ads.values()),
-        {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
-        findings=(*records.findings, *_findings(path, columns, found, ads)),
-        films=films,
-        files={"annotation": path} | ({"casts": casts} if casts else {}),
-    )
-
-
-def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Ad:
-    def text(key: str) -> str:
-        return (records.text(row, columns.get(key)) or "").strip()
-
-    said = [text("text"), *(records.list(row, columns.get("references")) or ())]
-    texts = tuple(dict.fromkeys(one for one in said if one))
-    name = plain_id(text("id"))
-    if not name or not texts:
-        raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
-    film = text("film") or records.path.stem
-    interval = _interval(records, row, columns, place)
-    actions = records.list(row, columns.get("actions")) or None
-    return Ad(
-        name,
-        film,
-        text("clip") or film,
-        interval,
-        interval,
-        texts[0],
-        text("without_names"),
-        actions,
-        texts[1:],
-    )
-
-
-def _interval(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Interval:
-    start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
-    if start is None and end is None:
-        return Interval(float(place), place + 1.0)
-    if start is None or end is None or start >= end:
-        raise records.error(
-            row, f"start {start} and end {end} are no stretch of time", "Give both, in seconds."
-        )
-    return Interval(start, end)
-
-
-def _findings(
-    path: Path, columns: Mapping[str, str], casts: Mapping[str, object], ads: Mapping[str, Ad]
-) -> list[Finding]:
-    found = []
-    if "film" not in columns:
-        found.append(Finding(NOTE, path.name, "there is no column film: all ADs are taken for one film's."))
-    if "start" not in columns or "end" not in columns:
-        found.append(
-            Finding(NOTE, path.name, "there are no times: the order of the rows is taken for theirs.")
-        )
-    if all(ad.actions is None for ad in ads.values()):
-        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
-        found.append(Finding(MISSING, path.name, what))
-    if without := [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in casts]:
-        what = (
-            f"{len(without)} films have no names ({without[0]}), CRITIC needs them: name a file by --casts."
-        )
-        found.append(Finding(MISSING, path.name, what))
-    return found
-
-
 ROOTS = "SHOTAD_DATASETS"
 """The environment variable that names the folder in which each dataset has a folder of its own."""
 
@@ -186,81 +75,6 @@ def open_dataset(
                 "Leave it out; a plain file holds its actions itself.",
             )
     return load_references(Path(name), casts=casts)
-
-
-def order(ads: Iterable[Ad]) -> list[Finding]:
-    """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
-    films: dict[str, list[Ad]] = defaultdict(list)
-    for ad in ads:
-        films[ad.film].append(ad)
-    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
-    pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
-    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
-    twice = [one.id for one, _ in same]
-    overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
-    overlaps = [name for name in overlaps if name not in twice]
-    notes = (
-        (unsorted, f"films whose ADs are not in order of time, of {len(films):,}"),
-        (overlaps, "ADs that overlap the next of their film"),
-        (twice, "ADs that stand twice, with the same time and text"),
-    )
-    return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
-
-
-def _starts(ads: Iterable[Ad]) -> list[float]:
-    return [ad.interval.start for ad in ads]
-
-
-_ENOUGH = 10
-"""ADs that it takes to tell one edition's numbers of frames from another's."""
-
-
-def edition(described: Description, read: Annotation) -> list[Finding]:
-    """Says where the numbers of frames are another edition's, which run longer against the seconds."""
-    rule, table = described.slot, read.table
-    start, end = table.column(rule.start), table.column(rule.end)
-    if rule.kind != "frames" or rule.longest is None or not start or not end or len(read.ads) < _ENOUGH:
-        return []
-    lost = {id(row) for row, _ in read.lost}
-    rows = [row for row in table.rows if id(row) not in lost]
-    rate = described.videos.frames_per_second
-    try:
-        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
-    except ValueError:
-        return []
-    longer = [
-        ad.slot.duration * rate - 1 - span
-        for ad, span in zip(read.ads, spans, strict=True)
-        if ad.slot.start > 0
-    ]
-    mean = sum(longer) / max(len(longer), 1)
-    if not longer or mean <= rule.longest:
-        return []
-    what = (
-        f"the numbers of frames are those of another edition (AutoAD-Zero's run about a frame longer than "
-        f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
-        "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
-    )
-    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
-
-
-def completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
-    """Says where this is not all that was published."""
-    told = [ad.actions for ad in ads if ad.actions is not None]
-    have = {
-        "ads": (len(ads), "ADs"),
-        "clips": (len({ad.clip for ad in ads}), "clips"),
-        "films": (len({ad.film for ad in ads}), "films or episodes"),
-        "actions": (sum(map(len, told)), "actions"),
-        "without_actions": (len(ads) - len(told), "ADs without actions"),
-    }
-    found = []
-    for key, (count, what) in have.items():
-        published = getattr(described.published, key)
-        if published is not None and published != count and (told or "actions" not in key):
-            says = f"{count:,} {what}; {described.title} as published has {published:,}."
-            found.append(Finding(MISSING if key == "ads" and count < published else NOTE, "in all", says))
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +209,192 @@ def _shots(
     )
     findings += [Finding(NOTE, path.name, tally(what, names)) for names, what in notes if names]
     return {clip: shots[clip] for clip in clips if clip in shots}, findings
+
+
+def order(ads: Iterable[Ad]) -> list[Finding]:
+    """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
+    films: dict[str, list[Ad]] = defaultdict(list)
+    for ad in ads:
+        films[ad.film].append(ad)
+    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
+    pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
+    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
+    twice = [one.id for one, _ in same]
+    overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
+    overlaps = [name for name in overlaps if name not in twice]
+    notes = (
+        (unsorted, f"films whose ADs are not in order of time, of {len(films):,}"),
+        (overlaps, "ADs that overlap the next of their film"),
+        (twice, "ADs that stand twice, with the same time and text"),
+    )
+    return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
+
+
+def _starts(ads: Iterable[Ad]) -> list[float]:
+    return [ad.interval.start for ad in ads]
+
+
+_ENOUGH = 10
+"""ADs that it takes to tell one edition's numbers of frames from another's."""
+
+
+def edition(described: Description, read: Annotation) -> list[Finding]:
+    """Says where the numbers of frames are another edition's, which run longer against the seconds."""
+    rule, table = described.slot, read.table
+    start, end = table.column(rule.start), table.column(rule.end)
+    if rule.kind != "frames" or rule.longest is None or not start or not end or len(read.ads) < _ENOUGH:
+        return []
+    lost = {id(row) for row, _ in read.lost}
+    rows = [row for row in table.rows if id(row) not in lost]
+    rate = described.videos.frames_per_second
+    try:
+        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
+    except ValueError:
+        return []
+    longer = [
+        ad.slot.duration * rate - 1 - span
+        for ad, span in zip(read.ads, spans, strict=True)
+        if ad.slot.start > 0
+    ]
+    mean = sum(longer) / max(len(longer), 1)
+    if not longer or mean <= rule.longest:
+        return []
+    what = (
+        f"the numbers of frames are those of another edition (AutoAD-Zero's run about a frame longer than "
+        f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
+        "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
+    )
+    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
+
+
+def completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
+    """Says where this is not all that was published."""
+    told = [ad.actions for ad in ads if ad.actions is not None]
+    have = {
+        "ads": (len(ads), "ADs"),
+        "clips": (len({ad.clip for ad in ads}), "clips"),
+        "films": (len({ad.film for ad in ads}), "films or episodes"),
+        "actions": (sum(map(len, told)), "actions"),
+        "without_actions": (len(ads) - len(told), "ADs without actions"),
+    }
+    found = []
+    for key, (count, what) in have.items():
+        published = getattr(described.published, key)
+        if published is not None and published != count and (told or "actions" not in key):
+            says = f"{count:,} {what}; {described.title} as published has {published:,}."
+            found.append(Finding(MISSING if key == "ads" and count < published else NOTE, "in all", says))
+    return found
+
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "anno_idx"),
+    "text": ("text", "text_gt", "reference"),
+    "references": ("references",),
+    "film": ("film", "imdbid"),
+    "clip": ("clip",),
+    "title": ("title", "movie_title"),
+    "start": ("start",),
+    "end": ("end",),
+    "actions": ("actions", "gt_action"),
+    "without_names": ("text_without_names", "text_gt_wo_char"),
+}
+"""What each thing may be called."""
+
+
+def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
+    """Human ADs from CSV or JSON Lines: id, text (or references, a list), film, start, end, perhaps actions.
+
+    Without ``film`` all are one film's, and without times the order of the file is that of the film: both
+    are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
+    """
+    records = read_records(path)
+    columns = {key: name for key, names in NAMES.items() if (name := records.name(names))}
+    if "id" not in columns or not {"text", "references"} & set(columns):
+        raise DatasetError(
+            f"{path} needs a column id, and text or references; it has: {', '.join(records.names)}.",
+            "Predictions are joined by id.",
+        )
+    ads: dict[str, Ad] = {}
+    for place, row in enumerate(records.rows):
+        ad = _ad(records, row, columns, place)
+        if ad.id in ads:
+            raise records.error(row, f"the id {ad.id!r} stands twice", "Give each AD its own.")
+        ads[ad.id] = ad
+    if not ads:
+        raise DatasetError(f"{path} has no ADs.", "It has a header only.")
+    films = {
+        ad.film: title
+        for ad, row in zip(ads.values(), records.rows, strict=True)
+        if (title := records.text(row, columns.get("title")))
+    }
+    found = read_casts(casts) if casts else {}
+    return Dataset(
+        path.stem,
+        path.stem,
+        path.parent,
+        tuple(ads.values()),
+        {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
+        findings=(*records.findings, *_findings(path, columns, found, ads)),
+        films=films,
+        files={"annotation": path} | ({"casts": casts} if casts else {}),
+    )
+
+
+def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Ad:
+    def text(key: str) -> str:
+        return (records.text(row, columns.get(key)) or "").strip()
+
+    said = [text("text"), *(records.list(row, columns.get("references")) or ())]
+    texts = tuple(dict.fromkeys(one for one in said if one))
+    name = plain_id(text("id"))
+    if not name or not texts:
+        raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
+    film = text("film") or records.path.stem
+    interval = _interval(records, row, columns, place)
+    actions = records.list(row, columns.get("actions")) or None
+    return Ad(
+        name,
+        film,
+        text("clip") or film,
+        interval,
+        interval,
+        texts[0],
+        text("without_names"),
+        actions,
+        texts[1:],
+    )
+
+
+def _interval(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Interval:
+    start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
+    if start is None and end is None:
+        return Interval(float(place), place + 1.0)
+    if start is None or end is None or start >= end:
+        raise records.error(
+            row, f"start {start} and end {end} are no stretch of time", "Give both, in seconds."
+        )
+    return Interval(start, end)
+
+
+def _findings(
+    path: Path, columns: Mapping[str, str], casts: Mapping[str, object], ads: Mapping[str, Ad]
+) -> list[Finding]:
+    found = []
+    if "film" not in columns:
+        found.append(Finding(NOTE, path.name, "there is no column film: all ADs are taken for one film's."))
+    if "start" not in columns or "end" not in columns:
+        found.append(
+            Finding(NOTE, path.name, "there are no times: the order of the rows is taken for theirs.")
+        )
+    if all(ad.actions is None for ad in ads.values()):
+        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
+        found.append(Finding(MISSING, path.name, what))
+    if without := [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in casts]:
+        what = (
+            f"{len(without)} films have no names ({without[0]}), CRITIC needs them: name a file by --casts."
+        )
+        found.append(Finding(MISSING, path.name, what))
+    return found
 
 
 Casts = dict[str, tuple[str, ...]]

@@ -20,63 +20,6 @@ from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
 from shotad.evaluation.store import Bench, text_key
 
-BETA = 1.2
-"""Recall counts this much more than precision (COCO tool)."""
-
-
-def rouge_l(prediction: Tokens, references: Sequence[Tokens]) -> float:
-    """0 to 1, of the best precision and the best recall of any reference; 0 of an empty prediction."""
-    common = [longest_common(prediction, reference) for reference in references]
-    precision = max(common) / len(prediction) if prediction else 0.0
-    recall = max(c / len(r) if r else 0.0 for c, r in zip(common, references, strict=True))
-    if not precision or not recall:
-        return 0.0
-    return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
-
-
-def longest_common(ours: Tokens, theirs: Tokens) -> int:
-    """Length of the longest common subsequence, with a bit for each of our tokens (Crochemore et al., A fast
-    and practical bit-vector algorithm for the longest common subsequence problem, 2001)."""
-    where: dict[str, int] = {}
-    for place, token in enumerate(ours):
-        where[token] = where.get(token, 0) | 1 << place
-    full = (1 << len(ours)) - 1
-    left = full
-    for token in theirs:
-        found = left & where.get(token, 0)
-        left = ((left + found) | (left - found)) & full
-    return (full ^ left).bit_count()
-
-
-def bleu_sums(
-    predictions: Sequence[Tokens], references: Sequence[Sequence[Tokens]], longest: int
-) -> npt.NDArray[np.float64]:
-    """``float64[n, 2 longest + 2]`` for n predictions, each with its own references: n-grams that are in a
-    reference, clipped to the most that one of them has; all n-grams; the length of the prediction and that
-    of the reference nearest in length (of two as near, the shorter)."""
-    n = len(predictions)
-    flat = [reference for group in references for reference in group]
-    ours = np.repeat(np.arange(n), [len(group) for group in references])
-    theirs = np.arange(len(flat)) + n
-    lengths = np.array([len(prediction) for prediction in predictions], np.int64)
-    columns: list[Ints] = []
-    for grams in count_grams([*predictions, *flat], longest):
-        shared = common(grams, ours, theirs)
-        most = np.zeros(len(grams.count), np.int64)
-        np.maximum.at(most, shared.ours, grams.count[shared.theirs])
-        matches = np.bincount(grams.sentence, np.minimum(most, grams.count), minlength=n)
-        columns.append(matches[:n].astype(np.int64))
-    columns.extend(np.maximum(lengths - order, 0) for order in range(longest))
-    nearest = [
-        _nearest(len(p), [len(r) for r in group]) for p, group in zip(predictions, references, strict=True)
-    ]
-    return np.stack([*columns, lengths, np.array(nearest, np.int64)], axis=1).astype(np.float64)
-
-
-def _nearest(length: int, lengths: Sequence[int]) -> int:
-    return min((abs(other - length), other) for other in lengths)[1]
-
-
 FEW = 100
 """Items below which frequencies of words say little."""
 
@@ -229,6 +172,63 @@ class RougeL(CaptionMetric):
 def _key(item: Item) -> Json:
     key: Json = {"prediction": item.prediction, "references": list(item.references)}
     return key if item.prediction is not None else {**key, "failure": item.failure}
+
+
+BETA = 1.2
+"""Recall counts this much more than precision (COCO tool)."""
+
+
+def rouge_l(prediction: Tokens, references: Sequence[Tokens]) -> float:
+    """0 to 1, of the best precision and the best recall of any reference; 0 of an empty prediction."""
+    common = [longest_common(prediction, reference) for reference in references]
+    precision = max(common) / len(prediction) if prediction else 0.0
+    recall = max(c / len(r) if r else 0.0 for c, r in zip(common, references, strict=True))
+    if not precision or not recall:
+        return 0.0
+    return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
+
+
+def longest_common(ours: Tokens, theirs: Tokens) -> int:
+    """Length of the longest common subsequence, with a bit for each of our tokens (Crochemore et al., A fast
+    and practical bit-vector algorithm for the longest common subsequence problem, 2001)."""
+    where: dict[str, int] = {}
+    for place, token in enumerate(ours):
+        where[token] = where.get(token, 0) | 1 << place
+    full = (1 << len(ours)) - 1
+    left = full
+    for token in theirs:
+        found = left & where.get(token, 0)
+        left = ((left + found) | (left - found)) & full
+    return (full ^ left).bit_count()
+
+
+def bleu_sums(
+    predictions: Sequence[Tokens], references: Sequence[Sequence[Tokens]], longest: int
+) -> npt.NDArray[np.float64]:
+    """``float64[n, 2 longest + 2]`` for n predictions, each with its own references: n-grams that are in a
+    reference, clipped to the most that one of them has; all n-grams; the length of the prediction and that
+    of the reference nearest in length (of two as near, the shorter)."""
+    n = len(predictions)
+    flat = [reference for group in references for reference in group]
+    ours = np.repeat(np.arange(n), [len(group) for group in references])
+    theirs = np.arange(len(flat)) + n
+    lengths = np.array([len(prediction) for prediction in predictions], np.int64)
+    columns: list[Ints] = []
+    for grams in count_grams([*predictions, *flat], longest):
+        shared = common(grams, ours, theirs)
+        most = np.zeros(len(grams.count), np.int64)
+        np.maximum.at(most, shared.ours, grams.count[shared.theirs])
+        matches = np.bincount(grams.sentence, np.minimum(most, grams.count), minlength=n)
+        columns.append(matches[:n].astype(np.int64))
+    columns.extend(np.maximum(lengths - order, 0) for order in range(longest))
+    nearest = [
+        _nearest(len(p), [len(r) for r in group]) for p, group in zip(predictions, references, strict=True)
+    ]
+    return np.stack([*columns, lengths, np.array(nearest, np.int64)], axis=1).astype(np.float64)
+
+
+def _nearest(length: int, lengths: Sequence[int]) -> int:
+    return min((abs(other - length), other) for other in lengths)[1]
 
 
 class Tokenizer:

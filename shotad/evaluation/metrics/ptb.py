@@ -24,6 +24,60 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+VERSION = "ptb-1"
+"""Changes whenever any text may get other tokens."""
+
+REMOVED = frozenset(("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", *".?!,:;-", "--", "..."))
+"""What the COCO tools take for punctuation."""
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Tokens of one text, in lower case, without punctuation.
+
+    A token may hold non-breaking spaces (``1\xa01/2``), as in the chain.
+    """
+    line = _BREAKS.sub(" ", text) + " \n"
+    shape = image(line)
+    found: list[str] = []
+    place = 0
+    while place < len(line) - 1:
+        if not place or line[place - 1] == " ":
+            end = line.index(" ", place)
+            known = _by_itself(line[place:end])
+            if known is not None and shape[end + 1] not in _BLANKS:
+                found.extend(known)
+                place = end + 1
+                continue
+        place, token = _next(line, shape, place)
+        if token and token not in REMOVED:
+            found.append(token)
+    return tuple(" ".join(found).rstrip().split(" ")) if found else ()
+
+
+@lru_cache(maxsize=1 << 17)
+def _by_itself(chunk: str) -> tuple[str, ...] | None:
+    """Tokens of what stands between two blanks, where no neighbour can matter; else None."""
+    if chunk and (not _BY_ITSELF.fullmatch(chunk) or _OPEN_ENDED.search(chunk)):
+        return None
+    line = chunk + " \n"
+    found, place = [], 0
+    while place < len(chunk):
+        place, token = _next(line, line, place)
+        found.append(token)
+    return tuple(token for token in found if token not in REMOVED)
+
+
+def _next(line: str, shape: str, place: int) -> tuple[int, str]:
+    """Where the token that begins at ``place`` ends, and how it is written; empty for a blank."""
+    farthest, end, token = place, place + 1, ""
+    for rule in RULES:
+        found = rule.pattern.match(shape, place)
+        if found is not None and found.end() > farthest:
+            farthest, end = found.end(), found.end("token")
+            token = rule.written(line[place:end])
+    return end, token.lower()
+
+
 LETTER = "é"
 CAPITAL = "É"
 MARK = "ˆ"
@@ -391,62 +445,8 @@ def _rules(table: Iterable[tuple[str, str, Callable[[str], str]]]) -> tuple[Rule
 RULES = _rules(_TABLE)
 """In order: of rules that read equally far, the first wins."""
 
-
-VERSION = "ptb-1"
-"""Changes whenever any text may get other tokens."""
-
-REMOVED = frozenset(("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", *".?!,:;-", "--", "..."))
-"""What the COCO tools take for punctuation."""
-
 _BLANKS = f"\t\xa0{BLANK}"
 _BREAKS = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
 _BY_ITSELF = re.compile(r"[\"']?[A-Za-z]+(?:['-][A-Za-z]+)*(?:[,;:!?\"']*|(?<=[A-Za-z]{2})\.[\"']?)")
 _OPEN_ENDED = re.compile(rf"(?i:{BEFORE_NUMBERS}|co|pt[ey])\.")
 """Whether the full stop belongs to them depends on the next word."""
-
-
-def tokens(text: str) -> tuple[str, ...]:
-    """Tokens of one text, in lower case, without punctuation.
-
-    A token may hold non-breaking spaces (``1\xa01/2``), as in the chain.
-    """
-    line = _BREAKS.sub(" ", text) + " \n"
-    shape = image(line)
-    found: list[str] = []
-    place = 0
-    while place < len(line) - 1:
-        if not place or line[place - 1] == " ":
-            end = line.index(" ", place)
-            known = _by_itself(line[place:end])
-            if known is not None and shape[end + 1] not in _BLANKS:
-                found.extend(known)
-                place = end + 1
-                continue
-        place, token = _next(line, shape, place)
-        if token and token not in REMOVED:
-            found.append(token)
-    return tuple(" ".join(found).rstrip().split(" ")) if found else ()
-
-
-@lru_cache(maxsize=1 << 17)
-def _by_itself(chunk: str) -> tuple[str, ...] | None:
-    """Tokens of what stands between two blanks, where no neighbour can matter; else None."""
-    if chunk and (not _BY_ITSELF.fullmatch(chunk) or _OPEN_ENDED.search(chunk)):
-        return None
-    line = chunk + " \n"
-    found, place = [], 0
-    while place < len(chunk):
-        place, token = _next(line, line, place)
-        found.append(token)
-    return tuple(token for token in found if token not in REMOVED)
-
-
-def _next(line: str, shape: str, place: int) -> tuple[int, str]:
-    """Where the token that begins at ``place`` ends, and how it is written; empty for a blank."""
-    farthest, end, token = place, place + 1, ""
-    for rule in RULES:
-        found = rule.pattern.match(shape, place)
-        if found is not None and found.end() > farthest:
-            farthest, end = found.end(), found.end("token")
-            token = rule.written(line[place:end])
-    return end, token.lower()
