@@ -15,7 +15,14 @@ from typing import Literal
 from shotad.core import EvaluationError
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Item, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.table import PAPER_MARK, PaperRow, footnotes, paper_rows, paper_values
+from shotad.evaluation.report.table import (
+    PAPER_MARK,
+    PaperRow,
+    footnotes,
+    paper_cell,
+    paper_rows,
+    paper_values,
+)
 from shotad.evaluation.report.wording import NONE, count, number
 from shotad.evaluation.running import WHOLE, Measured, measure
 from shotad.evaluation.store import Bench
@@ -315,7 +322,7 @@ def render(done: Assisted, called: str = "") -> str:
     heads = [f"{r.title} {notes.marks[r.name]}" if r.name in notes.marks else r.title for r in results]
     rows = [["", *heads], *([_CALLED[role], *_cells(done, role)] for role in ROLES)]
     shown = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
-    rows += [[_named(row), *(_paper_cell(row, result) for result in results)] for row in shown]
+    rows += [[_named(row), *(paper_cell(row, result) for result in results)] for row in shown]
     lines = [*_opening(done, called), "", *_aligned(rows), ""]
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
@@ -397,10 +404,6 @@ def _paper(done: Assisted) -> list[PaperRow]:
 def _named(row: PaperRow) -> str:
     single = ", one line" if row.protocol == "single" else ""
     return f"{row.method}{single} ({PAPER_MARK}, {row.table})"
-
-
-def _paper_cell(row: PaperRow, result: Result) -> str:
-    return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,6 +1,4 @@
-"""Which features threads are found by, and which reader reads shot scale: by name, or what ``auto`` takes
-here.
-"""
+"""Features of threads and readers of shot scale, by name, or what ``auto`` takes here."""
 
 from __future__ import annotations
 

@@ -111,19 +111,6 @@ def _single(xp: Any, values: Array) -> Array:
     return xp.astype(values, xp.float32, copy=False)
 
 
-__all__ = [
-    "FrameChoice",
-    "Matching",
-    "Place",
-    "Scores",
-    "ShotFeatures",
-    "match_scores",
-    "places",
-    "shot_scores",
-    "threads_of",
-    "whole_scores",
-]
-
 Place = Literal["first", "middle", "last"]
 """Which frame of a shot."""
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import key_of
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
 from shotad.evaluation.store import Bench, text_key
 
@@ -283,8 +283,6 @@ def tokenizer_of(bench: Bench) -> Tokenizer:
     """The one that all metrics of a run share."""
     return bench.once("caption/tokenizer", lambda: Tokenizer(bench))
 
-
-Floats = npt.NDArray[np.float64]
 
 LONGEST = 4
 SIGMA = 6.0

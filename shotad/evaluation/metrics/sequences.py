@@ -1,12 +1,8 @@
-"""Measures along a film's lines.
+"""Measures along a film's lines: repetition in words and in meaning, and names that are kept.
 
 What a system does not say repeats nothing and renames nobody: lines that are missing or without words are
 left out of all three and counted, and bring neither gain nor loss. The same measure of the human AD stands in
 the remarks: that is what a good one has, not nought.
-
-Lines along a film: which were heard before one, and what of it they said already. Pure logic.
-
-Whether people keep their names along a film. Pure logic.
 
 Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
 whose is read as for CRITIC (`shotad.script.names.mentions`), from the film's cast list.
@@ -25,146 +21,6 @@ from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
 from shotad.evaluation.store import Bench
 from shotad.evaluation.texts import VectorService, vectors_of
 from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
-
-_ARTICLES = frozenset(("the", "a", "an"))
-
-
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Somebody of the cast in a line, and how. ``label`` is compared: without article and titles, unless it
-    has nothing else; ``last`` the label before, None where they are named for the first time; ``kept``: it
-    is the last one, or (behind a first mention by a longer name) a part of that."""
-
-    who: str
-    label: str
-    last: str | None
-    kept: bool
-
-
-def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
-    """Of each line of a film, in order, those of the cast who are named in it, each time.
-
-    Names that may be several people's are not counted.
-    """
-    people = members(cast)
-    tokens = [tokens_of(line or "") for line in lines]
-    book = book_of(people, tokens)
-    last: dict[str, str] = {}
-    settled: set[str] = set()
-    found = []
-    for line in tokens:
-        named = []
-        for mention in mentions(line, people, book):
-            if mention.kind == "cast" and len(mention.members) == 1:
-                who = people[mention.members[0]].name
-                named.append(_naming(who, _label(line, mention), last, settled))
-        found.append(tuple(named))
-    return found
-
-
-def _label(line: Sequence[NameToken], mention: Mention) -> str:
-    words = [token.key for token in line[mention.start : mention.end]]
-    bare = [word for word in words if word not in _ARTICLES]
-    return " ".join([word for word in bare if word not in TITLES] or bare or words)
-
-
-def _naming(who: str, label: str, last: dict[str, str], settled: set[str]) -> Naming:
-    """The naming, which becomes the last one; ``settled`` are those who were named more than once."""
-    before = last.get(who)
-    shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
-    if before is not None:
-        settled.add(who)
-    last[who] = label
-    return Naming(who, label, before, before in (None, label) or shortened)
-
-
-Said = Callable[[Item], str | None]
-"""What is read along the film: the predictions, or the human ADs."""
-
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-FUNCTION_WORDS = _listed(
-    """
-    a an the and or but as so than then that which who whom whose this these those there here not no nor
-    he him his himself she her hers herself it its itself they them their theirs themselves we us our you
-    your i me my one another other each both all some any
-    is are was were be been being am has have had having do does did can could will would may might must
-    at by for from in into of off on onto out over to up with without about above across after against along
-    around away back before behind below beneath beside between beyond down inside near outside past through
-    toward towards under until upon within while when where if because
-    """
-)
-"""Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
-
-
-def predicted(item: Item) -> str | None:
-    """The line that a system says here."""
-    return item.prediction
-
-
-def human(item: Item) -> str | None:
-    """The line of the dataset's own AD."""
-    return item.reference
-
-
-def words_of(text: str | None) -> tuple[str, ...]:
-    """The words of a line in small letters.
-
-    >>> words_of("Ann's T-shirt: red!")
-    ("ann's", 't-shirt', 'red')
-    """
-    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text or ""))
-
-
-def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
-    """For each item the last ``reach`` lines of its film before it, oldest first.
-
-    Lines without words are none: nobody hears them, and a system that falls silent is held against what it
-    said before.
-    """
-    found: list[tuple[str, ...]] = [()] * len(corpus.items)
-    for places in corpus.films().values():
-        heard: list[str] = []
-        for place in places:
-            found[place] = tuple(heard[-reach:])
-            line = said(corpus.items[place])
-            if line is not None and words_of(line):
-                heard.append(line)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """Runs of words of a line that were said before, out of all that count."""
-
-    runs: tuple[str, ...]
-    total: int
-
-
-def repeated(line: str, before: Sequence[str], order: int) -> Repeated:
-    """Which runs of ``order`` words of a line stand in a line before it.
-
-    A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
-    line says twice counts twice.
-
-    >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."], 3)
-    Repeated(runs=('smiles at bob',), total=2)
-    """
-    words = words_of(line)
-    size = min(order, len(words))
-    runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
-    heard = {run for other in before for run in _runs(words_of(other), size)}
-    return Repeated(tuple(" ".join(run) for run in runs if run in heard), len(runs))
-
-
-def _runs(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
-
 
 _CHUNK = 1024
 """Lines whose vectors are asked for together."""
@@ -196,6 +52,12 @@ class _Along:
         del corpus
         return ""
 
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The line, and those that were heard before it."""
+        self._corpus = corpus
+        before = before_of(corpus, self._settings.reach, predicted)
+        return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """Of the whole dataset, so that all shards say the same."""
@@ -215,13 +77,12 @@ class _Along:
 
     def _row(self, item: Item, sums: tuple[float, float], notes: Json) -> Row:
         """The row of a line; it says nothing (None) where the second of ``sums`` is 0."""
-        failure = item.missing
         value = 100 * sums[0] / sums[1] if sums[1] else None
-        return Row(item.id, sums, value, failure, notes)
+        return Row(item.id, sums, value, item.missing, notes)
 
 
 class Repetition(_Along):
-    """Sums: runs of words that stand in one of the last lines, runs in all (see `along.repeated`)."""
+    """Sums: runs of words that stand in one of the last lines, runs in all (see `repeated`)."""
 
     name = "repetition"
     title = "Repetition of words"
@@ -230,11 +91,6 @@ class Repetition(_Along):
     @property
     def identity(self) -> Json:
         return {"metric": "repetition 1", "reach": self._settings.reach, "order": self._settings.order}
-
-    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        self._corpus = corpus
-        before = before_of(corpus, self._settings.reach, predicted)
-        return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         before = before_of(corpus, self._settings.reach, predicted)
@@ -269,11 +125,6 @@ class RepetitionOfMeaning(_Along):
     @property
     def identity(self) -> Json:
         return {"metric": "repetition-meaning 1", "reach": self._settings.reach, **self._vectors.identity}
-
-    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        self._corpus = corpus
-        before = before_of(corpus, self._settings.reach, predicted)
-        return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         before = before_of(corpus, self._settings.reach, predicted)
@@ -316,7 +167,7 @@ def _most_like(
 class NamesKept(_Along):
     """Sums: how often somebody is named again by the name that they had last, how often they are named again.
 
-    For films with a cast list; see `naming.namings`.
+    For films with a cast list; see `namings`.
     """
 
     name = "names-kept"
@@ -376,3 +227,143 @@ def _namings(corpus: Corpus, said: Said) -> list[tuple[Naming, ...]]:
             for place, line in zip(places, lines, strict=True):
                 found[place] = line
     return found
+
+
+Said = Callable[[Item], str | None]
+"""What is read along the film: the predictions, or the human ADs."""
+
+
+def predicted(item: Item) -> str | None:
+    """The line that a system says here."""
+    return item.prediction
+
+
+def human(item: Item) -> str | None:
+    """The line of the dataset's own AD."""
+    return item.reference
+
+
+def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
+    """For each item the last ``reach`` lines of its film before it, oldest first.
+
+    Lines without words are none: nobody hears them, and a system that falls silent is held against what it
+    said before.
+    """
+    found: list[tuple[str, ...]] = [()] * len(corpus.items)
+    for places in corpus.films().values():
+        heard: list[str] = []
+        for place in places:
+            found[place] = tuple(heard[-reach:])
+            line = said(corpus.items[place])
+            if line is not None and words_of(line):
+                heard.append(line)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Runs of words of a line that were said before, out of all that count."""
+
+    runs: tuple[str, ...]
+    total: int
+
+
+def repeated(line: str, before: Sequence[str], order: int) -> Repeated:
+    """Which runs of ``order`` words of a line stand in a line before it.
+
+    A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
+    line says twice counts twice.
+
+    >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."], 3)
+    Repeated(runs=('smiles at bob',), total=2)
+    """
+    words = words_of(line)
+    size = min(order, len(words))
+    runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
+    heard = {run for other in before for run in _runs(words_of(other), size)}
+    return Repeated(tuple(" ".join(run) for run in runs if run in heard), len(runs))
+
+
+def _runs(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    """The words of a line in small letters.
+
+    >>> words_of("Ann's T-shirt: red!")
+    ("ann's", 't-shirt', 'red')
+    """
+    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text or ""))
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+FUNCTION_WORDS = _listed(
+    """
+    a an the and or but as so than then that which who whom whose this these those there here not no nor
+    he him his himself she her hers herself it its itself they them their theirs themselves we us our you
+    your i me my one another other each both all some any
+    is are was were be been being am has have had having do does did can could will would may might must
+    at by for from in into of off on onto out over to up with without about above across after against along
+    around away back before behind below beneath beside between beyond down inside near outside past through
+    toward towards under until upon within while when where if because
+    """
+)
+"""Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
+
+_ARTICLES = frozenset(("the", "a", "an"))
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Somebody of the cast in a line, and how. ``label`` is compared: without article and titles, unless it
+    has nothing else; ``last`` the label before, None where they are named for the first time; ``kept``: it
+    is the last one, or (behind a first mention by a longer name) a part of that."""
+
+    who: str
+    label: str
+    last: str | None
+    kept: bool
+
+
+def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
+    """Of each line of a film, in order, those of the cast who are named in it, each time.
+
+    Names that may be several people's are not counted.
+    """
+    people = members(cast)
+    tokens = [tokens_of(line or "") for line in lines]
+    book = book_of(people, tokens)
+    last: dict[str, str] = {}
+    settled: set[str] = set()
+    found = []
+    for line in tokens:
+        named = []
+        for mention in mentions(line, people, book):
+            if mention.kind == "cast" and len(mention.members) == 1:
+                who = people[mention.members[0]].name
+                named.append(_naming(who, _label(line, mention), last, settled))
+        found.append(tuple(named))
+    return found
+
+
+def _label(line: Sequence[NameToken], mention: Mention) -> str:
+    words = [token.key for token in line[mention.start : mention.end]]
+    bare = [word for word in words if word not in _ARTICLES]
+    return " ".join([word for word in bare if word not in TITLES] or bare or words)
+
+
+def _naming(who: str, label: str, last: dict[str, str], settled: set[str]) -> Naming:
+    """The naming, which becomes the last one; ``settled`` are those who were named more than once."""
+    before = last.get(who)
+    shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
+    if before is not None:
+        settled.add(who)
+    last[who] = label
+    return Naming(who, label, before, before in (None, label) or shortened)

@@ -1,6 +1,4 @@
-"""Which ADs of a dataset are described, clip by clip, which clips are a shard's, and whom to name in each
-film.
-"""
+"""Which ADs of a dataset are described, which clips are a shard's, and whom to name in each film."""
 
 from __future__ import annotations
 

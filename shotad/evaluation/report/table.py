@@ -116,7 +116,7 @@ def beside_paper(
     """This system above the paper's rows, in the metrics that the paper has for this dataset; None where it
     has none of them."""
     rows = paper_rows(run.corpus.dataset, run.protocol)
-    columns = [r for r in run.results if any(paper_values(row, r) for row in rows)]
+    columns = [r for r in run.results if _in_paper(run, r)]
     if not columns:
         return None
     own = tuple(_own_cell(result, intervals.get(result.name)) for result in columns)
@@ -165,16 +165,18 @@ def _own_cell(result: Result, interval: Span | None) -> str:
 
 
 def _paper_line(row: PaperRow, columns: Sequence[Result]) -> SystemLine:
-    cells = tuple(
-        " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
-        for result in columns
-    )
+    cells = tuple(paper_cell(row, result) for result in columns)
     extra = ["trained on human AD"] if row.trained else []
     extra += [row.note] if row.note and not row.ceiling else []
     system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
     return SystemLine(
         "ceiling" if row.ceiling else "paper", system, row.models, f"{PAPER_MARK}, {row.table}", cells
     )
+
+
+def paper_cell(row: PaperRow, result: Result) -> str:
+    """What the paper's row has for a metric: a number, one for each of two judges, or a dash."""
+    return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
 
 
 def _mark(place: int) -> str:

@@ -1,5 +1,4 @@
-"""How well threads are found: from scores of pairs to the figures of a whole data set (Shot-by-Shot, section
-5.3).
+"""How well threads are found: from scores of pairs to figures of a data set (Shot-by-Shot, section 5.3).
 
 A pair is two different shots of one clip, counted once. It is *together* where people put both shots
 into one cluster, and *joined* where its score is above the threshold. Precision and recall are those of

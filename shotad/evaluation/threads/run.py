@@ -1,5 +1,4 @@
-"""``evaluate threads``: labels in, figures out, with the paper's own beside them (Shot-by-Shot, 5.3 and Table
-1).
+"""``evaluate threads``: labels in, figures out, beside the paper's own (Shot-by-Shot, section 5.3, Table 1).
 
 A clip is opened once and its frames are read in one ascending pass; features are made once for a frame,
 whatever the number of set-ups. What is kept in ``threads.jsonl`` are the scores of the pairs, so that
