@@ -43,7 +43,7 @@ def command(console: Console, **options: Any) -> None:
     """
     from shotad.core import load_config
     from shotad.evaluation import (
-        Bench,
+        MetricContext,
         Store,
         actions_in,
         ads_of,
@@ -58,7 +58,7 @@ def command(console: Console, **options: Any) -> None:
     ads = ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
     others = actions_in(options["against"]) if options["against"] else None
     with Store(options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]) as store:
-        maker = make_maker(options["engine"], Bench(config, store, console))
+        maker = make_maker(options["engine"], MetricContext(config, store, console))
         made = make_actions(ads, maker, console)
     console.note(f"Actions: {', '.join(map(str, write_actions(made, out)))}")
     text, record = made.text, made.record()

@@ -41,7 +41,7 @@ def command(console: Console, **options: Any) -> None:
     """
     from shotad.core import write_text
     from shotad.evaluation import (
-        Bench,
+        MetricContext,
         Store,
         as_json,
         assist,
@@ -66,7 +66,7 @@ def command(console: Console, **options: Any) -> None:
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        bench = Bench(inputs.config, store, console)
+        bench = MetricContext(inputs.config, store, console)
         done = assist(inputs.joined.corpus, names, bench, expert=expert, done=tell)
     said = f"The line of each AD is the candidate with the highest mean of {expert_words(done)}."
     run = report_input(inputs, done.corpus, done.measured, protocol="assisted", notes=(said,))

@@ -55,7 +55,7 @@ from .running import (
     read_inputs as read_inputs,
     report_input as report_input,
 )
-from .store import Bench as Bench, Store as Store, kept_file as kept_file
+from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .threads.figures import TABLE as TABLE, Setup as Setup
 from .threads.labels import read_thread_labels as read_thread_labels
 from .threads.run import evaluate_threads as evaluate_threads, feature_maker as feature_maker

@@ -25,7 +25,7 @@ from shotad.evaluation.report.table import (
 )
 from shotad.evaluation.report.wording import NONE, count, number
 from shotad.evaluation.running import WHOLE, Measured, measure
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")
 """The metrics whose mean the expert goes by (Shot-by-Shot, section 5.8)."""
@@ -70,7 +70,7 @@ class Assisted:
 def assist(
     corpus: Corpus,
     names: Sequence[str],
-    bench: Bench,
+    bench: MetricContext,
     *,
     expert: Sequence[str] = EXPERT,
     done: Callable[[str, Result], None] = lambda role, result: None,
@@ -121,7 +121,7 @@ def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
 class _Ranks:
     """Results of all first, all second … candidates, by metric; each is scored when it is asked for."""
 
-    def __init__(self, offers: Offers, places: Sequence[int], bench: Bench) -> None:
+    def __init__(self, offers: Offers, places: Sequence[int], bench: MetricContext) -> None:
         self._bench = bench
         self._places = places
         self._having = [offers.having(number, places) for number in range(offers.most)]
@@ -144,7 +144,7 @@ class _Ranks:
         return score(make_metric(name, self._bench), self._corpora[0], self._bench, self._places)
 
 
-def _places(offers: Offers, bench: Bench) -> list[int]:
+def _places(offers: Offers, bench: MetricContext) -> list[int]:
     """The places that count: all, or those with a candidate."""
     every = range(len(offers.lines))
     return [place for place in every if offers.lines[place] or bench.settings.missing == "zero"]

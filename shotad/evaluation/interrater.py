@@ -23,7 +23,7 @@ from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import Span, basis_words, spans
 from shotad.evaluation.report.table import CEILINGS
 from shotad.evaluation.report.wording import NONE, aligned, count, number, span_words
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 
 
@@ -126,7 +126,7 @@ class InterRater:
 
 
 def inter_rater(
-    a: Version, b: Version, thresholds: Sequence[float], bench: Bench, names: Sequence[str] = ()
+    a: Version, b: Version, thresholds: Sequence[float], bench: MetricContext, names: Sequence[str] = ()
 ) -> InterRater:
     """Pair the lines at each threshold, and score each version against the other by the metrics of these
     names (none: all that two texts are enough for).
@@ -164,7 +164,7 @@ def _direction(
     prediction: str,
     texts: dict[str, str],
     metrics: Sequence[Metric],
-    bench: Bench,
+    bench: MetricContext,
     actions: dict[str, tuple[str, ...]] | None,
 ) -> Direction:
     items = tuple(
@@ -193,7 +193,7 @@ def _told(result: Result) -> Result:
     return replace(result, remarks=remarks, comparable=False)
 
 
-def _metrics(names: Sequence[str], bench: Bench) -> tuple[list[Metric], list[LeftOut]]:
+def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
     made: list[Metric] = []
     left_out: list[LeftOut] = []
     for name in dict.fromkeys(names or METRICS):
@@ -209,7 +209,7 @@ def _metrics(names: Sequence[str], bench: Bench) -> tuple[list[Metric], list[Lef
 
 
 def _actions(
-    a: Version, b: Version, bench: Bench, left_out: list[LeftOut]
+    a: Version, b: Version, bench: MetricContext, left_out: list[LeftOut]
 ) -> dict[str, tuple[str, ...]] | None:
     """The actions of each text of both, made by rule; None where that cannot be done here."""
     texts = list(dict.fromkeys(line.text for version in (a, b) for line in version.lines))

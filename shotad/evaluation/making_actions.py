@@ -40,7 +40,7 @@ from shotad.evaluation.metrics.judge import (
     sentences,
 )
 from shotad.evaluation.metrics.judged import messages, quoted, says_something, schema_of
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
 COLUMNS = ("anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by")
@@ -188,7 +188,7 @@ class Maker(Protocol):
 class ByEngine:
     """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
 
-    def __init__(self, name: str, bench: Bench) -> None:
+    def __init__(self, name: str, bench: MetricContext) -> None:
         """Raises ShotadError for an engine that is unknown or cannot work here."""
         check_templates({**MAKING_TEMPLATES, **ASKED_AGAIN})
         self._judge = Judge(name, bench)
@@ -235,7 +235,7 @@ def _made(named: Answer[str], split: dict[str, Answer[tuple[str, ...]]]) -> Made
 class ByRules:
     """Rules on a dependency parse, for data without an engine; see `shotad.evaluation.metrics.by_rule`."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._bench = bench
 
     @property
@@ -263,7 +263,7 @@ class ByRules:
                 yield Made("", None, "the rules found no action")
 
 
-def make_maker(name: str, bench: Bench) -> Maker:
+def make_maker(name: str, bench: MetricContext) -> Maker:
     """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
     return ByRules(bench) if name == RULES else ByEngine(name, bench)
 

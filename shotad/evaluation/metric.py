@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import EvaluationError, Interval, key_of, reported
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 
 class Metric(Protocol):
@@ -93,7 +93,7 @@ ENGINE_METRICS = ("llm-ad-eval", "llm-action", "story-recall")
 """Those that ask an engine: ``all`` has them only where an engine is named."""
 
 
-def make_metric(name: str, bench: Bench) -> Metric:
+def make_metric(name: str, bench: MetricContext) -> Metric:
     """The metric called ``name``; what asks an engine may name it: ``llm-action@openai:gpt-4o``.
 
     Raises EvaluationError for an unknown one, or one that cannot run here.
@@ -358,7 +358,9 @@ _GROUP = 64
 """Rows that are written out together."""
 
 
-def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | None = None) -> Result:
+def score(
+    metric: Metric, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None
+) -> Result:
     """What ``metric`` says of the items at ``places`` (None: of all), in that order.
 
     Rows that are equal by the metric's identity, basis and keys are counted once, and kept in the store; rows
@@ -404,7 +406,7 @@ def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]
 def _count(
     metric: Metric,
     corpus: Corpus,
-    bench: Bench,
+    bench: MetricContext,
     order: Sequence[int],
     keys: dict[int, str],
     kept: dict[str, Row],

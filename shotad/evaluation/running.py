@@ -22,7 +22,7 @@ from shotad.evaluation.report.inputs import (
     ReportInput,
     file_hash,
 )
-from shotad.evaluation.store import Bench, Store, kept_file
+from shotad.evaluation.store import MetricContext, Store, kept_file
 
 ALL = "all"
 """All metrics that can run on what was given."""
@@ -97,7 +97,7 @@ class Measured:
 def measure(
     corpus: Corpus,
     names: Sequence[str],
-    bench: Bench,
+    bench: MetricContext,
     *,
     shard: Shard = WHOLE,
     done: Callable[[Result], None] = lambda _: None,
@@ -145,7 +145,7 @@ def evaluate(
     for finding in inputs.findings:
         progress.note(finding)
     with Store(cache or kept_file(), forget=force) as store:
-        bench = Bench(inputs.config, store, progress)
+        bench = MetricContext(inputs.config, store, progress)
         corpus = inputs.joined.corpus
         measured = measure(corpus, names, bench, shard=shard, done=lambda r: progress.note(_told(r)))
     return report_input(inputs, corpus, measured)
@@ -230,7 +230,7 @@ class _Asked:
 
 
 def _ready(
-    names: Sequence[str], corpus: Corpus, bench: Bench
+    names: Sequence[str], corpus: Corpus, bench: MetricContext
 ) -> tuple[list[tuple[_Asked, Metric]], list[tuple[str, str]]]:
     """The metrics that can run, and those that cannot, with the reason."""
     ready, left_out = [], []
@@ -253,7 +253,7 @@ def _ready(
     return ready, left_out
 
 
-def _asked(names: Sequence[str], bench: Bench) -> Iterator[_Asked]:
+def _asked(names: Sequence[str], bench: MetricContext) -> Iterator[_Asked]:
     """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
     from shotad.evaluation.metrics.judge import judge_names
 
@@ -277,7 +277,7 @@ def _small(name: str) -> str:
     return f"{metric.lower()}{at}{judge}"
 
 
-def _without(name: str, corpus: Corpus, bench: Bench) -> str | None:
+def _without(name: str, corpus: Corpus, bench: MetricContext) -> str | None:
     """Why a metric can say nothing of this corpus; None where it can."""
     plain = name.partition("@")[0]
     if plain in ENGINE_METRICS and "@" not in name and not bench.settings.judge.engines:

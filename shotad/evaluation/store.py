@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Bench:
+class MetricContext:
     """``store`` keeps what was computed of texts, between metrics and between runs. ``once`` makes what
     several metrics use (a parser, an embedder, an engine) when the first of them asks."""
 

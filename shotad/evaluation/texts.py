@@ -9,7 +9,7 @@ import numpy as np
 
 from shotad.core import key_of, reported
 from shotad.evaluation.metric import Json
-from shotad.evaluation.store import Bench, text_key
+from shotad.evaluation.store import MetricContext, text_key
 from shotad.script import (
     Embedder,
     Parse,
@@ -44,7 +44,7 @@ class VectorService:
     The model is loaded when a text comes that is not known yet.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._bench = bench
         self._settings = bench.settings.embedding
         self._embedder: Embedder | None = None
@@ -118,7 +118,7 @@ class VectorService:
 class ParseService:
     """Texts taken apart by the model of ``measures.parser``, each counted once for all runs."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._bench = bench
         self._settings = bench.settings.parser
         self._found: ParserModel | None = None
@@ -159,12 +159,12 @@ class ParseService:
         return self._found
 
 
-def vectors_of(bench: Bench) -> VectorService:
+def vectors_of(bench: MetricContext) -> VectorService:
     """The bench's vectors. Raises ShotadError, naming the extra, where they cannot be counted here."""
     return bench.once("vectors", lambda: VectorService(bench))
 
 
-def parser_of(bench: Bench) -> ParseService:
+def parser_of(bench: MetricContext) -> ParseService:
     """The bench's parses. Raises ShotadError without spaCy, WeightsError without its model."""
 
     def make() -> ParseService:

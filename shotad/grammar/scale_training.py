@@ -47,13 +47,13 @@ from shotad.grammar.training_feed import Feed
 from shotad.grammar.training_loop import (
     BEST,
     STATE,
-    Crew,
     Loop,
     Parts,
+    ProcessGroup,
     Saved,
-    Standing,
     Stop,
     Tally,
+    TrainingPosition,
     load_state,
     make_optimizer,
     scored,
@@ -96,7 +96,7 @@ def train_scale(
     settings or data, DatasetError for data that cannot be used, KeyboardInterrupt (after the state is
     saved) for Ctrl-C.
     """
-    crew = Crew(settings.compute)
+    crew = ProcessGroup(settings.compute)
     speaks = progress if progress is not None and crew.leads else NoProgress()
     with _held(out, crew), Stop().listening() as stop:
         _check_fresh(out, resume)
@@ -118,7 +118,7 @@ def train_scale(
 
 
 @contextmanager
-def _held(out: Path, crew: Crew) -> Iterator[None]:
+def _held(out: Path, crew: ProcessGroup) -> Iterator[None]:
     """The folder of results, held by one training at a time."""
     if not crew.leads:
         yield
@@ -147,7 +147,9 @@ def _said(data: ScaleData) -> str:
     return " ".join([f"{data.layout}: {counts}.", *data.notes])
 
 
-def _parts(data: ScaleData, out: Path, settings: ScaleTraining, crew: Crew, progress: Progress) -> Parts:
+def _parts(
+    data: ScaleData, out: Path, settings: ScaleTraining, crew: ProcessGroup, progress: Progress
+) -> Parts:
     if not crew.leads:
         # The one that leads fetches the backbone; the others find it in the cache.
         crew.wait()
@@ -183,7 +185,7 @@ def _versions() -> dict[str, str]:
     return {"shotad": __version__, "python": platform.python_version(), **found}
 
 
-def _computed(crew: Crew) -> dict[str, Any]:
+def _computed(crew: ProcessGroup) -> dict[str, Any]:
     precision = str(crew.precision).removeprefix("torch.")
     return {"processes": crew.size, "device": crew.device.type, "precision": precision}
 
@@ -203,7 +205,7 @@ def _saved(parts: Parts) -> tuple[Saved, int | None]:
     """Where to go on, and the last step whose row in the log stands."""
     state = parts.out / STATE
     if not state.is_file():
-        return Saved(Standing(), Tally(), Tally()), None
+        return Saved(TrainingPosition(), Tally(), Tally()), None
     saved = load_state(state, parts.net, parts.optimizer, parts.about)
     # The row of an epoch's last step is written after validation, which is still to come.
     pending = saved.standing.position > 0 and saved.window.steps > 0

@@ -98,7 +98,7 @@ class Parts:
     feed: Feed
     data: ScaleData
     settings: ScaleTraining
-    crew: Crew
+    crew: ProcessGroup
     out: Path
     about: Mapping[str, Any]
     record: Mapping[str, Any]
@@ -130,7 +130,7 @@ class Loop:
     def _total(self) -> int:
         return self._steps_per_epoch * self._settings.epochs
 
-    def run(self) -> Standing:
+    def run(self) -> TrainingPosition:
         """Train to the end. Raises KeyboardInterrupt after the state is saved, where that is asked for."""
         settings = self._settings
         left = 0 if self._is_over() else self._total - self.standing.step
@@ -300,7 +300,7 @@ class Loop:
             f"Epoch {number} of {self._settings.epochs}: loss {loss:.4f}; on val accuracy "
             f"{val.accuracy:.3f}, macro-F1 {val.macro_f1:.3f}{' (best so far)' if is_best else ''}."
         )
-        self.standing = Standing(
+        self.standing = TrainingPosition(
             number,
             0,
             now.step,
@@ -387,7 +387,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TrainingPosition:
     """How far a training has come. ``position`` counts the steps done of epoch ``epoch`` (from 0), ``step``
     those of all epochs; the best epoch is that with the highest macro-F1 on val."""
 
@@ -415,7 +415,7 @@ class Tally:
 class Saved:
     """What a state file brings back, but for weights: they are in place already."""
 
-    standing: Standing
+    standing: TrainingPosition
     window: Tally
     epoch: Tally
 
@@ -465,7 +465,7 @@ def load_state(
         for name, parameter in tuned.items():
             parameter.copy_(tree["tuned"][name])
     optimizer.load_state_dict(tree["optimizer"])
-    return Saved(Standing(**tree["standing"]), Tally(**tree["window"]), Tally(**tree["epoch"]))
+    return Saved(TrainingPosition(**tree["standing"]), Tally(**tree["window"]), Tally(**tree["epoch"]))
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -541,7 +541,7 @@ def class_weights(counts: Mapping[ShotScale, int], kind: str) -> tuple[float, ..
     return tuple(total / (len(ShotScale) * counts[scale]) for scale in ShotScale)
 
 
-class Crew:
+class ProcessGroup:
     """This process among those that train: who it is, where it computes, and what they do together."""
 
     def __init__(self, compute: ComputeSettings) -> None:

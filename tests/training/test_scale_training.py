@@ -38,7 +38,7 @@ from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.grammar.training_feed import Feed, Pick, epoch_order, in_batches, share_of
 from shotad.grammar.training_loop import (
-    Standing,
+    TrainingPosition,
     class_weights,
     make_optimizer,
     parameter_groups,
@@ -246,11 +246,11 @@ def test_the_table_of_the_paper_stands_beside() -> None:
 
 
 def test_training_ends_after_its_epochs_or_when_it_tires() -> None:
-    assert not Standing(epoch=2).is_over(3, None)
-    assert Standing(epoch=3).is_over(3, None)
-    assert not Standing(epoch=3, best=0.5, best_epoch=1).is_over(9, 2)
-    assert Standing(epoch=4, best=0.5, best_epoch=1).is_over(9, 2)
-    assert not Standing().is_over(9, 1)
+    assert not TrainingPosition(epoch=2).is_over(3, None)
+    assert TrainingPosition(epoch=3).is_over(3, None)
+    assert not TrainingPosition(epoch=3, best=0.5, best_epoch=1).is_over(9, 2)
+    assert TrainingPosition(epoch=4, best=0.5, best_epoch=1).is_over(9, 2)
+    assert not TrainingPosition().is_over(9, 1)
 
 
 def test_a_picture_is_a_function_of_seed_epoch_and_key(run: Run) -> None:

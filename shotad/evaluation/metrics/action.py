@@ -17,7 +17,7 @@ import numpy.typing as npt
 from shotad.core import MeasureSettings
 from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
 from shotad.evaluation.metrics.told import CodeRules, PaperRules, Rules, Told
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 from shotad.evaluation.texts import parser_of, vectors_of
 from shotad.script import Vectors
 
@@ -43,7 +43,7 @@ class Action:
     columns = ("score", "ads")
     figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
 
-    def __init__(self, name: str, bench: Bench) -> None:
+    def __init__(self, name: str, bench: MetricContext) -> None:
         self.name, self.title = name, _TITLES[name]
         self._settings = bench.settings
         self._rules = RULES[bench.settings.action.rules]()
@@ -51,7 +51,7 @@ class Action:
         self._paragraphs = name == DESCRIPTION
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
         return cls(name, bench)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 from shotad.evaluation.texts import parser_of
 from shotad.script import (
     ANY_NOUNS,
@@ -252,7 +252,7 @@ NAME = "rules"
 """What these actions are called in records."""
 
 
-def actions_by_rule(texts: Sequence[str], bench: Bench) -> list[tuple[str, ...]]:
+def actions_by_rule(texts: Sequence[str], bench: MetricContext) -> list[tuple[str, ...]]:
     """For each human AD its actions, without characters and with one verb each; none for an empty text.
 
     Raises ShotadError without spaCy or its model.

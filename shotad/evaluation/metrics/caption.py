@@ -18,7 +18,7 @@ import numpy.typing as npt
 from shotad.core import key_of
 from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
-from shotad.evaluation.store import Bench, text_key
+from shotad.evaluation.store import MetricContext, text_key
 
 FEW = 100
 """Items below which frequencies of words say little."""
@@ -71,7 +71,7 @@ class Cider(CaptionMetric):
         self._tokenizer = tokenizer
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """The metric called ``cider`` or ``cider-plain``."""
         return cls(name, tokenizer_of(bench))
 
@@ -122,7 +122,7 @@ class Bleu(CaptionMetric):
         )
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """The metric called ``bleu-N``."""
         return cls(name, tokenizer_of(bench))
 
@@ -151,7 +151,7 @@ class RougeL(CaptionMetric):
         self._tokenizer = tokenizer
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """The metric called ``rouge-l``."""
         return cls(name, tokenizer_of(bench))
 
@@ -234,7 +234,7 @@ def _nearest(length: int, lengths: Sequence[int]) -> int:
 class Tokenizer:
     """Tokens of the COCO chain (`shotad.evaluation.metrics.ptb`), by text."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._store = bench.store
         self._space = f"tokens/{VERSION}"
         self._known: dict[str, tuple[str, ...]] = {}
@@ -279,7 +279,7 @@ def _parted(line: str) -> tuple[str, ...]:
     return tuple(line.split(" ")) if line else ()
 
 
-def tokenizer_of(bench: Bench) -> Tokenizer:
+def tokenizer_of(bench: MetricContext) -> Tokenizer:
     """The one that all metrics of a run share."""
     return bench.once("caption/tokenizer", lambda: Tokenizer(bench))
 

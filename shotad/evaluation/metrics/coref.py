@@ -26,7 +26,7 @@ from shotad.core import NETWORK, EvaluationError, device_of, loading_quiet, need
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.critic import Document, People
 from shotad.evaluation.metrics.pronouns import named
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 EXTRA = "coref"
 """The extra of the package that this room needs."""
@@ -46,7 +46,7 @@ class FastCoref:
     repo = "biu-nlp/f-coref"
     published = True
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         if importlib.util.find_spec("fastcoref") is None:
             raise EvaluationError(
                 f"CRITIC's resolver {self.name} needs the library fastcoref, which is not installed.",

@@ -15,17 +15,17 @@ from typing import Protocol, Self
 
 from shotad.core import EvaluationError, key_of
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 RESOLVERS = {
     "plain": "shotad.evaluation.metrics.pronouns:PlainResolver",
     "fastcoref": "shotad.evaluation.metrics.coref:FastCoref",
     "lingmess": "shotad.evaluation.metrics.coref:LingMess",
 }
-"""Name → ``module:Class``; imported when it is asked for, and made with the `Bench`."""
+"""Name → ``module:Class``; imported when it is asked for, and made with the `MetricContext`."""
 
 
-def make_resolver(name: str, bench: Bench) -> Resolver:
+def make_resolver(name: str, bench: MetricContext) -> Resolver:
     """The resolver ``name``, or of a class that is written out as ``module:Class``.
 
     Raises EvaluationError for one that is unknown, or that cannot run here.
@@ -70,7 +70,7 @@ class Critic:
     columns: tuple[str, ...] = ("overlap", "ADs")
     figure = Figure("share", 100.0)
 
-    def __init__(self, name: str, bench: Bench) -> None:
+    def __init__(self, name: str, bench: MetricContext) -> None:
         self.name = name
         self._bench = bench
         self._rules = bench.settings.critic.rules
@@ -78,7 +78,7 @@ class Critic:
         self._missing: tuple[int, int] = (0, 0)
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """The metric; no model is loaded. Raises EvaluationError for a resolver that cannot run here."""
         return cls(name, bench)
 
@@ -215,8 +215,8 @@ class Document:
 
 
 class Resolver(Protocol):
-    """Says who is meant. A class is made with the whole `Bench`, cheaply; its model is loaded when it is
-    first asked."""
+    """Says who is meant. A class is made with the whole `MetricContext`, cheaply; its model is loaded when
+    it is first asked."""
 
     @property
     def title(self) -> str:

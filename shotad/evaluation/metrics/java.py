@@ -22,7 +22,7 @@ from shotad.core import EvaluationError
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
 from shotad.evaluation.metrics.caption import CaptionMetric, Tokenizer, tokenizer_of
 from shotad.evaluation.metrics.ptb import VERSION
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 _SIDES = ("prediction", "reference")
 METEOR_COLUMNS = (
@@ -62,7 +62,7 @@ class Meteor(CaptionMetric):
         self._jar = jar
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """Raises EvaluationError where pycocoevalcap or Java are missing."""
         jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
         coco_file("meteor/data/paraphrase-en.gz", "METEOR")
@@ -122,7 +122,7 @@ class Spice(CaptionMetric):
         self._jars = tuple(jars)
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """Raises EvaluationError where pycocoevalcap, Java, or CoreNLP with its models are missing."""
         program = coco_file("spice/spice-1.0.jar", "SPICE")
         java = java_program("SPICE")

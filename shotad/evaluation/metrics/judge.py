@@ -51,7 +51,7 @@ from shotad.description import (
 )
 from shotad.engines import ENGINES, engine_class, make_engine
 from shotad.evaluation.metric import Json
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class Judge:
     an engine that is unknown, not installed, or cannot judge.
     """
 
-    def __init__(self, name: str, bench: Bench, sampling: SamplingSettings | None = None) -> None:
+    def __init__(self, name: str, bench: MetricContext, sampling: SamplingSettings | None = None) -> None:
         self.name = name
         self._bench = bench
         self._sampling = sampling or bench.settings.judge.sampling
@@ -191,7 +191,7 @@ class Judge:
         return f"answers/{who.engine}/{who.model}/{self._server}"
 
 
-def _made(name: str, bench: Bench, sampling: SamplingSettings) -> Engine:
+def _made(name: str, bench: MetricContext, sampling: SamplingSettings) -> Engine:
     judge = JudgeName.of(name)
     engine_class(judge.engine)
     engine = make_engine(judge.engine, judge.config(bench.config, sampling), "stage2")

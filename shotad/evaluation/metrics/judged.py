@@ -50,7 +50,7 @@ from shotad.evaluation.metrics.judge import (
     sentences,
     whole_number,
 )
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class JudgedMetric:
     columns: tuple[str, ...] = ("score", "ADs")
     figure = Figure()
 
-    def __init__(self, name: str, judge: Judge, bench: Bench) -> None:
+    def __init__(self, name: str, judge: Judge, bench: MetricContext) -> None:
         check_templates({**self.templates, **ASKED_AGAIN})
         self.name = name
         self.title = f"{self.heading} ({judge.name})"
@@ -107,7 +107,7 @@ class JudgedMetric:
         self._settings = bench.settings.judge
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """The metric called ``METRIC@JUDGE``, or ``METRIC`` where the settings have one judge.
 
         Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot

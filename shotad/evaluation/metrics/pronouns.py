@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.clauses import Place, Role, Who, leads, learned, places, shared, suits, who_of
 from shotad.evaluation.metrics.critic import Document, People
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 from shotad.script import (
     NAME_DETERMINERS,
     NAME_FUNCTION_WORDS,
@@ -41,7 +41,7 @@ _WEIGHT: dict[Role, float] = {"subject": 1.0, "owner": 0.6, "object": 0.3, "obli
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class InFocus:
     """Somebody in focus: where they were spoken of last, and how."""
 
     who: Who
@@ -69,7 +69,7 @@ class Focus:
         self._pronouns = pronouns
         self._leads = leads
         self._with_groups = groups
-        self._standing: dict[Who, Standing] = {}
+        self._standing: dict[Who, InFocus] = {}
         self._groups: list[Group] = []
         self._number = -1
         self._someone = 0
@@ -119,7 +119,7 @@ class Focus:
         last = max(near, key=lambda one: (one.line, one.at), default=None)
         return last.who if last else ("name", mention.key)
 
-    def _far(self, one: Standing) -> int:
+    def _far(self, one: InFocus) -> int:
         return self._number - one.line
 
     def _ahead(self, at: int, mention: Mention, line: Line) -> Who | None:
@@ -155,7 +155,7 @@ class Focus:
         self._someone += 1
         return ("someone", self._someone)
 
-    def _weight(self, one: Standing, at: int, mention: Mention, line: Line, acting: tuple[Who, ...]) -> float:
+    def _weight(self, one: InFocus, at: int, mention: Mention, line: Line, acting: tuple[Who, ...]) -> float:
         role = line.where[at].role
         weight = _WEIGHT[one.role] - self._far(one)
         weight += 0.4 if one.pronoun == mention.pronoun else -0.3
@@ -193,7 +193,7 @@ class Focus:
             role = old.role
         pronoun = self._gender(who, mention.pronoun)
         times = old.times + 1 if old else 1
-        self._standing[who] = Standing(who, pronoun, self._number, mention.start, role, times)
+        self._standing[who] = InFocus(who, pronoun, self._number, mention.start, role, times)
 
     def _note_row(self, at: int, line: Line) -> None:
         """``Tony and Mark`` are who ``they`` are in what follows."""
@@ -221,7 +221,7 @@ class PlainResolver:
     comparable = False
     uses_time = True
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._groups = bench.settings.critic.rules != "code"
 
     @property

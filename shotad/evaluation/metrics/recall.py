@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
-from shotad.evaluation.store import Bench, text_key
+from shotad.evaluation.store import MetricContext, text_key
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
 Rule = Literal["all", "full"]
@@ -125,7 +125,7 @@ class Recall:
     figure = Figure("share", 100.0)
     higher_is_better = True
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._settings = bench.settings.recall
         self._pairs: PairScores = pair_scores(bench)
         self._corpus: Corpus | None = None
@@ -133,7 +133,7 @@ class Recall:
         self.title = f"Recall@{self._settings.k}/{self._settings.neighbours}"
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
         model has no such layer, WeightsError for a model that is none or cannot be had."""
         del name
@@ -308,13 +308,13 @@ _ROOM = 1 << 29
 
 
 class PairScores:
-    """BERTScore's F of pairs, before any rescaling, kept in `Bench.store` by model and layer.
+    """BERTScore's F of pairs, before any rescaling, kept in `MetricContext.store` by model and layer.
 
     The model is located when its identity or a score is asked for, and loaded when
     the first text has to be encoded.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._bench = bench
         self._settings: RecallSettings = bench.settings.recall
         self._place: EncoderPlace | None = None
@@ -418,7 +418,7 @@ def source_of(model: str) -> str:
     return PUBLISHED[model].repo if model in PUBLISHED and not Path(model).is_dir() else model
 
 
-def pair_scores(bench: Bench) -> PairScores:
+def pair_scores(bench: MetricContext) -> PairScores:
     """Those of this run."""
     return bench.once("pair scores", lambda: PairScores(bench))
 

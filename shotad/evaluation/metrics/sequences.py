@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
-from shotad.evaluation.store import Bench
+from shotad.evaluation.store import MetricContext
 from shotad.evaluation.texts import VectorService, vectors_of
 from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
 
@@ -37,13 +37,13 @@ class _Along:
     comparable = True
     higher_is_better = False
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         self._settings = bench.settings.sequence
         self._corpus: Corpus | None = None
         self._human: tuple[Corpus, float | None] | None = None
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         del name
         return cls(bench)
 
@@ -118,7 +118,7 @@ class RepetitionOfMeaning(_Along):
     title = "Repetition of meaning"
     columns = ("cosine", "lines")
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         super().__init__(bench)
         self._vectors: VectorService = vectors_of(bench)
 
@@ -175,7 +175,7 @@ class NamesKept(_Along):
     columns = ("kept", "named again")
     higher_is_better = True
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         super().__init__(bench)
         self._found: list[tuple[Naming, ...]] = []
 

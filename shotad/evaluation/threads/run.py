@@ -111,7 +111,7 @@ def evaluate_threads(
     """Score all clips and write ``threads.json`` into ``folder``; see `score_clips` for what is kept."""
     from shotad.grammar import threads_of
 
-    bench = ThreadBench(
+    bench = ThreadContext(
         maker,
         config.threads,
         folder,
@@ -297,7 +297,7 @@ USUAL_RATE = Fraction(25)
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadBench:
+class ThreadContext:
     """What scoring needs beside the clips: who makes features, how they are matched, where results go.
 
     ``flat`` is the threshold that the mend for flat frames goes by. ``reader`` and ``batch`` are the
@@ -314,7 +314,7 @@ class ThreadBench:
 
 
 def score_clips(
-    clips: Sequence[LabelledClip], setups: Sequence[Setup], bench: ThreadBench
+    clips: Sequence[LabelledClip], setups: Sequence[Setup], bench: ThreadContext
 ) -> dict[Setup, list[ClipScores]]:
     """The scores of all pairs of each clip, in order, for each set-up.
 
@@ -339,7 +339,7 @@ def score_clips(
 
 
 def _score_clip(
-    clip: LabelledClip, setups: Sequence[Setup], bench: ThreadBench, log: RecordLog
+    clip: LabelledClip, setups: Sequence[Setup], bench: ThreadContext, log: RecordLog
 ) -> dict[Setup, Floats]:
     """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up, kept or made."""
     with _opened(clip, bench.reader) as film:
@@ -370,7 +370,7 @@ def _opened(clip: LabelledClip, reader: str) -> Film:
         raise FilmError(what, 'Add its "frame_rate" to the labels.') from None
 
 
-def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadBench) -> str:
+def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadContext) -> str:
     """Names all that changes the scores of a clip."""
     settings = bench.settings
     how: list[Any] = [setup.frames, setup.match]
@@ -382,7 +382,9 @@ def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadBench)
     return key_of("threads", SCORES, fingerprint, rate, bench.reader, shots, bench.maker.identity, how)
 
 
-def _made(clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: ThreadBench) -> dict[Setup, Floats]:
+def _made(
+    clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: ThreadContext
+) -> dict[Setup, Floats]:
     """Scores of one clip for each set-up, from its frames."""
     from shotad.grammar import ShotFeatures, places
 
@@ -400,7 +402,7 @@ def _made(clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: Thread
     return {setup: _pairs(kinds, setup, made[0].grid, bench) for setup in setups}
 
 
-def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: ThreadBench) -> Floats:
+def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: ThreadContext) -> Floats:
     """Scores float64 ``[n (n - 1) / 2]``, by rows, of shots with these features."""
     from shotad.grammar import Matching, shot_scores, whole_scores
 
@@ -435,7 +437,7 @@ def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
 
 
 def _features(
-    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], bench: ThreadBench
+    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], bench: ThreadContext
 ) -> tuple[list[Features], dict[float, int]]:
     """Features of all frames that are asked for, batch by batch, and the number of each moment's frame.
 

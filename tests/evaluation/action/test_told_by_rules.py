@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Store
+from shotad.evaluation import MetricContext, Store
 from shotad.evaluation.metrics.told import (
     PIECE_ENDS,
     CodeRules,
@@ -149,7 +149,7 @@ def test_paper_leaves_out_all_headings_and_who_is_there() -> None:
 @pytest.mark.slow
 def test_with_the_real_parser_neighbours_change_nothing() -> None:
     config = Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}})
-    parses = parser_of(Bench(config, Store()))
+    parses = parser_of(MetricContext(config, Store()))
     one, two = "Mr. Smith picks up the gun.", "She stares at him and opens the door."
     both = f"{one} {two}"
     found = PaperRules().told([one, two, both], parses, paragraphs=False)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
+from shotad.evaluation import Corpus, MetricContext, Result, Store
 from shotad.evaluation.metric import Item, make_metric, score
 from shotad.evaluation.metrics.caption import FEW, bleu_sums, cider_scores, longest_common, rouge_l
 from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predictions, need_cmdad, need_coco
@@ -33,11 +33,13 @@ WRONG = (
 )
 
 
-def bench() -> Bench:
-    return Bench(Config(), Store())
+def bench() -> MetricContext:
+    return MetricContext(Config(), Store())
 
 
-def scored(name: str, corpus: Corpus, places: list[int] | None = None, at: Bench | None = None) -> Result:
+def scored(
+    name: str, corpus: Corpus, places: list[int] | None = None, at: MetricContext | None = None
+) -> Result:
     at = at or bench()
     return score(make_metric(name, at), corpus, at, places)
 

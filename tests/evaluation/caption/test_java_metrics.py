@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Bench, Corpus, Store
+from shotad.evaluation import Corpus, MetricContext, Store
 from shotad.evaluation.metric import Item, make_metric, meteor, score
 from shotad.evaluation.metrics.java import METEOR_COLUMNS, Conversation
 from tests.evaluation.caption.cocotools import (
@@ -63,8 +63,8 @@ else:
 """
 
 
-def bench() -> Bench:
-    return Bench(Config(), Store())
+def bench() -> MetricContext:
+    return MetricContext(Config(), Store())
 
 
 @pytest.fixture

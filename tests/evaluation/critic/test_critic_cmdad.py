@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
+from shotad.evaluation import Corpus, MetricContext, Result, Store
 from shotad.evaluation.metric import Item, make_metric, score
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
@@ -52,7 +52,7 @@ def corpus(kind: str, films: int | None = FEW) -> Corpus:
 
 
 def scored(where: Corpus, rules: str = "paper") -> Result:
-    on = Bench(Config.model_validate({"measures": {"critic": {"rules": rules}}}), Store())
+    on = MetricContext(Config.model_validate({"measures": {"critic": {"rules": rules}}}), Store())
     return score(make_metric("critic", on), where, on)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Bench, Corpus, Store
+from shotad.evaluation import Corpus, MetricContext, Store
 from shotad.evaluation.metric import Item, make_metric, score
 from shotad.evaluation.metrics.coref import layout, meant, meant_exactly, parts
 from shotad.evaluation.metrics.critic import Document, make_resolver
@@ -173,9 +173,9 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bench(resolver: str, rules: str, model: Path | None) -> Bench:
+def bench(resolver: str, rules: str, model: Path | None) -> MetricContext:
     settings = {"rules": rules, "resolver": resolver, "model": None if model is None else str(model)}
-    return Bench(
+    return MetricContext(
         Config.model_validate({"compute": {"device": "cpu"}, "measures": {"critic": settings}}), Store()
     )
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, EvaluationError, Identity, Interval, WeightsError
-from shotad.evaluation import Bench, Corpus, Result, Store
+from shotad.evaluation import Corpus, MetricContext, Result, Store
 from shotad.evaluation.metric import Item, make_metric, score
 from shotad.evaluation.metrics.recall import PairScores, Recall, pair_scores, source_of
 from shotad.script import EncoderPlace
@@ -35,8 +35,8 @@ class Given:
         return {pair: self.table.get(pair, 0.0) for pair in wanted}
 
 
-def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> Bench:
-    bench = Bench(Config.model_validate({"measures": {"recall": recall}}), store or Store())
+def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> MetricContext:
+    bench = MetricContext(Config.model_validate({"measures": {"recall": recall}}), store or Store())
     if given is not None:
         bench.once("pair scores", lambda: given)
     return bench

@@ -17,7 +17,7 @@ from shotad.core import Config, Image, Interval, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
 from shotad.evaluation.threads.figures import ClipScores
 from shotad.evaluation.threads.labels import LabelledClip
-from shotad.evaluation.threads.run import ThreadBench, ThreadEvaluation, score_clips
+from shotad.evaluation.threads.run import ThreadContext, ThreadEvaluation, score_clips
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, read_number
 
@@ -76,7 +76,7 @@ def run(
     clips: Sequence[LabelledClip], setups: Sequence[Setup], maker: FakeMaker, out: Path, **settings: Any
 ) -> dict[Setup, list[ClipScores]]:
     with WorkFolder(out) as folder:
-        bench = ThreadBench(maker, Config().threads.model_copy(update=settings), folder, batch=3)
+        bench = ThreadContext(maker, Config().threads.model_copy(update=settings), folder, batch=3)
         return score_clips(clips, setups, bench)
 
 
