@@ -24,9 +24,9 @@ import numpy as np
 from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, MetricContext, Result, Store
 from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.action import CodeRules, PaperRules, Rules
 from shotad.evaluation.metrics.by_rule import actions_by_rule
-from shotad.evaluation.metrics.told import CodeRules, PaperRules, Rules
-from shotad.evaluation.texts import ParseService, parser_of
+from shotad.evaluation.store import ParseService, parser_of
 from shotad.script import Embedder, Parse, Parser, find_parser, make_embedder
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad" / "cmdad_gt_action.csv"

@@ -32,7 +32,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import ComputeSettings, Interval, ThreadSettings
-from shotad.evaluation.threads.figures import PairCounts, average_precision, labels_of, pure_shots
+from shotad.evaluation.thread_figures import PairCounts, average_precision, labels_of, pure_shots
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import (

@@ -56,6 +56,6 @@ from .running import (
     report_input as report_input,
 )
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
-from .threads.figures import TABLE as TABLE, Setup as Setup
-from .threads.labels import read_thread_labels as read_thread_labels
-from .threads.run import evaluate_threads as evaluate_threads, feature_maker as feature_maker
+from .thread_figures import TABLE as TABLE, Setup as Setup
+from .thread_labels import read_thread_labels as read_thread_labels
+from .thread_run import evaluate_threads as evaluate_threads, feature_maker as feature_maker

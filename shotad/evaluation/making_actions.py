@@ -241,7 +241,7 @@ class ByRules:
     @property
     def identity(self) -> Json:
         """That there was no engine, and the parser."""
-        from shotad.evaluation.texts import parser_of
+        from shotad.evaluation.store import parser_of
 
         return {"version": 1, "engine": RULES, "parser": parser_of(self._bench).identity}
 
@@ -253,7 +253,7 @@ class ByRules:
     def made(self, texts: Sequence[str]) -> Iterator[Made]:
         """What is made of each text, in order. Raises ShotadError without spaCy or its model."""
         from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-        from shotad.evaluation.texts import parser_of
+        from shotad.evaluation.store import parser_of
 
         parses = parser_of(self._bench).of(texts)
         for text, actions in zip(texts, actions_by_rule(texts, self._bench), strict=True):

@@ -12,7 +12,7 @@ import pytest
 
 from shotad.core import ComputeSettings, Config, WeightsError
 from shotad.evaluation import MetricContext, Store
-from shotad.evaluation.texts import vectors_of
+from shotad.evaluation.store import vectors_of
 from shotad.script import make_embedder
 from shotad.script.language.lastword import check_both_ways, ending
 

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES
-from shotad.evaluation.store import MetricContext
-from shotad.evaluation.texts import parser_of
+from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import (
     ANY_NOUNS,
     BASES,

@@ -18,8 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
-from shotad.evaluation.store import MetricContext
-from shotad.evaluation.texts import VectorService, vectors_of
+from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
 
 _CHUNK = 1024

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, MetricContext, Result, Store, texts as room
+from shotad.evaluation import Corpus, MetricContext, Result, Store, store as room
 from shotad.evaluation.metric import Item, make_metric, score
 from shotad.evaluation.metrics.action import Action
 from shotad.evaluation.metrics.by_rule import actions_by_rule

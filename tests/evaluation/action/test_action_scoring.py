@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.evaluation.metrics.action import HumanAction, Table, matches, published
-from shotad.evaluation.metrics.told import Phrase, Told
+from shotad.evaluation.metrics.action import HumanAction, Phrase, Table, Told, matches, published
 
 TEXTS = ["act", "near", "far", "against", "other"]
 VECTORS = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [-1, 0], [0, 1]], np.float32)

@@ -10,7 +10,7 @@ import pytest
 from shotad.core import Config
 from shotad.evaluation import MetricContext, Store
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-from shotad.evaluation.texts import parser_of
+from shotad.evaluation.store import parser_of
 from tests.evaluation.action.parsed import SPACY_MODEL
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import MetricContext, Store
-from shotad.evaluation.metrics.told import (
+from shotad.evaluation.metrics.action import (
     PIECE_ENDS,
     CodeRules,
     PaperRules,
@@ -21,7 +21,7 @@ from shotad.evaluation.metrics.told import (
     split,
     told_of,
 )
-from shotad.evaluation.texts import ParseService, parser_of
+from shotad.evaluation.store import ParseService, parser_of
 from shotad.script import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, MetricContext, Result, Store, texts as room
+from shotad.evaluation import Corpus, MetricContext, Result, Store, store as room
 from shotad.evaluation.metric import METRICS, Item, Metric, Row, make_metric, score
 from shotad.evaluation.metrics import java as java_metrics, recall
 from shotad.evaluation.metrics.java import Spice

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, WeightsError
-from shotad.evaluation import MetricContext, Store, texts as room
-from shotad.evaluation.texts import INSTRUCTIONS, parser_of, vectors_of
+from shotad.evaluation import MetricContext, Store, store as room
+from shotad.evaluation.store import INSTRUCTIONS, parser_of, vectors_of
 from shotad.script import Parse, ParserModel, Token
 from tests.evaluation.action.parsed import WordVectors
 

@@ -15,9 +15,9 @@ import pytest
 
 from shotad.core import Config, Image, Interval, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
-from shotad.evaluation.threads.figures import ClipScores
-from shotad.evaluation.threads.labels import LabelledClip
-from shotad.evaluation.threads.run import ThreadContext, ThreadEvaluation, score_clips
+from shotad.evaluation.thread_figures import ClipScores
+from shotad.evaluation.thread_labels import LabelledClip
+from shotad.evaluation.thread_run import ThreadContext, ThreadEvaluation, score_clips
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, read_number
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from shotad.evaluation.threads.labels import LabelledClip
+from shotad.evaluation.thread_labels import LabelledClip
 
 Json = dict[str, Any]
 Frames = Literal["side", "mid", "all"]

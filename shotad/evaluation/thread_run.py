@@ -30,7 +30,7 @@ from shotad.core import (
     key_of,
     reported,
 )
-from shotad.evaluation.threads.figures import (
+from shotad.evaluation.thread_figures import (
     ClipRow,
     ClipScores,
     Figures,
@@ -41,7 +41,7 @@ from shotad.evaluation.threads.figures import (
     SetupResult,
     setup_result,
 )
-from shotad.evaluation.threads.labels import LabelledClip, ThreadLabels
+from shotad.evaluation.thread_labels import LabelledClip, ThreadLabels
 from shotad.film import ShotMoments, moments_of
 from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
