@@ -22,15 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.action.by_rule import actions_by_rule
-from shotad.evaluation.action.code import CodeRules
-from shotad.evaluation.action.paper import PaperRules
-from shotad.evaluation.action.told import Rules
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.texts import ParseService, parser_of
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.action import CodeRules, PaperRules, Rules
+from shotad.evaluation.metrics.by_rule import actions_by_rule
+from shotad.evaluation.store import ParseService, parser_of
 from shotad.script import Embedder, Parse, Parser, find_parser, make_embedder
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad" / "cmdad_gt_action.csv"
@@ -85,7 +81,7 @@ def made_predictions(ads: Sequence[Ad]) -> dict[str, list[str]]:
 
 
 def result_of(
-    ads: Sequence[Ad], told: Sequence[str], actions: Sequence[tuple[str, ...]], bench: Bench
+    ads: Sequence[Ad], told: Sequence[str], actions: Sequence[tuple[str, ...]], bench: MetricContext
 ) -> Result:
     items = [
         Item(ad.id, ad.film, Interval(k, k + 1), (ad.text,), text, actions=own)
@@ -94,8 +90,8 @@ def result_of(
     return score(make_metric("action", bench), Corpus(tuple(items)), bench)
 
 
-def bench_with(rules: str, store: Store) -> Bench:
-    return Bench(Config.model_validate({"measures": {"action": {"rules": rules}}}), store)
+def bench_with(rules: str, store: Store) -> MetricContext:
+    return MetricContext(Config.model_validate({"measures": {"action": {"rules": rules}}}), store)
 
 
 def print_runs(ads: Sequence[Ad], store: Store) -> None:

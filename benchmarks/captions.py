@@ -29,13 +29,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.caption import ptb
-from shotad.evaluation.caption.java import coco_file, java_program
-from shotad.evaluation.caption.tokens import tokenizer_of
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics import ptb
+from shotad.evaluation.metrics.caption import tokenizer_of
+from shotad.evaluation.metrics.java import coco_file, java_program
 
 T = TypeVar("T")
 PROGRAM = "edu.stanford.nlp.process.PTBTokenizer"
@@ -102,12 +100,12 @@ def scores(texts: Sequence[str], kind: str, predictions: Sequence[str]) -> None:
         Item(str(k), "film", Interval(k, k + 1), (text,), said)
         for k, (text, said) in enumerate(zip(texts, predictions, strict=True))
     )
-    corpus, tokenizer = Corpus(items), tokenizer_of(Bench(Config(), Store()))
+    corpus, tokenizer = Corpus(items), tokenizer_of(MetricContext(Config(), Store()))
     said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
     human = {i.id: [" ".join(t) for t in g] for i, g in zip(items, tokenizer.references(items), strict=True)}
     told: dict[str, tuple[Any, float]] = {}
     for name, theirs in TOOLS.items():
-        bench = Bench(Config(), Store())
+        bench = MetricContext(Config(), Store())
         result, cpu = timed(lambda name=name, bench=bench: score(make_metric(name, bench), corpus, bench))
         if theirs not in told:
             options = {"verbose": 0} if theirs == "Bleu" else {}
@@ -130,7 +128,7 @@ def meteor(texts: Sequence[str], predictions: Sequence[str]) -> None:
         Item(str(k), "film", Interval(k, k + 1), (text,), said)
         for k, (text, said) in enumerate(zip(texts, predictions, strict=True))
     )
-    bench = Bench(Config(), Store())
+    bench = MetricContext(Config(), Store())
     tokenizer = tokenizer_of(bench)
     said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
     human = {i.id: [" ".join(t) for t in g] for i, g in zip(items, tokenizer.references(items), strict=True)}

@@ -30,14 +30,7 @@ import numpy as np
 import pysubs2
 
 from shotad.core import Interval, Slot, slot_id
-from shotad.description.choice import Around
-from shotad.description.choice import ByRules
-from shotad.description.choice import Chooser
-from shotad.description.choice import Line
-from shotad.description.choice import Situation
-from shotad.description.choice import BySequence
-from shotad.description.choice import Embed
-from shotad.description.choice import body_of
+from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, Line, Situation, body_of
 from shotad.film.subtitles import strip_tags
 from shotad.script import Finding, Fitted, check_line
 

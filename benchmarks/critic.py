@@ -22,12 +22,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.critic.document import Document
-from shotad.evaluation.critic.plain import named, resolved
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.critic import Document
+from shotad.evaluation.metrics.pronouns import named, resolved
 
 ROOT = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad"
 RUN = 10
@@ -126,11 +124,11 @@ def again(corpus: Corpus, rules: str) -> None:
     print(f"after one change: {changed.fresh} rows anew (its film), {changed.seconds:.2f} s")
 
 
-def bench(rules: str) -> Bench:
-    return Bench(Config.model_validate({"measures": {"critic": {"rules": rules}}}), Store())
+def bench(rules: str) -> MetricContext:
+    return MetricContext(Config.model_validate({"measures": {"critic": {"rules": rules}}}), Store())
 
 
-def scored(corpus: Corpus, texts: list[str], on: Bench) -> Result:
+def scored(corpus: Corpus, texts: list[str], on: MetricContext) -> Result:
     items = tuple(replace(item, prediction=text) for item, text in zip(corpus.items, texts, strict=True))
     return score(make_metric("critic", on), Corpus(items, corpus.casts), on)
 

@@ -32,11 +32,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from recall import anew
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Corpus, Dataset, Result, Store, load_dataset
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.predictions.joining import corpus_of
-from shotad.evaluation.recall.metrics import neighbours_of
-from shotad.evaluation.recall.pairs import PairScores
+from shotad.evaluation import Corpus, Dataset, MetricContext, Result, Store, load_dataset
+from shotad.evaluation.metric import make_metric
+from shotad.evaluation.metrics.recall import PairScores, neighbours_of
+from shotad.evaluation.predictions import corpus_of
 from shotad.evaluation.running import measure
 from shotad.script import TokenEncoder, locate
 
@@ -102,7 +101,7 @@ def runs(dataset: Dataset, args: argparse.Namespace) -> None:
     found: dict[str, dict[str, Result]] = {}
     with Store(args.cache) as store:
         for name, corpus in made(dataset, lines).items():
-            results = measure(corpus, args.metrics.split(","), Bench(Config(), store)).results
+            results = measure(corpus, args.metrics.split(","), MetricContext(Config(), store)).results
             found[name] = {result.name: result for result in results}
             print(f"{name}: {', '.join(f'{r.name} {r.value:.2f}' for r in results if r.value is not None)}")
     print()
@@ -137,11 +136,11 @@ def cpu(work: Callable[[], object]) -> float:
 def speed(dataset: Dataset, args: argparse.Namespace) -> None:
     corpus, other = unlike(dataset, 1), unlike(dataset, 2)
     names = args.metrics.split(",")
-    warm = Bench(Config(), Store())
+    warm = MetricContext(Config(), Store())
     measure(replace(corpus, items=corpus.items[:8]), names, warm)
     store = Store()
     spent: dict[str, float] = {}
-    bench = Bench(Config(), store)
+    bench = MetricContext(Config(), store)
     last = [time.process_time()]
 
     def done(result: Result) -> None:
@@ -150,13 +149,13 @@ def speed(dataset: Dataset, args: argparse.Namespace) -> None:
 
     first = cpu(lambda: measure(corpus, names, bench, done=done))
     again: list[Result] = []
-    nothing = cpu(lambda: measure(corpus, names, Bench(Config(), store), done=again.append))
+    nothing = cpu(lambda: measure(corpus, names, MetricContext(Config(), store), done=again.append))
     items = list(corpus.items)
     items[100] = replace(items[100], prediction="Somebody waits in the rain.")
     changed = replace(corpus, items=tuple(items))
     redone: list[Result] = []
-    one = cpu(lambda: measure(changed, names, Bench(Config(), store), done=redone.append))
-    second = cpu(lambda: measure(other, names, Bench(Config(), store)))
+    one = cpu(lambda: measure(changed, names, MetricContext(Config(), store), done=redone.append))
+    second = cpu(lambda: measure(other, names, MetricContext(Config(), store)))
     alone = anew_by_metric(corpus, warm, args.sample)
     whole = sum(seconds for name, seconds in spent.items() if name not in alone) + sum(alone.values())
     print(f"{len(corpus.items)} ADs; CPU seconds")
@@ -171,10 +170,10 @@ def speed(dataset: Dataset, args: argparse.Namespace) -> None:
     print("of them with nothing changed:", json.dumps({r.name: r.fresh for r in again}))
 
 
-def anew_by_metric(corpus: Corpus, warm: Bench, sample: int) -> dict[str, float]:
+def anew_by_metric(corpus: Corpus, warm: MetricContext, sample: int) -> dict[str, float]:
     places = range(0, len(corpus.items), max(len(corpus.items) // sample, 1))
     scale = len(corpus.items) / len(places)
-    forgetful = Bench(warm.config, NoStore())
+    forgetful = MetricContext(warm.config, NoStore())
     told = {}
     for name in ALONE:
         metric = make_metric(name, forgetful)

@@ -30,7 +30,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from shotad.evaluation import Result
-from shotad.evaluation.measure.rows import Figure, Row
+from shotad.evaluation.metric import Figure, Row
 from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import spans
 

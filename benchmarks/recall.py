@@ -25,12 +25,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall.bertscore import f_scores
-from shotad.evaluation.recall.metrics import Recall, neighbours_of
-from shotad.evaluation.recall.pairs import AT_ONCE, Pair, PairScores
+from shotad.evaluation import Corpus, MetricContext, Store
+from shotad.evaluation.metric import Item, score
+from shotad.evaluation.metrics.recall import AT_ONCE, Pair, PairScores, Recall, f_scores, neighbours_of
 from shotad.script import TokenEncoder, locate
 
 TOGETHER = 64
@@ -53,7 +50,7 @@ def corpus_of(folder: Path, count: int) -> Corpus:
     return Corpus(tuple(items))
 
 
-def pairs_of(corpus: Corpus, bench: Bench) -> list[Pair]:
+def pairs_of(corpus: Corpus, bench: MetricContext) -> list[Pair]:
     wanted = bench.settings.recall
     around = neighbours_of(corpus, wanted.neighbours, wanted.windows, wanted.k)
     return [
@@ -89,10 +86,10 @@ def main() -> None:
     config = Config.model_validate({"measures": {"recall": {"model": args.model}}})
     corpus = corpus_of(args.data, args.ads)
     place = locate(args.model)
-    layer = PairScores(Bench(config, Store())).layer
+    layer = PairScores(MetricContext(config, Store())).layer
     encoder = TokenEncoder(place, layer, config.compute, AT_ONCE)
     encoder.of([corpus.items[0].reference])
-    pairs = pairs_of(corpus, Bench(config, Store()))
+    pairs = pairs_of(corpus, MetricContext(config, Store()))
     sample = pairs[:: max(len(pairs) // args.pairs, 1)]
     scale = len(pairs) / len(sample)
     texts = {text for pair in pairs for text in pair}
@@ -104,7 +101,7 @@ def main() -> None:
 
     def ours(store: Store, changed: Corpus = corpus) -> Callable[[], object]:
         def work() -> object:
-            bench = Bench(config, store)
+            bench = MetricContext(config, store)
             metric = Recall.of("recall", bench)
             metric._pairs._encoder = encoder  # loading is the same for all
             return score(metric, changed, bench)

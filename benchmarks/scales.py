@@ -34,7 +34,7 @@ from shotad.description.prompts import factors_for
 from shotad.film import open_film
 from shotad.film.shots import detect_shots
 from shotad.grammar import by_face, make_scale_reader
-from shotad.grammar.base import ScaleGuess, ScaleReader, merged
+from shotad.grammar.features import ScaleGuess, ScaleReader, merged
 
 ROOT = Path(__file__).parents[1]
 LABELS = ROOT / "tests" / "labels" / "scales.json"

@@ -32,7 +32,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import ComputeSettings, Interval, ThreadSettings
-from shotad.evaluation.threads.metrics import PairCounts, average_precision, labels_of, pure_shots
+from shotad.evaluation.thread_figures import PairCounts, average_precision, labels_of, pure_shots
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import (
@@ -47,7 +47,7 @@ from shotad.grammar import (
     threads_of,
     whole_scores,
 )
-from shotad.grammar.features import features_at_hand
+from shotad.grammar.choices import features_at_hand
 from shotad.grammar.threads import FrameChoice
 
 ROOT = Path(__file__).resolve().parents[1]

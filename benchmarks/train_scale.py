@@ -33,12 +33,11 @@ import torch
 
 from shotad.core import ComputeSettings, device_of, load_settings
 from shotad.grammar import ScaleTraining
+from shotad.grammar.movieshots import read_items
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
-from shotad.grammar.training.feed import Feed, Pick
-from shotad.grammar.training.items import read_items
-from shotad.grammar.training.optim import make_optimizer, set_rates
-from shotad.grammar.training.order import epoch_order, in_batches
-from shotad.grammar.training.settings import OptimSettings
+from shotad.grammar.training_feed import Feed, Pick, epoch_order, in_batches
+from shotad.grammar.training_loop import make_optimizer, set_rates
+from shotad.grammar.training_settings import OptimSettings
 
 FULL = ScaleDesign()
 SMALL = ScaleDesign(BackboneShape(64, 4, 4, side=112), 2, 112, 84)

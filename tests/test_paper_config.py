@@ -14,7 +14,7 @@ from shotad.description.prompts import FACTORS, factors_for
 from shotad.engines.table import preset
 from shotad.film import word_budget
 from shotad.grammar import ScaleTraining
-from shotad.grammar.pixels import MEAN, PATCH, SCALE_SIZE, STD, THREAD_SIZE
+from shotad.grammar.features import MEAN, PATCH, SCALE_SIZE, STD, THREAD_SIZE
 
 CMD_VERBS = "look turn take hold pull walk run watch stare grab fall get go open smile"
 TV_VERBS = "look walk turn stare take hold smile leave pull watch open go step get enter"

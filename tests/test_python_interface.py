@@ -309,7 +309,7 @@ def test_threads_take_every_shot_and_shots_of_ones_own(here: Path) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_scales_are_by_shot(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.grammar.base import ScaleGuess
+    from shotad.grammar.features import ScaleGuess
 
     class BySecond:
         """Close in its first picture, nothing in its second, long in all others."""

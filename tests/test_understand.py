@@ -20,7 +20,7 @@ from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine
 from shotad.film import Moment, open_film
 from shotad.grammar import Features
-from shotad.grammar.base import ScaleGuess
+from shotad.grammar.features import ScaleGuess
 from tests.media import FilmSpec, make_film, read_number
 
 CUTS = (50, 100, 150, 200, 250, 300, 350, 400, 450)

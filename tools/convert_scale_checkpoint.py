@@ -23,8 +23,8 @@ import torch
 
 from shotad.core import NoProgress, ShotadError, WeightsError
 from shotad.grammar.scale_net import load_released, released_weights, save_net
-from shotad.grammar.training.backbone import start_net
-from shotad.grammar.training.settings import NetSettings
+from shotad.grammar.scale_training import start_net
+from shotad.grammar.training_settings import NetSettings
 
 _BLOCK = re.compile(r"(?:.*\.)?blocks\.(?:\d+\.)?(\d+\.(?:norm|attn|ls|mlp)\S*)")
 """A weight of a block, whatever stands before it; the release also knows blocks in chunks (two numbers)."""

@@ -26,8 +26,8 @@ from tqdm import tqdm
 
 from shotad.core import ShotadError
 from shotad.film import open_film
-from shotad.grammar.training.data import ClipFile, ScaleItem, picture_length
-from shotad.grammar.training.items import read_items
+from shotad.grammar.movieshots import read_items
+from shotad.grammar.scale_data import ClipFile, ScaleItem, picture_length
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def grid(given: Mapping[str, Any], scratch: Path) -> Ready:
 
 def small(given: Mapping[str, Any], scratch: Path) -> Ready:
     """What any features begin with: cut to 4:3, made small by Pillow."""
-    from shotad.grammar.pixels import THREAD_SIZE, fitted
+    from shotad.grammar.features import THREAD_SIZE, fitted
 
     images = _frames(given["images"])
 
@@ -129,7 +129,7 @@ def _settings(given: Mapping[str, Any]) -> Any:
 
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """Frames to features: made small, normalised, in batches, patches of length 1."""
-    from shotad.grammar.dinov2 import DinoV2
+    from shotad.grammar.vit_features import DinoV2
 
     maker = DinoV2.in_folder(Path(given["folder"]), _settings(given))
     images = _frames(given["images"])
@@ -145,8 +145,7 @@ def forward(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The model on tensors that lie ready: what cannot be spared."""
     import torch
 
-    from shotad.grammar.dinov2 import CLASSES, load_model
-    from shotad.grammar.tokens import Runner
+    from shotad.grammar.vit_features import CLASSES, Runner, load_model
 
     settings = _settings(given)
     kind = next(kind for kind, name in CLASSES.items() if name == "Dinov2WithRegistersModel")

@@ -95,8 +95,8 @@ def _pairs(given: Mapping[str, Any]) -> list[tuple[str, str]]:
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """As `shotad evaluate ad` counts them, with nothing kept from before."""
     from shotad.core import Config, Interval
-    from shotad.evaluation import Bench, Corpus, Store
-    from shotad.evaluation.measure.items import Item
+    from shotad.evaluation import Corpus, MetricContext, Store
+    from shotad.evaluation.metric import Item
     from shotad.evaluation.running import measure
 
     items = [
@@ -104,10 +104,10 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
         for i, (prediction, reference) in enumerate(_pairs(given))
     ]
     corpus = Corpus(tuple(items))
-    measure(Corpus(tuple(items[:4])), NAMES, Bench(Config(), Store()))
+    measure(Corpus(tuple(items[:4])), NAMES, MetricContext(Config(), Store()))
 
     def run() -> Done:
-        found = {r.name: r.value for r in measure(corpus, NAMES, Bench(Config(), Store())).results}
+        found = {r.name: r.value for r in measure(corpus, NAMES, MetricContext(Config(), Store())).results}
         return _told(found["cider"], found["bleu-4"], found["rouge-l"], len(items))
 
     return run

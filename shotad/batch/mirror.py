@@ -442,7 +442,7 @@ _TRACK = re.compile(r"track(\.[\w-]+)?\.json")
 _WRITTEN = re.compile(r"scripts(\.[\w-]+)?\.json")
 """Those of a translation have its language in the middle."""
 _PASSING = (".pack", ".index")
-"""Of frames kept for this run alone (`shotad.film.frame_cache`): far larger than all else, and decoded again
+"""Of frames kept for this run alone (`shotad.film.framestore`): far larger than all else, and decoded again
 where they are missing."""
 
 

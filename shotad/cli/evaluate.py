@@ -181,7 +181,7 @@ def assisted_command(console: Console, **options: Any) -> None:
     """
     from shotad.core import write_text
     from shotad.evaluation import (
-        Bench,
+        MetricContext,
         Store,
         as_json,
         assist,
@@ -206,7 +206,7 @@ def assisted_command(console: Console, **options: Any) -> None:
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        bench = Bench(inputs.config, store, console)
+        bench = MetricContext(inputs.config, store, console)
         done = assist(inputs.joined.corpus, names, bench, expert=expert, done=tell)
     said = f"The line of each AD is the candidate with the highest mean of {expert_words(done)}."
     run = report_input(inputs, done.corpus, done.measured, protocol="assisted", notes=(said,))
@@ -363,7 +363,7 @@ def actions_command(console: Console, **options: Any) -> None:
     """
     from shotad.core import load_config
     from shotad.evaluation import (
-        Bench,
+        MetricContext,
         Store,
         actions_in,
         ads_of,
@@ -378,7 +378,7 @@ def actions_command(console: Console, **options: Any) -> None:
     ads = ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
     others = actions_in(options["against"]) if options["against"] else None
     with Store(options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]) as store:
-        maker = make_maker(options["engine"], Bench(config, store, console))
+        maker = make_maker(options["engine"], MetricContext(config, store, console))
         made = make_actions(ads, maker, console)
     console.note(f"Actions: {', '.join(map(str, write_actions(made, out)))}")
     text, record = made.text, made.record()

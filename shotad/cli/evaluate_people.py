@@ -96,7 +96,7 @@ def interrater(
     """
     from shotad.core import load_config, readable_json, write_text
     from shotad.evaluation import (
-        Bench,
+        MetricContext,
         Store,
         at_rate,
         inter_rater,
@@ -111,7 +111,7 @@ def interrater(
     if rate is not None:
         versions = [at_rate(version, rate) for version in versions]
     with Store(cache or kept_file()) as store:
-        bench = Bench(load_config(config, assignments), store, console)
+        bench = MetricContext(load_config(config, assignments), store, console)
         found = inter_rater(versions[0], versions[1], thresholds, bench, names)
     if out is not None:
         write_text(out / "inter-rater.json", readable_json(interrater_record(found)))

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
-from shotad.evaluation.datasets.ads import Dataset
-from shotad.evaluation.datasets.findings import MISSING, NOTE
-from shotad.evaluation.datasets.opening import open_dataset
-from shotad.evaluation.datasets.records import read_records
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.measure.metric import ENGINE_METRICS, METRICS, Metric, make_metric
-from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store, kept_file
+from shotad.evaluation.datasets.dataset import Dataset
+from shotad.evaluation.datasets.loading import open_dataset
+from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
+from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Result, make_metric, score
 from shotad.evaluation.predicting.choosing import Shard
-from shotad.evaluation.predictions.joining import Joined, join, with_descriptions
-from shotad.evaluation.predictions.reading import read_predictions
-from shotad.evaluation.report.hashes import file_hash
-from shotad.evaluation.report.inputs import Joined as Counts, LeftOut, Predictions, Protocol, ReportInput
+from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
+from shotad.evaluation.report.inputs import (
+    Joined as Counts,
+    LeftOut,
+    Predictions,
+    Protocol,
+    ReportInput,
+    file_hash,
+)
+from shotad.evaluation.store import MetricContext, Store, kept_file
 
 ALL = "all"
 """All metrics that can run on what was given."""
@@ -97,7 +97,7 @@ class Measured:
 def measure(
     corpus: Corpus,
     names: Sequence[str],
-    bench: Bench,
+    bench: MetricContext,
     *,
     shard: Shard = WHOLE,
     done: Callable[[Result], None] = lambda _: None,
@@ -145,7 +145,7 @@ def evaluate(
     for finding in inputs.findings:
         progress.note(finding)
     with Store(cache or kept_file(), forget=force) as store:
-        bench = Bench(inputs.config, store, progress)
+        bench = MetricContext(inputs.config, store, progress)
         corpus = inputs.joined.corpus
         measured = measure(corpus, names, bench, shard=shard, done=lambda r: progress.note(_told(r)))
     return report_input(inputs, corpus, measured)
@@ -230,7 +230,7 @@ class _Asked:
 
 
 def _ready(
-    names: Sequence[str], corpus: Corpus, bench: Bench
+    names: Sequence[str], corpus: Corpus, bench: MetricContext
 ) -> tuple[list[tuple[_Asked, Metric]], list[tuple[str, str]]]:
     """The metrics that can run, and those that cannot, with the reason."""
     ready, left_out = [], []
@@ -253,9 +253,9 @@ def _ready(
     return ready, left_out
 
 
-def _asked(names: Sequence[str], bench: Bench) -> Iterator[_Asked]:
+def _asked(names: Sequence[str], bench: MetricContext) -> Iterator[_Asked]:
     """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
-    from shotad.evaluation.judges.names import judge_names
+    from shotad.evaluation.metrics.judge import judge_names
 
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
@@ -277,7 +277,7 @@ def _small(name: str) -> str:
     return f"{metric.lower()}{at}{judge}"
 
 
-def _without(name: str, corpus: Corpus, bench: Bench) -> str | None:
+def _without(name: str, corpus: Corpus, bench: MetricContext) -> str | None:
     """Why a metric can say nothing of this corpus; None where it can."""
     plain = name.partition("@")[0]
     if plain in ENGINE_METRICS and "@" not in name and not bench.settings.judge.engines:

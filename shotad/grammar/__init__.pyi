@@ -1,22 +1,31 @@
-from .base import (
+from .cache import (
+    ClipReader as ClipReader,
+    Look as Look,
+    Readers as Readers,
+    Sweep as Sweep,
+    book_of as book_of,
+    grammar_of as grammar_of,
+    look_rows as look_rows,
+    moments_read as moments_read,
+    pair_rows as pair_rows,
+    threshold_of as threshold_of,
+)
+from .choices import (
+    auto_choice as auto_choice,
+    make_feature_maker as make_feature_maker,
+    make_scale_reader as make_scale_reader,
+    scale_weights as scale_weights,
+)
+from .features import (
+    MODELS as MODELS,
     RADIUS as RADIUS,
     TEMPERATURE as TEMPERATURE,
     FeatureMaker as FeatureMaker,
     Features as Features,
 )
-from .cache import (
-    Look as Look,
-    book_of as book_of,
-    grammar_of as grammar_of,
-    look_rows as look_rows,
-    pair_rows as pair_rows,
-)
-from .clipwise import ClipReader as ClipReader, Sweep as Sweep
-from .dino_models import MODELS as MODELS
-from .features import auto_choice as auto_choice, make_feature_maker as make_feature_maker
-from .reading import Readers as Readers, moments_read as moments_read, threshold_of as threshold_of
-from .scale import make_scale_reader as make_scale_reader, scale_weights as scale_weights
+from .scale_training import Outcome as Outcome, train_scale as train_scale
 from .threads import (
+    Matching as Matching,
     Place as Place,
     ShotFeatures as ShotFeatures,
     places as places,
@@ -24,8 +33,6 @@ from .threads import (
     threads_of as threads_of,
     whole_scores as whole_scores,
 )
-from .threads_match import Matching as Matching
-from .training.distributed import end_process as end_process
-from .training.scale import Outcome as Outcome, train_scale as train_scale
-from .training.scores import beside_published as beside_published, by_class as by_class
-from .training.settings import ScaleTraining as ScaleTraining
+from .training_loop import end_process as end_process
+from .training_records import beside_published as beside_published, by_class as by_class
+from .training_settings import ScaleTraining as ScaleTraining

@@ -20,7 +20,7 @@ import numpy as np
 
 from shotad.core import Box, Image, Progress, Sighting, obtainable, weights_file
 from shotad.film import Moment
-from shotad.grammar.base import ScaleGuess
+from shotad.grammar.features import ScaleGuess
 from shotad.sight import (
     EfficientDet,
     Face,

@@ -1,17 +1,31 @@
-"""What is known of a film's grammar, shot by shot and pair by pair, and what it says of one clip."""
+"""The grammar of clips: frames to features to scores, middle frames to scales, and what is known already.
+
+Known is kept for the film, shot by shot and pair by pair. Who does not know yet which clips will follow
+reads one clip at a time, in the order of the film: features are made once for a frame and held until a clip
+begins after it, so that a feature film needs no more memory than its longest clip.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from shotad.core import Grammar, thread_name
-from shotad.film import Moment, ShotMoments
-from shotad.grammar.base import ScaleGuess
-from shotad.grammar.threads import joined, threads_of
+from shotad.core import Grammar, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
+from shotad.film import Moment, Picture, Pictures, ShotMoments
+from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
+from shotad.grammar.threads import (
+    Matching,
+    ShotFeatures,
+    joined,
+    places,
+    shot_scores,
+    threads_of,
+    whole_scores,
+)
 
 Json = dict[str, Any]
 
@@ -141,3 +155,240 @@ def book_of(
 
 def _name(look: Look) -> Json:
     return {"index": look.shot, **({"slot": look.slot} if look.slot else {})}
+
+
+DECIMALS = 6
+"""Of the scores, so that a record reads back as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads: ``features`` for threads and ``scales``, each None where it is not wanted."""
+
+    features: FeatureMaker | None
+    scales: ScaleReader | None
+
+
+def lacks(clip: Sequence[Look], book: GrammarCache, readers: Readers) -> bool:
+    """True where the readers can add to what ``book`` knows of the clip."""
+    want = want_of(clip, book, readers)
+    return want.paired or bool(want.guessed)
+
+
+def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: ThreadSettings) -> list[float]:
+    """The seconds of which frames are needed to read ``clips`` of which nothing is known, ascending."""
+    wants = (want_of(clip, GrammarCache(), readers) for clip in clips)
+    return sorted({moment for want in wants for moment in Moments.of(want, readers, settings).all})
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What a clip lacks: whether its pairs are to be scored, and the looks whose scale is unknown."""
+
+    clip: Sequence[Look]
+    paired: bool
+    guessed: tuple[Look, ...]
+
+
+def want_of(clip: Sequence[Look], book: GrammarCache, readers: Readers) -> Want:
+    paired = readers.features is not None and any(pair not in book.scores for pair in pairs_of(clip))
+    guessed = tuple(look for look in clip if readers.scales is not None and look not in book.guesses)
+    return Want(clip, paired, guessed)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The seconds of which a clip needs features, and a guess of scale."""
+
+    features: frozenset[float]
+    scales: frozenset[float]
+
+    @staticmethod
+    def of(want: Want, readers: Readers, settings: ThreadSettings) -> Moments:
+        needed = [m for look in want.clip for m in _compared(look, settings)] if want.paired else []
+        seen = [m for look in want.guessed for m in _guessed_by(look, readers)]
+        return Moments(frozenset(needed), frozenset(seen))
+
+    @property
+    def all(self) -> frozenset[float]:
+        return self.features | self.scales
+
+
+def _compared(look: Look, settings: ThreadSettings) -> list[float]:
+    """The moments that the choice of frames compares."""
+    return [getattr(look.moments, place) for place in places(settings.frames)]
+
+
+def _guessed_by(look: Look, readers: Readers) -> list[float]:
+    """The moments that the reader of scale looks at."""
+    return [getattr(look.moments, moment) for moment in readers.scales.moments] if readers.scales else []
+
+
+def row_of(features: Features, k: int) -> Features:
+    return Features(features.patches[k : k + 1], features.whole[k : k + 1], features.grid)
+
+
+def guess_of(look: Look, guesses: Mapping[float, ScaleGuess | None], readers: Readers) -> ScaleGuess | None:
+    """The guess of a whole shot, as its record reads back."""
+    guess = merged([guesses.get(moment) for moment in _guessed_by(look, readers)])
+    if guess is None:
+        return None
+    a, b, c, d, e = (round(float(p), DECIMALS) for p in guess.probabilities)
+    return ScaleGuess((a, b, c, d, e))
+
+
+def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
+    """The score above which shots are joined: the one that is set, else that of the features."""
+    if settings.threshold is not None:
+        return settings.threshold
+    return readers.features.threshold if readers.features else 1.0
+
+
+def score_clip(
+    clip: Sequence[Look],
+    book: GrammarCache,
+    features: Mapping[float, Features],
+    readers: Readers,
+    settings: ThreadSettings,
+) -> None:
+    """Score the pairs of the clip that the book lacks; a look of which no frame could be had matches nothing.
+
+    Each pair is scored by itself: products of other sizes round otherwise, and a score would hang on which
+    clip was read first.
+    """
+    threshold = threshold_of(readers, settings)
+    there = {look for look in clip if all(m in features for m in _compared(look, settings))}
+    for pair in pairs_of(clip):
+        if pair not in book.scores:
+            score = _score(pair, features, threshold, settings) if there.issuperset(pair) else 0.0
+            book.scores[pair] = round(score, DECIMALS)
+
+
+def _score(
+    pair: tuple[Look, Look], features: Mapping[float, Features], threshold: float, settings: ThreadSettings
+) -> float:
+    """How well two looks match, by patches or as wholes."""
+    kinds = ShotFeatures(
+        **{
+            place: _joined([features[getattr(look.moments, place)] for look in pair])
+            for place in places(settings.frames)
+        }
+    )
+    if settings.match == "whole":
+        return float(whole_scores(kinds, settings.frames)[0, 1])
+    grid = features[_compared(pair[0], settings)[0]].grid
+    matching = Matching(grid, both_ways=settings.both_ways, mend_flat=settings.mend_flat, flat=threshold)
+    return float(shot_scores(kinds, matching, settings.frames)[0, 1])
+
+
+def _joined(features: Sequence[Features]) -> Features:
+    xp = array_namespace(features[0].patches)
+    return Features(
+        xp.concat([f.patches for f in features]), xp.concat([f.whole for f in features]), features[0].grid
+    )
+
+
+Clip = Sequence[Look]
+"""The looks at the shots of one clip."""
+
+
+class ClipReader:
+    """Adds to ``book`` what it lacks of clips, one after the other. Frames go through the models in groups of
+    up to ``batch``, never of more than one clip, so that what came before changes no bit."""
+
+    def __init__(
+        self, book: GrammarCache, readers: Readers, settings: ThreadSettings, batch: int = 8
+    ) -> None:
+        self.book, self.readers = book, readers
+        self._settings, self._batch = settings, batch
+        self._features: dict[float, Features] = {}
+        self._guesses: dict[float, ScaleGuess | None] = {}
+
+    def lacks(self, clip: Clip) -> bool:
+        """Whether there is anything to read of ``clip``."""
+        return lacks(clip, self.book, self.readers)
+
+    def moments(self, clips: Iterable[Clip]) -> list[float]:
+        """The seconds of which frames are needed to read ``clips``, ascending."""
+        return sorted({moment for clip in clips for moment in self._needed(clip).all})
+
+    def read(self, clip: Clip, pictures: Pictures) -> None:
+        """Add what the book lacks of ``clip``."""
+        want, needed = want_of(clip, self.book, self.readers), self._needed(clip)
+        if not needed.all:
+            return
+        self._forget(min(needed.all))
+        missing = (needed.features - self._features.keys()) | (needed.scales - self._guesses.keys())
+        for group in _groups(spanned("frames", pictures(sorted(missing))), self._batch):
+            self._look(group, needed)
+        with span("grammar"):
+            if want.paired:
+                score_clip(want.clip, self.book, self._features, self.readers, self._settings)
+            for look in want.guessed:
+                self.book.guesses[look] = guess_of(look, self._guesses, self.readers)
+
+    def _needed(self, clip: Clip) -> Moments:
+        return Moments.of(want_of(clip, self.book, self.readers), self.readers, self._settings)
+
+    def _look(self, pictures: Sequence[Picture], needed: Moments) -> None:
+        features, scales = self.readers.features, self.readers.scales
+        compared = [p for p in pictures if p.wanted in needed.features and p.wanted not in self._features]
+        guessed = [p for p in pictures if p.wanted in needed.scales and p.wanted not in self._guesses]
+        with span("grammar"), while_nothing_is_loaded():
+            if compared and features:
+                made = features.of([picture.image for picture in compared])
+                self._features |= {p.wanted: row_of(made, k) for k, p in enumerate(compared)}
+            if guessed and scales:
+                guesses = scales.of([picture.image for picture in guessed])
+                self._guesses |= {p.wanted: guess for p, guess in zip(guessed, guesses, strict=True)}
+
+    def _forget(self, before: float) -> None:
+        self._features = {m: made for m, made in self._features.items() if m >= before}
+        self._guesses = {m: guess for m, guess in self._guesses.items() if m >= before}
+
+
+class Sweep:
+    """Pictures of many clips by one pass over the film, though each clip asks for its own (`Pictures`).
+
+    ``moments`` are those of all clips that will come, ascending. What a later clip needs is held until it
+    asks; what has gone by is read once more.
+    """
+
+    def __init__(self, moments: Sequence[float], pictures: Pictures) -> None:
+        self._pictures = pictures
+        self._coming = iter(pictures(moments) if moments else ())
+        self._held: dict[float, Picture] = {}
+        self._ahead = set(moments)
+
+    def __call__(self, seconds: Sequence[float]) -> Iterator[Picture]:
+        """The pictures of one clip; a moment after the film's last frame has none."""
+        if seconds:
+            self._held = {m: picture for m, picture in self._held.items() if m >= seconds[0]}
+        for moment in seconds:
+            if moment not in self._held and moment in self._ahead:
+                self._go_to(moment, seconds[0])
+            picture = self._held.get(moment)
+            if picture is not None:
+                yield picture
+            elif moment not in self._ahead:
+                yield from self._pictures([moment])
+
+    def _go_to(self, moment: float, first: float) -> None:
+        """Read on to ``moment``; what lies before the ``first`` of the clip no clip after it needs."""
+        for picture in self._coming:
+            self._ahead.discard(picture.wanted)
+            if picture.wanted >= first:
+                self._held[picture.wanted] = picture
+            if picture.wanted >= moment:
+                return
+
+
+def _groups(pictures: Iterable[Picture], number: int) -> Iterator[list[Picture]]:
+    group: list[Picture] = []
+    for picture in pictures:
+        group.append(picture)
+        if len(group) == number:
+            yield group
+            group = []
+    if group:
+        yield group

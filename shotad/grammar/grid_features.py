@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Image
-from shotad.grammar.base import Features
-from shotad.grammar.pixels import THREAD_SIZE, all_upright, fitted, grid_of, is_upright
+from shotad.grammar.features import THREAD_SIZE, Features, all_upright, fitted, grid_of, is_upright
 from shotad.sight import active_area
 
 Floats = npt.NDArray[np.float32]
@@ -60,7 +59,7 @@ class GridFeatures:
     (`benchmarks/threads.py`)."""
 
     def of(self, images: Sequence[Image]) -> Features:
-        """Features of ``images``, as `shotad.grammar.base.FeatureMaker` says.
+        """Features of ``images``, as `shotad.grammar.features.FeatureMaker` says.
 
         ``patches`` is float32 ``[n, 192, 161]``, ``whole`` float32 ``[n, 1932]``: the means of 4 x 4 cells.
         """

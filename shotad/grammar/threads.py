@@ -1,19 +1,28 @@
 """Which shots share a camera set-up: Shot-by-Shot, section 3.1, without training and without weights.
 
-Features of the frames go in, a matrix of matching scores comes out, and from it the threads. Nothing here
-touches a file, a model or a clock. Arrays are numpy's or torch's.
+Features of the frames go in, a matrix of matching scores (equations 3 and 4) comes out, and from it the
+threads. Nothing here touches a file, a model or a clock. Arrays are numpy's or torch's.
 
-What the matching score does to flat and black frames, and how it can be mended.
+The score asks whether the best match of a patch stands out from its window. In a frame without texture,
+flat or black, nothing stands out: with a window of 25 alike cells even the frame itself scores 0.04. The
+mend leaves alone every frame that can tell its own patches apart. Two frames that both cannot are compared
+as they lie, by the likeness of their patches.
 
-The score asks whether the best match of a patch stands out from its window. In a frame without texture
-nothing stands out: with a window of 25 alike cells even the frame itself scores 0.04. The mend leaves alone
-every frame that can tell its own patches apart. Two frames that both cannot are compared as they lie, by
-the likeness of their patches.
+With patches laid out ``[patch, frame, D]``, a tile of neighbouring patches of all earlier frames meets a
+row of its windows in all later frames in one matrix product, so that only the window is multiplied: about a
+ninth of the full product at 12 x 16 and radius 2. What lies outside has logit 0 and is counted, not
+computed.
+
+On a CPU the products limit it. On a GPU, by reckoning and not yet measured: float32 is limited by the
+products too; in bfloat16 they take a third of the time of the softmax, which reads and writes float32
+logits several times and so is limited by memory; short lists of shots are limited by the launches, some 800
+a call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,9 +30,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace, device, is_torch_array
 
-from shotad.grammar.base import Array, Features
-from shotad.grammar.threads_match import Matching, Scores, numpy_scores, window_scores, window_scores_after
-from shotad.grammar.threads_window import tiles
+from shotad.grammar.features import RADIUS, TEMPERATURE, Array, Features
 
 SELF_BLOCK = 8
 """Frames whose full products, 192 x 192 each, are held at once."""
@@ -103,19 +110,6 @@ def _single(xp: Any, values: Array) -> Array:
         values = values.detach()
     return xp.astype(values, xp.float32, copy=False)
 
-
-__all__ = [
-    "FrameChoice",
-    "Matching",
-    "Place",
-    "Scores",
-    "ShotFeatures",
-    "match_scores",
-    "places",
-    "shot_scores",
-    "threads_of",
-    "whole_scores",
-]
 
 Place = Literal["first", "middle", "last"]
 """Which frame of a shot."""
@@ -275,3 +269,295 @@ def joined(shots: Iterable[int], pairs: Iterable[Sequence[int]]) -> tuple[tuple[
     for shot in first:
         threads.setdefault(root(shot), []).append(shot)
     return tuple(tuple(thread) for thread in threads.values())
+
+
+Scores = npt.NDArray[np.float32]
+"""``float32[n, m]``: row a, column b is the score of the earlier frame a with the later frame b."""
+
+CPU_SIZES = (48, 16)
+"""Frames of each side that are multiplied at once, at most: two times 57 MB of float32 at 192 x 1536; and
+shots below which a triangle of pairs is not cut further."""
+GPU_SIZES = (512, 64)
+"""The same on a GPU, where a product must be large enough to hide its launch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How frames are matched. ``grid`` is rows and columns of patches."""
+
+    grid: tuple[int, int]
+    radius: int = RADIUS
+    temperature: float = TEMPERATURE
+    both_ways: bool = False
+    """True: the mean of both directions, as in the published code; False: the paper's equation 4."""
+    mend_flat: bool = False
+    """True lets two flat frames match by their likeness (`shotad.grammar.threads`)."""
+    flat: float = 0.3
+    """A frame is flat if it scores no more than this with itself: best the threshold in use."""
+
+    def __post_init__(self) -> None:
+        if min(self.grid) < 1:
+            raise ValueError(f"grid must have at least one row and one column, got {self.grid}")
+        if self.radius < 0:
+            raise ValueError(f"radius must be 0 or more, got {self.radius}")
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise ValueError(f"temperature must be above 0, got {self.temperature}")
+        if math.isnan(self.flat):
+            raise ValueError(f"flat must be a score, got {self.flat}")
+
+    @property
+    def patches(self) -> int:
+        """Patches of a frame."""
+        return self.grid[0] * self.grid[1]
+
+
+def window_scores(earlier: Array, later: Array, matching: Matching) -> Scores:
+    """Equation 4 for every pair of a frame of ``earlier`` and a frame of ``later``.
+
+    ``earlier`` is float ``[n, N, D]``, ``later`` float ``[m, N, D]``, patches of length 1, both of numpy or
+    both of torch on one device. The answer is numpy's float32 ``[n, m]``, 0 to 1.
+    """
+    _check(earlier, later, matching)
+    size, _ = _sizes(earlier)
+    pairs = ((a, b) for a in _parts(0, len(earlier), size) for b in _parts(0, len(later), size))
+    return _filled(earlier, later, matching, pairs)
+
+
+def window_scores_after(earlier: Array, later: Array, matching: Matching, reach: int | None = None) -> Scores:
+    """The same for two frames of each shot: entry i, j is frame i of ``earlier`` with frame j of ``later``.
+
+    Only where ``i < j <= i + reach`` (None: all ``i < j``); elsewhere not a number.
+    """
+    _check(earlier, later, matching)
+    if len(earlier) != len(later):
+        raise ValueError(
+            f"earlier and later must have a frame of each shot, got {len(earlier)} and {len(later)}"
+        )
+    n = len(earlier)
+    reach = n if reach is None else reach
+    scores = _filled(earlier, later, matching, _rectangles(n, reach, *_sizes(earlier)))
+    ahead = np.arange(n)[None, :] - np.arange(n)[:, None]
+    scores[(ahead < 1) | (ahead > reach)] = np.nan
+    return scores
+
+
+def _filled(
+    earlier: Array, later: Array, matching: Matching, rectangles: Iterable[tuple[slice, slice]]
+) -> Scores:
+    scores = np.full((len(earlier), len(later)), np.nan, np.float32)
+    product = WindowProduct(matching.grid, matching.radius, matching.temperature, earlier)
+    last, ours = None, None
+    for a, b in rectangles:
+        if a != last:
+            last, ours = a, None
+            ours = product.laid(earlier[a, ...])
+        # Without a name for it, the last block of later frames is gone before the next is laid out.
+        block = product.scores(ours, product.laid(later[b, ...]), matching.both_ways)
+        scores[a, b] = numpy_scores(block)
+    return scores
+
+
+def _check(earlier: Array, later: Array, matching: Matching) -> None:
+    for name, patches in (("earlier", earlier), ("later", later)):
+        if patches.ndim != 3 or patches.shape[1] != matching.patches:
+            rows, columns = matching.grid
+            raise ValueError(
+                f"{name} must be float[n, {matching.patches}, D] for a grid of {rows} x {columns}, "
+                f"got shape {tuple(patches.shape)}"
+            )
+    if earlier.shape[2] != later.shape[2]:
+        raise ValueError(
+            f"earlier and later must have equally long features, got {earlier.shape[2]} and {later.shape[2]}"
+        )
+
+
+def _sizes(patches: Array) -> tuple[int, int]:
+    on_cpu = not is_torch_array(patches) or patches.device.type == "cpu"
+    return CPU_SIZES if on_cpu else GPU_SIZES
+
+
+def _parts(start: int, stop: int, size: int) -> Iterator[slice]:
+    """``start`` to ``stop`` in equal parts of at most ``size``, few: 0, 5, 2 → 0:1, 1:3, 3:5."""
+    count, span = -(-(stop - start) // size), stop - start
+    for k in range(count):
+        yield slice(start + span * k // count, start + span * (k + 1) // count)
+
+
+def _rectangles(n: int, reach: int, size: int, least: int) -> Iterator[tuple[slice, slice]]:
+    """Rectangles that cover all pairs ``i < j <= i + reach`` of n shots, and few others, each once."""
+    for a in _parts(0, n, min(size, max(reach, 8))):
+        yield from _triangle(a.start, a.stop, least)
+        for b in _parts(a.stop, min(n, a.stop + reach), size):
+            yield a, b
+
+
+def _triangle(start: int, stop: int, least: int) -> Iterator[tuple[slice, slice]]:
+    if stop - start > least:
+        middle = (start + stop) // 2
+        yield slice(start, middle), slice(middle, stop)
+        yield from _triangle(start, middle, least)
+        yield from _triangle(middle, stop, least)
+    elif stop - start > 1:
+        yield slice(start, stop), slice(start, stop)
+
+
+def numpy_scores(values: Array) -> Scores:
+    """A float array of numpy or torch, on any device, as numpy's float32."""
+    if is_torch_array(values):
+        values = values.detach().float().cpu().numpy()
+    return np.asarray(values, np.float32)
+
+
+TILE = 4
+"""Patches side by side that are multiplied together, at most. Neighbours share most of their windows."""
+ENOUGH = 64
+"""Columns of a matrix product that fill it; with as many frames, a tile is a single patch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Patches side by side, and the rectangle of patches that holds all their windows."""
+
+    patches: slice
+    rows: slice
+    columns: slice
+    inside: npt.NDArray[np.bool_]
+    """``[k, t]``: is patch k of the rectangle, row by row, in the window of patch t of the tile?"""
+
+
+def tiles(grid: tuple[int, int], radius: int, width: int = 1) -> Iterator[Tile]:
+    """The tiles of a grid, row by row, ``width`` patches each, fewer at the end of a row.
+
+    A grid of 2 x 3, radius 1, width 2: patches 0:2 with columns 0:3 of rows 0:2, then 2:3 with 1:3 …
+    """
+    rows, columns = grid
+    for row in range(rows):
+        above, below = max(row - radius, 0), min(row + radius + 1, rows)
+        for start in range(0, columns, width):
+            stop = min(start + width, columns)
+            left, right = max(start - radius, 0), min(stop + radius, columns)
+            apart = np.abs(np.arange(left, right)[:, None] - np.arange(start, stop))
+            yield Tile(
+                slice(row * columns + start, row * columns + stop),
+                slice(above, below),
+                slice(left, right),
+                np.tile(apart <= radius, (below - above, 1)),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Masks:
+    """What a tile needs besides its products, as arrays that broadcast over frames."""
+
+    outside: Array
+    """``[k, 1, t, 1]``: 0 in the window of patch t, else -inf."""
+    counted: Array
+    """``[1, t, 1]``: patches outside the window, whose logit is 0."""
+    least: Array
+    """``[1, t, 1]``: 0 where there are such, else -inf."""
+
+
+class WindowProduct:
+    """Equation 4 for rectangles of pairs; ``like`` is an array of the kind and on the device to work on."""
+
+    def __init__(self, grid: tuple[int, int], radius: int, temperature: float, like: Array) -> None:
+        self.grid, self.radius, self.temperature = grid, radius, temperature
+        self.xp, self.device = array_namespace(like), device(like)
+        self._tiles: dict[int, list[tuple[Tile, _Masks]]] = {}
+
+    def laid(self, patches: Array) -> Array:
+        """``[n, N, D]`` to a new ``[N, n, D]``, in the precision that is multiplied in."""
+        if is_torch_array(patches):
+            patches = patches.detach()
+        # Half precision has fast products in torch alone.
+        if not (is_torch_array(patches) and patches.dtype.itemsize == 2):
+            patches = self.xp.astype(patches, self.xp.float32, copy=False)
+        moved = self.xp.permute_dims(patches, (1, 0, 2))
+        # A reshape of moved axes has to copy: this makes the frames of each patch lie together.
+        return self.xp.reshape(self.xp.reshape(moved, (-1,)), moved.shape)
+
+    def scores(self, ours: Array, theirs: Array, both_ways: bool) -> Array:
+        """Laid out ``[N, n, D]`` and ``[N, m, D]`` to scores ``[n, m]``, on the device."""
+        xp, (count, n, _), m = self.xp, ours.shape, theirs.shape[1]
+        total = xp.zeros((m, n), dtype=xp.float32, device=self.device)
+        backward = _Running(xp, self.grid, self._counted(), (m, n)) if both_ways else None
+        for tile, masks in self._of_width(max(1, min(TILE, ENOUGH // n))):
+            logits = self._logits(tile, masks, ours, theirs)
+            total += _sharpness(xp, logits, masks)
+            if backward is not None:
+                backward.add(tile, logits)
+        if backward is not None:
+            total = (total + backward.total()) / 2
+        return (total / count).T
+
+    def _logits(self, tile: Tile, masks: _Masks, ours: Array, theirs: Array) -> Array:
+        """``[k, m, t, n]``, -inf outside the windows."""
+        xp, (_, n, depth), m = self.xp, ours.shape, theirs.shape[1]
+        mine = xp.reshape(ours[tile.patches, ...], (-1, depth)).T
+        rows = xp.reshape(theirs, (self.grid[0], self.grid[1] * m, depth))
+        across = slice(tile.columns.start * m, tile.columns.stop * m)
+        products = xp.stack([rows[r, across, :] @ mine for r in range(tile.rows.start, tile.rows.stop)])
+        logits = xp.astype(products, xp.float32, copy=False) / self.temperature
+        logits = xp.reshape(logits, (-1, m, logits.shape[-1] // n, n))
+        return logits if tile.inside.all() else logits + masks.outside
+
+    def _of_width(self, width: int) -> list[tuple[Tile, _Masks]]:
+        if width not in self._tiles:
+            every = tiles(self.grid, self.radius, width)
+            self._tiles[width] = [(tile, self._masks(tile)) for tile in every]
+        return self._tiles[width]
+
+    def _masks(self, tile: Tile) -> _Masks:
+        inside = tile.inside[:, None, :, None]
+        counted = self.grid[0] * self.grid[1] - inside.sum(axis=0)
+        return _Masks(
+            self._array(np.where(inside, 0, -math.inf)),
+            self._array(counted),
+            self._array(np.where(counted > 0, 0, -math.inf)),
+        )
+
+    def _counted(self) -> Array:
+        """``[rows, columns, 1, 1]``: patches outside the window of each."""
+        count = self.grid[0] * self.grid[1]
+        sizes = [count - tile.inside.sum() for tile in tiles(self.grid, self.radius)]
+        return self._array(np.reshape(sizes, (*self.grid, 1, 1)))
+
+    def _array(self, values: npt.NDArray[Any]) -> Array:
+        return self.xp.asarray(values.astype(np.float32), device=self.device)
+
+
+def _sharpness(xp: Any, logits: Array, masks: _Masks) -> Array:
+    """The greatest softmax of each patch over its window and the masked cells, summed over the tile.
+
+    ``[k, m, t, n]`` to ``[m, n]``. The greatest softmax is 1 over the sum of the exponentials of all logits
+    less the greatest, which is 0 at least where masked cells are.
+    """
+    top = xp.maximum(xp.max(logits, axis=0), masks.least)
+    masked = masks.counted * xp.exp(-xp.clip(top, 0.0, None))
+    return xp.sum(1 / (xp.sum(xp.exp(logits - top), axis=0) + masked), axis=1)
+
+
+class _Running:
+    """The same for the other direction, whose logits come in tile by tile: a running softmax.
+
+    For each patch of the later frame the greatest logit so far and the sum of exponentials relative to it.
+    """
+
+    def __init__(self, xp: Any, grid: tuple[int, int], counted: Array, pairs: tuple[int, int]) -> None:
+        self.xp = xp
+        self.sums = xp.zeros((*grid, *pairs), dtype=xp.float32, device=device(counted)) + counted
+        self.tops = xp.where(self.sums > 0, 0.0, -math.inf) + xp.zeros_like(self.sums)
+
+    def add(self, tile: Tile, logits: Array) -> None:
+        xp, where = self.xp, (tile.rows, tile.columns, ...)
+        old = self.tops[where]
+        rows, columns, m, n = old.shape
+        split = xp.reshape(logits, (rows, columns, m, -1, n))
+        top = xp.maximum(old, xp.max(split, axis=3))
+        fresh = xp.sum(xp.exp(split - xp.expand_dims(top, axis=3)), axis=3)
+        self.sums[where] = self.sums[where] * xp.exp(old - top) + fresh
+        self.tops[where] = top
+
+    def total(self) -> Array:
+        """``[m, n]``: the greatest softmax, summed over patches."""
+        return self.xp.sum(1 / self.sums, axis=(0, 1))

@@ -16,12 +16,15 @@ counts for two of the machine's. A line left out leaves its time to its neighbou
 """
 
 from __future__ import annotations
+
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
+
 import numpy as np
+
 from shotad.core import FitSettings, Interval, NoProgress, Progress, reported
 from shotad.script import Answer, Shorten, Track, Wish, spoken_words
 from shotad.sound.kinds import PACE, Fitting, Line, Spoken, Studio, Take, Unspoken

@@ -5,6 +5,7 @@ their packets in the order of time, and the marks for players once the file is c
 """
 
 from __future__ import annotations
+
 import errno
 import os
 import shutil
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
 from shotad.core import ContainerSettings, FilmInfo, NoProgress, Progress, SoundError, printable, reported
 from shotad.film import Film, Media, exact, is_cover, legible, packets_of
 from shotad.sound.ad_tracks import (

@@ -6,11 +6,13 @@ the machine is said before, and the film's log tells of it.
 """
 
 from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+
 from shotad.core import (
     Config,
     FilmError,

@@ -220,7 +220,7 @@ def test_files_that_cannot_be_meant(evaluate: Place, here: Path, content: bytes 
 def test_all_takes_what_is_possible_and_names_what_is_not(
     evaluate: Place, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.evaluation.measure.metric import METRICS
+    from shotad.evaluation.metric import METRICS
 
     few = {name: METRICS[name] for name in ("bleu-1", "critic", "llm-ad-eval", "action-description")}
     monkeypatch.setattr("shotad.evaluation.running.METRICS", few)

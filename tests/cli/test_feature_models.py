@@ -103,7 +103,7 @@ def test_doctor_says_what_auto_takes_and_why(
 
 def test_doctor_loads_torch_only_for_weights_that_are_here(tmp_path: Path) -> None:
     code = (
-        "import sys; from shotad.grammar.features import auto_choice; from shotad.core.config import Config;"
+        "import sys; from shotad.grammar.choices import auto_choice; from shotad.core.config import Config;"
         "print(auto_choice(Config().threads, Config().compute).name, 'torch' in sys.modules)"
     )
     root = Path(__file__).resolve().parents[2]

@@ -20,7 +20,7 @@ def film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (
         "shotad.engines.local_model",
         "shotad.description.run_estimate",
-        "shotad.grammar.features",
+        "shotad.grammar.choices",
     ):
         monkeypatch.setattr(f"{module}.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Figure, Json, Row
+from shotad.evaluation.metric import Figure, Item, Json, Row
 
 
 def corpus_of(

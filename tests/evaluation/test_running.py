@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from shotad.core import Config, EvaluationError, ShotadError, load_config
-from shotad.evaluation import Bench, Corpus, Result, Shard, Store
-from shotad.evaluation.measure import metric as table
-from shotad.evaluation.measure.rows import Json, Row
+from shotad.evaluation import Corpus, MetricContext, Result, Shard, Store, metric as table
+from shotad.evaluation.metric import Json, Row
 from shotad.evaluation.running import measure, shard_places
 from tests.evaluation.measuring import Lengths, corpus_of
 
@@ -27,7 +26,7 @@ class _Here(Lengths):
     """A metric that is made as the table's are."""
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> _Here:
+    def of(cls, name: str, bench: MetricContext) -> _Here:
         return cls(name=name, title=name.upper())
 
 
@@ -67,8 +66,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return few
 
 
-def bench_with(**more: Any) -> Bench:
-    return Bench(load_config((), (), **more) if more else Config(), Store())
+def bench_with(**more: Any) -> MetricContext:
+    return MetricContext(load_config((), (), **more) if more else Config(), Store())
 
 
 def values(results: Sequence[Result]) -> dict[str, float | None]:

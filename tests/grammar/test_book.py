@@ -10,8 +10,8 @@ import pytest
 from shotad.core import Grammar, ShotScale
 from shotad.film import ShotMoments
 from shotad.grammar import Look, book_of, grammar_of, look_rows, pair_rows
-from shotad.grammar.base import ScaleGuess
 from shotad.grammar.cache import GrammarCache, pairs_of, thread_letters
+from shotad.grammar.features import ScaleGuess
 
 CLOSE = ScaleGuess((0.1, 0.6, 0.3, 0.0, 0.0))
 LONG = ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))

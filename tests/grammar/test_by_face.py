@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 from shotad.core import Box, Image, ShotScale, Sighting
 from shotad.film import open_film
 from shotad.grammar import by_face
-from shotad.grammar.base import ScaleGuess
 from shotad.grammar.by_face import (
     BORDERS,
     ByFace,
@@ -25,6 +24,7 @@ from shotad.grammar.by_face import (
     measure_thing,
     scales_at,
 )
+from shotad.grammar.features import ScaleGuess
 from shotad.sight import Face, Glimpse
 from shotad.sight.things import COCO
 

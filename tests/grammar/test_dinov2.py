@@ -14,8 +14,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from shotad.core import ComputeSettings, WeightsError  # noqa: E402
-from shotad.grammar.dinov2 import DinoV2, folder_hash  # noqa: E402
-from shotad.grammar.pixels import prepared  # noqa: E402
+from shotad.grammar.features import prepared  # noqa: E402
+from shotad.grammar.vit_features import DinoV2, folder_hash  # noqa: E402
 from tests.grammar.dino_models import pictures, saved, tiny  # noqa: E402
 
 EXACT = ComputeSettings(device="cpu", precision="float32", batch=3)

@@ -24,9 +24,9 @@ from shotad.core import (
     is_model_folder,
     model_folder,
 )
-from shotad.grammar import MODELS, auto_choice, features, make_feature_maker
-from shotad.grammar.dinov2 import DinoV2
-from shotad.grammar.features import features_at_hand
+from shotad.grammar import MODELS, auto_choice, make_feature_maker
+from shotad.grammar.choices import _ON_CPU, _ON_GPU, features_at_hand
+from shotad.grammar.vit_features import DinoV2
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
 CPU = ComputeSettings(device="cpu", precision="float32")
@@ -258,7 +258,7 @@ def test_an_explicit_model_without_torch_names_the_extra(
     cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(cache, models, "dinov2-base")
-    for module in ("shotad.grammar.dinov2", "shotad.grammar.tokens"):
+    for module in ("shotad.grammar.vit_features", "shotad.grammar.vit_features"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ShotadError, match=r'needs torch.*pip install "shotad\[models\]"'):
@@ -266,7 +266,7 @@ def test_an_explicit_model_without_torch_names_the_extra(
 
 
 def test_every_published_model_has_its_place_in_the_order() -> None:
-    for order in (features._ON_CPU, features._ON_GPU):
+    for order in (_ON_CPU, _ON_GPU):
         assert sorted(f"dinov2-{part}" for part in order) == sorted(MODELS)
 
 

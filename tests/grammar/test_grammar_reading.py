@@ -11,9 +11,8 @@ import pytest
 from shotad.core import Image, ThreadSettings
 from shotad.film import Moment, Picture, ShotMoments
 from shotad.grammar import Features, Look, Matching, Readers
-from shotad.grammar.base import ScaleGuess
-from shotad.grammar.cache import GrammarCache, pairs_of
-from shotad.grammar.reading import lacks
+from shotad.grammar.cache import GrammarCache, lacks, pairs_of
+from shotad.grammar.features import ScaleGuess
 from shotad.grammar.threads import match_scores
 from tests.grammar.clipbyclip import read_clips
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Image
-from shotad.grammar.pixels import (
+from shotad.grammar.features import (
     MEAN,
     SCALE_SIZE,
     STD,

@@ -12,8 +12,8 @@ import pytest
 
 from shotad.core import ComputeSettings, ConfigError, ScaleSettings, WeightsError
 from shotad.grammar import make_scale_reader, scale_weights
-from shotad.grammar.base import ScaleGuess, merged
-from shotad.grammar.scale import ROLE, method_of
+from shotad.grammar.choices import ROLE, method_of
+from shotad.grammar.features import ScaleGuess, merged
 
 WEIGHTS = b"a trained net"
 NAME = "scale-movieshots"

@@ -15,17 +15,19 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from shotad.core import ComputeSettings, Image, WeightsError, WorkFolderError
-from shotad.grammar.dino_names import from_released, released_name, to_released
-from shotad.grammar.pixels import normalised, prepared
+from shotad.grammar.features import normalised, prepared
 from shotad.grammar.scale_net import (
     FORMAT,
     BackboneShape,
     ScaleClassifier,
     ScaleDesign,
     ScaleNet,
+    from_released,
     load_net,
+    released_name,
     released_weights,
     save_net,
+    to_released,
 )
 
 SHAPE = BackboneShape(hidden=32, blocks=3, heads=2, side=56)

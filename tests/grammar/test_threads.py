@@ -24,8 +24,16 @@ from shotad.grammar import (
     threads_of,
     whole_scores,
 )
-from shotad.grammar.threads import FrameChoice, flat_frames, likeness, match_scores, self_scores
-from shotad.grammar.threads_match import CPU_SIZES, _parts, _rectangles
+from shotad.grammar.threads import (
+    CPU_SIZES,
+    FrameChoice,
+    _parts,
+    _rectangles,
+    flat_frames,
+    likeness,
+    match_scores,
+    self_scores,
+)
 
 Floats = npt.NDArray[Any]
 

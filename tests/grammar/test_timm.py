@@ -19,8 +19,12 @@ pytest.importorskip("transformers")
 
 from shotad.core import ComputeSettings, ConfigError, ShotadError, ThreadSettings, WeightsError  # noqa: E402  # noqa: E402
 from shotad.grammar import make_feature_maker  # noqa: E402
-from shotad.grammar.dinov2 import DinoV2  # noqa: E402
-from shotad.grammar.timm_features import check_name, load_model, resampled  # noqa: E402
+from shotad.grammar.vit_features import (  # noqa: E402
+    DinoV2,
+    check_name,
+    load_timm_model,
+    resampled,
+)
 from tests.grammar.dino_models import pictures, put_in_cache, tiny  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,12 +83,12 @@ def test_weights_of_another_model_are_refused(tmp_path: Path, monkeypatch: pytes
     for weights in ({"weight": (3, 3), "extra": (1,)}, {"other": (3, 3)}, {"weight": (3, 4)}):
         save_file({name: torch.zeros(shape) for name, shape in weights.items()}, file)
         with pytest.raises(WeightsError, match="cannot be loaded"):
-            load_model("vit", tmp_path)
+            load_timm_model("vit", tmp_path)
     file.write_bytes(b"no such thing")
     with pytest.raises(WeightsError, match="cannot be loaded"):
-        load_model("vit", tmp_path)
+        load_timm_model("vit", tmp_path)
     save_file({"weight": torch.ones(3, 3, dtype=torch.float16)}, file)
-    assert load_model("vit", tmp_path).weight.dtype == torch.float32
+    assert load_timm_model("vit", tmp_path).weight.dtype == torch.float32
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ def timm_weights(model: Any) -> dict[str, Any]:
     timm calls the gated MLP's matrices fc1 and fc2, adds the CLS token's position to the CLS token where
     there are registers, and has no mask token.
     """
-    from shotad.grammar.dino_names import to_released
+    from shotad.grammar.scale_net import to_released
 
     weights = dict(model.state_dict())
     weights.pop("embeddings.mask_token")

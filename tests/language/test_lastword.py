@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from shotad.core import ComputeSettings, Config, WeightsError
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure.texts import vectors_of
+from shotad.evaluation import MetricContext, Store
+from shotad.evaluation.store import vectors_of
 from shotad.script import make_embedder
 from shotad.script.embeddings import check_both_ways, ending
 
@@ -78,7 +78,7 @@ def test_kept_vectors_are_those_of_the_end_token(folder: Path) -> None:
     config = Config.model_validate(
         {"compute": {"device": "cpu"}, "measures": {"embedding": {"model": str(folder)}}}
     )
-    service = vectors_of(Bench(config, Store()))
+    service = vectors_of(MetricContext(config, Store()))
     found = service.of(TEXTS, prompt="Query: ")
     embedder = make_embedder(str(folder), CPU)
     bare = embedder._model.encode([f"Query: {text}" for text in TEXTS])  # type: ignore[attr-defined]

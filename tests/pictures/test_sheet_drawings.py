@@ -11,18 +11,17 @@ import pytest
 from PIL import Image, ImageDraw
 
 from shotad.core import Role
+from shotad.description import (
+    overview as files,
+    overview_pictures as filmstrip,
+    overview_pictures as linecard,
+    overview_pictures as timeline,
+    overview_signs as marks,
+)
+from shotad.description.overview_data import Subject, read_subject, shown_seconds
+from shotad.description.overview_page import score_picture, score_table
 from shotad.description.overview_pictures import Filmstrip
-from shotad.description.overview_data import read_subject
-from shotad.description.overview_page import score_picture
-from shotad.description.overview_page import score_table
-from shotad.description.overview_data import Subject
-from shotad.description.overview_data import shown_seconds
 from shotad.film import palette
-from shotad.description import overview as files
-from shotad.description import overview_pictures as filmstrip
-from shotad.description import overview_pictures as linecard
-from shotad.description import overview_pictures as timeline
-from shotad.description import overview_signs as marks
 from shotad.script import CueStatus
 from tests.sheetfolder import Made, make_folder
 

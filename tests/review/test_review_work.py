@@ -26,15 +26,10 @@ from shotad.core import (
 )
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.review.session import Session
 from shotad.review import work
 from shotad.review.jobs import Stopped
-from shotad.script import LineState
-from shotad.script import Track
-from shotad.script import check_script
-from shotad.script import formats
-from shotad.script import load_track
-from shotad.script import read_cues
+from shotad.review.session import Session
+from shotad.script import LineState, Track, check_script, formats, load_track, read_cues
 from tests.redo.redoing import fresh, run, says
 from tests.rendering.described import write_folder
 from tests.review.sessions import Heard, session_of

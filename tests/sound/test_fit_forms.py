@@ -11,13 +11,7 @@ from shotad.core import FitSettings
 from shotad.script import count_words, usual_words, variants
 from shotad.script.fit import fit_words
 from shotad.script.pace import tempo
-from shotad.sound.placing import HOPE
-from shotad.sound.placing import Form
-from shotad.sound.placing import milliseconds_of
-from shotad.sound.placing import shorter_forms
-from shotad.sound.placing import weight
-from shotad.sound.placing import whole_form
-from shotad.sound.placing import written
+from shotad.sound.placing import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line
 
 TEXT = "He walks to the door, opens it and looks out into the dark street. A dog barks. Then it is still."

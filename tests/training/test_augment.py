@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from shotad.core import ShotScale
-from shotad.grammar.training.augment import AugmentSettings, augmented
+from shotad.grammar.training_settings import AugmentSettings, augmented
 from tests.scale_pictures import scale_picture
 
 NEVER = dict.fromkeys(("flip", "colour", "greyscale", "blur", "noise", "jpeg", "shift", "bars"), 0.0)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from shotad.grammar.training.feed import worker_context
+from shotad.grammar.training_feed import worker_context
 
 
 @pytest.mark.slow

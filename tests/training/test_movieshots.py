@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from shotad.core import DatasetError, ShotScale
-from shotad.grammar.training.data import SPLITS, ClipFile, Stills, open_picture
-from shotad.grammar.training.items import read_items
-from shotad.grammar.training.movieshots import load
+from shotad.grammar.movieshots import load, read_items
+from shotad.grammar.scale_data import SPLITS, ClipFile, Stills, open_picture
 from tests.media import draw, read_number
 from tests.scale_pictures import LABELS, make_movieshots, write_shot
 

@@ -18,9 +18,9 @@ from safetensors.torch import load_file
 
 from shotad.core import ComputeSettings, NoProgress, ShotadError, ShotScale, Task, load_settings
 from shotad.grammar import ScaleTraining, train_scale
+from shotad.grammar.movieshots import read_items
+from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import ScaleClassifier, load_net
-from shotad.grammar.training.data import open_picture
-from shotad.grammar.training.items import read_items
 from tests.scale_pictures import make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 

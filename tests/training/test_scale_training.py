@@ -33,21 +33,20 @@ from shotad.core import (
     load_settings,
 )
 from shotad.grammar import Outcome, ScaleTraining, beside_published, train_scale
+from shotad.grammar.movieshots import read_items
+from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
-from shotad.grammar.training.data import open_picture
-from shotad.grammar.training.feed import Feed, Pick
-from shotad.grammar.training.items import read_items
-from shotad.grammar.training.optim import (
+from shotad.grammar.training_feed import Feed, Pick, epoch_order, in_batches, share_of
+from shotad.grammar.training_loop import (
+    TrainingPosition,
     class_weights,
     make_optimizer,
     parameter_groups,
     rate_factor,
     set_rates,
 )
-from shotad.grammar.training.order import epoch_order, in_batches, share_of
-from shotad.grammar.training.scores import Scores
-from shotad.grammar.training.settings import OptimSettings
-from shotad.grammar.training.state import Standing
+from shotad.grammar.training_records import Scores
+from shotad.grammar.training_settings import OptimSettings
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 
@@ -247,11 +246,11 @@ def test_the_table_of_the_paper_stands_beside() -> None:
 
 
 def test_training_ends_after_its_epochs_or_when_it_tires() -> None:
-    assert not Standing(epoch=2).is_over(3, None)
-    assert Standing(epoch=3).is_over(3, None)
-    assert not Standing(epoch=3, best=0.5, best_epoch=1).is_over(9, 2)
-    assert Standing(epoch=4, best=0.5, best_epoch=1).is_over(9, 2)
-    assert not Standing().is_over(9, 1)
+    assert not TrainingPosition(epoch=2).is_over(3, None)
+    assert TrainingPosition(epoch=3).is_over(3, None)
+    assert not TrainingPosition(epoch=3, best=0.5, best_epoch=1).is_over(9, 2)
+    assert TrainingPosition(epoch=4, best=0.5, best_epoch=1).is_over(9, 2)
+    assert not TrainingPosition().is_over(9, 1)
 
 
 def test_a_picture_is_a_function_of_seed_epoch_and_key(run: Run) -> None:
@@ -489,7 +488,7 @@ def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "shotad.grammar.training.loop.Loop._loss",
+        "shotad.grammar.training_loop.Loop._loss",
         lambda self, piece: self._parts.net.head.bias.sum() * torch.nan,
     )
     with pytest.raises(ShotadError, match="The loss is nan at step 1.*Lower optim.lr"):

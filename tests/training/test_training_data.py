@@ -17,17 +17,17 @@ import pytest
 from PIL import Image
 
 from shotad.core import DatasetError, ShotScale
-from shotad.grammar.training.data import (
+from shotad.grammar.movieshots import read_items
+from shotad.grammar.scale_data import (
     SPLITS,
     ClipFile,
     ScaleItem,
     Split,
     Stills,
     open_picture,
+    scale_named,
     split_by_hash,
 )
-from shotad.grammar.training.folders import scale_named
-from shotad.grammar.training.items import read_items
 from tests.media import FilmSpec, SoundSpec, make_film, read_number
 from tests.scale_pictures import HEADS, LABELS, make_scale_pictures, scale_picture
 
@@ -339,8 +339,8 @@ class TestGeneratedPictures:
 
 def test_reading_data_loads_neither_torch_nor_opencv() -> None:
     code = (
-        "import sys, shotad.grammar.training.data, shotad.grammar.training.folders, shotad.grammar.training.movieshots, "
-        "shotad.grammar.training.augment, shotad.grammar.training.logs, shotad.film.drawing; "
+        "import sys, shotad.grammar.scale_data, shotad.grammar.movieshots, "
+        "shotad.grammar.training_settings, shotad.grammar.training_records, shotad.film.drawing; "
         "print(sorted({'torch', 'cv2', 'av', 'tensorboard', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import DatasetError
-from shotad.grammar.training.logs import MetricLog
+from shotad.grammar.training_records import MetricLog
 
 
 def table(folder: Path) -> list[dict[str, str]]:

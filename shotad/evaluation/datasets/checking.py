@@ -1,20 +1,136 @@
-"""Is a dataset all there? What is found, what is missing, what is malformed.
-
-Do a dataset's videos open, and do they last as long as their ADs?
-"""
+"""Is a dataset all there? What is found, what is missing, what is malformed, and whether its videos open."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from shotad.core import FilmError, Progress, reported
-from shotad.evaluation.datasets.ads import Ad, Dataset, Finding, Video
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, tally
-from shotad.evaluation.datasets.videos import video_of, video_places
+from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding, Video, VideoPlaces
+from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, number_of, tally
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found. ``whole``: nothing that is needed is missing, nothing malformed."""
+
+    dataset: Dataset
+    counts: Counts
+    findings: tuple[Finding, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything that evaluation needs is there and can be read."""
+        return not any(finding.level in (MISSING, MALFORMED) for finding in self.findings)
+
+    def record(self) -> dict[str, Any]:
+        """It as JSON."""
+        return {
+            "dataset": self.dataset.name,
+            "title": self.dataset.title,
+            "root": str(self.dataset.root),
+            "whole": self.whole,
+            "files": {what: str(path) for what, path in self.dataset.files.items()},
+            "counts": asdict(self.counts),
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+    @property
+    def text(self) -> str:
+        """It in plain lines."""
+        lines = [f"{self.dataset.title} in {self.dataset.root}", ""]
+        lines += [f"{what}: {path}" for what, path in self.dataset.files.items()]
+        lines += ["", *_count_lines(self.counts)]
+        for level, heading in ((MISSING, "Missing"), (MALFORMED, "Malformed"), (NOTE, "Notes")):
+            found = [finding for finding in self.findings if finding.level == level]
+            if found:
+                lines += ["", f"{heading}:", *(f"- {one.where}: {one.what}" for one in found)]
+        return "\n".join([*lines, "", _verdict(self)])
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is of everything."""
+
+    ads: int
+    clips: int
+    films: int
+    words: int
+    seconds: float
+    actions: int
+    without_actions: int
+    films_with_cast: int
+    names: int
+    clips_with_shots: int
+    shots: int
+    clips_without_cut: int
+    ads_without_cut: int
+    videos: int
+    videos_missing: int
+
+
+def check_dataset(
+    dataset: Dataset, progress: Progress, *, videos: Path | None = None, need_videos: bool = False
+) -> Check:
+    """What is there of a dataset that was loaded without being strict.
+
+    Videos are looked for below ``videos`` (None: the dataset's root). Where they are needed, those that are
+    missing count as such, and the others are opened; else it is a note that some are missing.
+    """
+    footage = find_footage(dataset, videos, progress)
+    clips = len({ad.clip for ad in dataset.ads})
+    findings = [*dataset.findings, *footage.findings(dataset, needed=need_videos)]
+    if need_videos:
+        findings += look_into(footage, progress)
+    return Check(dataset, _counts(dataset, clips - len(footage.missing)), tuple(findings))
+
+
+def _counts(dataset: Dataset, videos: int) -> Counts:
+    ads, shots = dataset.ads, dataset.shots
+    clips = {ad.clip for ad in ads}
+    uncut = {clip for clip, one in shots.items() if not one}
+    told = [ad.actions for ad in ads if ad.actions is not None]
+    return Counts(
+        ads=len(ads),
+        clips=len(clips),
+        films=len({ad.film for ad in ads}),
+        words=sum(len(ad.text.split()) for ad in ads),
+        seconds=round(sum(ad.interval.duration for ad in ads), 3),
+        actions=sum(map(len, told)),
+        without_actions=len(ads) - len(told),
+        films_with_cast=len(dataset.casts),
+        names=sum(map(len, dataset.casts.values())),
+        clips_with_shots=len(shots),
+        shots=sum(map(len, shots.values())),
+        clips_without_cut=len(uncut),
+        ads_without_cut=sum(ad.clip in uncut for ad in ads),
+        videos=videos,
+        videos_missing=len(clips) - videos,
+    )
+
+
+def _count_lines(n: Counts) -> list[str]:
+    mean = n.seconds / n.ads
+    return [
+        f"{n.ads:,} ADs of {n.words:,} words in {n.clips:,} clips of {n.films:,} films or episodes, "
+        f"{mean:.2f} s each on average",
+        f"{n.actions:,} actions; {number_of(n.without_actions, 'AD')} without",
+        f"{n.names:,} names of {n.films_with_cast:,} films or episodes",
+        f"{n.shots:,} shots of {n.clips_with_shots:,} clips, of which {n.clips_without_cut:,} without a cut "
+        f"({number_of(n.ads_without_cut, 'AD')})",
+        f"videos of {n.videos:,} clips, and of {n.videos_missing:,} none",
+    ]
+
+
+def _verdict(check: Check) -> str:
+    if check.whole:
+        return "Whole: all that evaluation needs is there."
+    wrong = sum(finding.level in (MISSING, MALFORMED) for finding in check.findings)
+    return f"Not whole: {number_of(wrong, 'finding')} above must be looked at."
+
 
 _SLACK = 1.0
 """Seconds that an AD may end after its video: padded and rounded times do."""
@@ -92,120 +208,43 @@ def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
     return [Finding(MALFORMED, str(video.path), what)]
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much there is of everything."""
+def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None:
+    """The video of an AD: its clip's film file, its numbered frames, or its own short piece of film.
 
-    ads: int
-    clips: int
-    films: int
-    words: int
-    seconds: float
-    actions: int
-    without_actions: int
-    films_with_cast: int
-    names: int
-    clips_with_shots: int
-    shots: int
-    clips_without_cut: int
-    ads_without_cut: int
-    videos: int
-    videos_missing: int
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What a check found. ``whole``: nothing that is needed is missing, nothing malformed."""
-
-    dataset: Dataset
-    counts: Counts
-    findings: tuple[Finding, ...]
-
-    @property
-    def whole(self) -> bool:
-        """Whether everything that evaluation needs is there and can be read."""
-        return not any(finding.level in (MISSING, MALFORMED) for finding in self.findings)
-
-    def record(self) -> dict[str, Any]:
-        """It as JSON."""
-        return {
-            "dataset": self.dataset.name,
-            "title": self.dataset.title,
-            "root": str(self.dataset.root),
-            "whole": self.whole,
-            "files": {what: str(path) for what, path in self.dataset.files.items()},
-            "counts": asdict(self.counts),
-            "findings": [asdict(finding) for finding in self.findings],
-        }
-
-    @property
-    def text(self) -> str:
-        """It in plain lines."""
-        lines = [f"{self.dataset.title} in {self.dataset.root}", ""]
-        lines += [f"{what}: {path}" for what, path in self.dataset.files.items()]
-        lines += ["", *_count_lines(self.counts)]
-        for level, heading in ((MISSING, "Missing"), (MALFORMED, "Malformed"), (NOTE, "Notes")):
-            found = [finding for finding in self.findings if finding.level == level]
-            if found:
-                lines += ["", f"{heading}:", *(f"- {one.where}: {one.what}" for one in found)]
-        return "\n".join([*lines, "", _verdict(self)])
-
-
-def check_dataset(
-    dataset: Dataset, progress: Progress, *, videos: Path | None = None, need_videos: bool = False
-) -> Check:
-    """What is there of a dataset that was loaded without being strict.
-
-    Videos are looked for below ``videos`` (None: the dataset's root). Where they are needed, those that are
-    missing count as such, and the others are opened; else it is a note that some are missing.
+    Looked for below ``root`` (None: the dataset's). None where there is none: evaluation needs no videos.
     """
-    footage = find_footage(dataset, videos, progress)
-    clips = len({ad.clip for ad in dataset.ads})
-    findings = [*dataset.findings, *footage.findings(dataset, needed=need_videos)]
-    if need_videos:
-        findings += look_into(footage, progress)
-    return Check(dataset, _counts(dataset, clips - len(footage.missing)), tuple(findings))
+    for video in _candidates(dataset, ad, root):
+        is_there = video.path.exists() if video.frames_per_second else video.path.is_file()
+        if is_there:
+            return video
+    return None
 
 
-def _counts(dataset: Dataset, videos: int) -> Counts:
-    ads, shots = dataset.ads, dataset.shots
-    clips = {ad.clip for ad in ads}
-    uncut = {clip for clip, one in shots.items() if not one}
-    told = [ad.actions for ad in ads if ad.actions is not None]
-    return Counts(
-        ads=len(ads),
-        clips=len(clips),
-        films=len({ad.film for ad in ads}),
-        words=sum(len(ad.text.split()) for ad in ads),
-        seconds=round(sum(ad.interval.duration for ad in ads), 3),
-        actions=sum(map(len, told)),
-        without_actions=len(ads) - len(told),
-        films_with_cast=len(dataset.casts),
-        names=sum(map(len, dataset.casts.values())),
-        clips_with_shots=len(shots),
-        shots=sum(map(len, shots.values())),
-        clips_without_cut=len(uncut),
-        ads_without_cut=sum(ad.clip in uncut for ad in ads),
-        videos=videos,
-        videos_missing=len(clips) - videos,
-    )
+def video_places(dataset: Dataset, ad: Ad, root: Path | None = None) -> list[Path]:
+    """Where `video_of` looks, in order, so that a message can say it."""
+    return [video.path for video in _candidates(dataset, ad, root)]
 
 
-def _count_lines(n: Counts) -> list[str]:
-    mean = n.seconds / n.ads
-    return [
-        f"{n.ads:,} ADs of {n.words:,} words in {n.clips:,} clips of {n.films:,} films or episodes, "
-        f"{mean:.2f} s each on average",
-        f"{n.actions:,} actions; {number_of(n.without_actions, 'AD')} without",
-        f"{n.names:,} names of {n.films_with_cast:,} films or episodes",
-        f"{n.shots:,} shots of {n.clips_with_shots:,} clips, of which {n.clips_without_cut:,} without a cut "
-        f"({number_of(n.ads_without_cut, 'AD')})",
-        f"videos of {n.videos:,} clips, and of {n.videos_missing:,} none",
-    ]
+def _candidates(dataset: Dataset, ad: Ad, root: Path | None) -> Iterator[Video]:
+    places = dataset.description.videos if dataset.description else VideoPlaces()
+    base = root or dataset.root
+    names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
+    for path in _filled(places.films, names, base, places.suffixes):
+        yield Video(path)
+    for path in _filled(places.frames, names, base, ("",)):
+        yield Video(path, places.frames_per_second)
+    for path in _filled(places.pieces, names, base, places.suffixes):
+        yield Video(path, begins=ad.slot.start, piece=True)
 
 
-def _verdict(check: Check) -> str:
-    if check.whole:
-        return "Whole: all that evaluation needs is there."
-    wrong = sum(finding.level in (MISSING, MALFORMED) for finding in check.findings)
-    return f"Not whole: {number_of(wrong, 'finding')} above must be looked at."
+def _filled(
+    patterns: tuple[str, ...], names: dict[str, str], base: Path, suffixes: tuple[str, ...]
+) -> Iterator[Path]:
+    """The places with names filled in: none with an empty name, none outside ``base``."""
+    for pattern in patterns:
+        used = [name for name in names if f"{{{name}}}" in pattern]
+        if all(names[name] and ".." not in Path(names[name]).parts for name in used):
+            filled = pattern.format_map(names)
+            for suffix in suffixes:
+                if not Path(filled).is_absolute():
+                    yield base / f"{filled}{suffix}"

@@ -1,99 +1,80 @@
-"""A dataset from its files: one loader for all, told by the description how each is written.
+"""Loads whatever a person names as human ADs: a known dataset, the description of one's own, or a plain file.
 
-What is odd about a dataset as a whole, though each row of it can be read.
+One loader reads all datasets, told by the description how each is written: annotation, actions, casts,
+shots. What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own
+data.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from shotad.core import DatasetError
-from shotad.evaluation.datasets.actions import ToldActions, read_actions
-from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
-from shotad.evaluation.datasets.annotation import Annotation, lost_error, read_annotation
-from shotad.evaluation.datasets.casts import Casts, casts_of, read_casts
-from shotad.evaluation.datasets.description import Description, read_description
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, tally
-from shotad.evaluation.datasets.shotlists import ShotsByClip, read_shots
+from shotad.core import DatasetError, Interval, Shot, UsageError
+from shotad.evaluation.datasets.annotation import (
+    FIRST_FRAME,
+    Annotation,
+    ToldActions,
+    lost_error,
+    read_actions,
+    read_annotation,
+)
+from shotad.evaluation.datasets.dataset import Ad, Dataset, Description, Finding, read_description
+from shotad.evaluation.datasets.tables import (
+    MALFORMED,
+    MISSING,
+    NOTE,
+    RecordRow,
+    Records,
+    pairs,
+    plain_id,
+    read_records,
+    read_table,
+    tally,
+)
 
+ROOTS = "SHOTAD_DATASETS"
+"""The environment variable that names the folder in which each dataset has a folder of its own."""
 
-def order(ads: Iterable[Ad]) -> list[Finding]:
-    """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
-    films: dict[str, list[Ad]] = defaultdict(list)
-    for ad in ads:
-        films[ad.film].append(ad)
-    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
-    pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
-    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
-    twice = [one.id for one, _ in same]
-    overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
-    overlaps = [name for name in overlaps if name not in twice]
-    notes = (
-        (unsorted, f"films whose ADs are not in order of time, of {len(films):,}"),
-        (overlaps, "ADs that overlap the next of their film"),
-        (twice, "ADs that stand twice, with the same time and text"),
-    )
-    return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
-
-
-def _starts(ads: Iterable[Ad]) -> list[float]:
-    return [ad.interval.start for ad in ads]
+_PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-_ENOUGH = 10
-"""ADs that it takes to tell one edition's numbers of frames from another's."""
+def open_dataset(
+    name: str,
+    root: Path | None = None,
+    *,
+    annotation: Path | None = None,
+    actions: Path | None = None,
+    shots: Path | None = None,
+    casts: Path | None = None,
+    strict: bool = True,
+) -> Dataset:
+    """The dataset ``name`` in the folder ``root``, or the human ADs of the CSV or JSONL file ``name``.
 
+    ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
 
-def edition(described: Description, read: Annotation) -> list[Finding]:
-    """Says where the numbers of frames are another edition's, which run longer against the seconds."""
-    rule, table = described.slot, read.table
-    start, end = table.column(rule.start), table.column(rule.end)
-    if rule.kind != "frames" or rule.longest is None or not start or not end or len(read.ads) < _ENOUGH:
-        return []
-    lost = {id(row) for row, _ in read.lost}
-    rows = [row for row in table.rows if id(row) not in lost]
-    rate = described.videos.frames_per_second
-    try:
-        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
-    except ValueError:
-        return []
-    longer = [
-        ad.slot.duration * rate - 1 - span
-        for ad, span in zip(read.ads, spans, strict=True)
-        if ad.slot.start > 0
-    ]
-    mean = sum(longer) / max(len(longer), 1)
-    if not longer or mean <= rule.longest:
-        return []
-    what = (
-        f"the numbers of frames are those of another edition (AutoAD-Zero's run about a frame longer than "
-        f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
-        "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
-    )
-    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
-
-
-def completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
-    """Says where this is not all that was published."""
-    told = [ad.actions for ad in ads if ad.actions is not None]
-    have = {
-        "ads": (len(ads), "ADs"),
-        "clips": (len({ad.clip for ad in ads}), "clips"),
-        "films": (len({ad.film for ad in ads}), "films or episodes"),
-        "actions": (sum(map(len, told)), "actions"),
-        "without_actions": (len(ads) - len(told), "ADs without actions"),
-    }
-    found = []
-    for key, (count, what) in have.items():
-        published = getattr(described.published, key)
-        if published is not None and published != count and (told or "actions" not in key):
-            says = f"{count:,} {what}; {described.title} as published has {published:,}."
-            found.append(Finding(MISSING if key == "ads" and count < published else NOTE, "in all", says))
-    return found
+    Raises DatasetError, and UsageError for files that a plain file has no use for.
+    """
+    if Path(name).suffix.lower() not in _PLAIN:
+        roots = os.environ.get(ROOTS)
+        here = root or (Path(roots) / Path(name).stem if roots else Path())
+        return load_dataset(
+            name, here, annotation=annotation, actions=actions, shots=shots, casts=casts, strict=strict
+        )
+    for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
+        if value is not None:
+            raise UsageError(
+                f"{option} {value} belongs to a dataset, and {name} is a plain file of human ADs.",
+                "Leave it out; a plain file holds its actions itself.",
+            )
+    return load_references(Path(name), casts=casts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +209,313 @@ def _shots(
     )
     findings += [Finding(NOTE, path.name, tally(what, names)) for names, what in notes if names]
     return {clip: shots[clip] for clip in clips if clip in shots}, findings
+
+
+def order(ads: Iterable[Ad]) -> list[Finding]:
+    """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
+    films: dict[str, list[Ad]] = defaultdict(list)
+    for ad in ads:
+        films[ad.film].append(ad)
+    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
+    pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
+    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
+    twice = [one.id for one, _ in same]
+    overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
+    overlaps = [name for name in overlaps if name not in twice]
+    notes = (
+        (unsorted, f"films whose ADs are not in order of time, of {len(films):,}"),
+        (overlaps, "ADs that overlap the next of their film"),
+        (twice, "ADs that stand twice, with the same time and text"),
+    )
+    return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
+
+
+def _starts(ads: Iterable[Ad]) -> list[float]:
+    return [ad.interval.start for ad in ads]
+
+
+_ENOUGH = 10
+"""ADs that it takes to tell one edition's numbers of frames from another's."""
+
+
+def edition(described: Description, read: Annotation) -> list[Finding]:
+    """Says where the numbers of frames are another edition's, which run longer against the seconds."""
+    rule, table = described.slot, read.table
+    start, end = table.column(rule.start), table.column(rule.end)
+    if rule.kind != "frames" or rule.longest is None or not start or not end or len(read.ads) < _ENOUGH:
+        return []
+    lost = {id(row) for row, _ in read.lost}
+    rows = [row for row in table.rows if id(row) not in lost]
+    rate = described.videos.frames_per_second
+    try:
+        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
+    except ValueError:
+        return []
+    longer = [
+        ad.slot.duration * rate - 1 - span
+        for ad, span in zip(read.ads, spans, strict=True)
+        if ad.slot.start > 0
+    ]
+    mean = sum(longer) / max(len(longer), 1)
+    if not longer or mean <= rule.longest:
+        return []
+    what = (
+        f"the numbers of frames are those of another edition (AutoAD-Zero's run about a frame longer than "
+        f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
+        "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
+    )
+    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
+
+
+def completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
+    """Says where this is not all that was published."""
+    told = [ad.actions for ad in ads if ad.actions is not None]
+    have = {
+        "ads": (len(ads), "ADs"),
+        "clips": (len({ad.clip for ad in ads}), "clips"),
+        "films": (len({ad.film for ad in ads}), "films or episodes"),
+        "actions": (sum(map(len, told)), "actions"),
+        "without_actions": (len(ads) - len(told), "ADs without actions"),
+    }
+    found = []
+    for key, (count, what) in have.items():
+        published = getattr(described.published, key)
+        if published is not None and published != count and (told or "actions" not in key):
+            says = f"{count:,} {what}; {described.title} as published has {published:,}."
+            found.append(Finding(MISSING if key == "ads" and count < published else NOTE, "in all", says))
+    return found
+
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "anno_idx"),
+    "text": ("text", "text_gt", "reference"),
+    "references": ("references",),
+    "film": ("film", "imdbid"),
+    "clip": ("clip",),
+    "title": ("title", "movie_title"),
+    "start": ("start",),
+    "end": ("end",),
+    "actions": ("actions", "gt_action"),
+    "without_names": ("text_without_names", "text_gt_wo_char"),
+}
+"""What each thing may be called."""
+
+
+def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
+    """Human ADs from CSV or JSON Lines: id, text (or references, a list), film, start, end, perhaps actions.
+
+    Without ``film`` all are one film's, and without times the order of the file is that of the film: both
+    are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
+    """
+    records = read_records(path)
+    columns = {key: name for key, names in NAMES.items() if (name := records.name(names))}
+    if "id" not in columns or not {"text", "references"} & set(columns):
+        raise DatasetError(
+            f"{path} needs a column id, and text or references; it has: {', '.join(records.names)}.",
+            "Predictions are joined by id.",
+        )
+    ads: dict[str, Ad] = {}
+    for place, row in enumerate(records.rows):
+        ad = _ad(records, row, columns, place)
+        if ad.id in ads:
+            raise records.error(row, f"the id {ad.id!r} stands twice", "Give each AD its own.")
+        ads[ad.id] = ad
+    if not ads:
+        raise DatasetError(f"{path} has no ADs.", "It has a header only.")
+    films = {
+        ad.film: title
+        for ad, row in zip(ads.values(), records.rows, strict=True)
+        if (title := records.text(row, columns.get("title")))
+    }
+    found = read_casts(casts) if casts else {}
+    return Dataset(
+        path.stem,
+        path.stem,
+        path.parent,
+        tuple(ads.values()),
+        {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
+        findings=(*records.findings, *_findings(path, columns, found, ads)),
+        films=films,
+        files={"annotation": path} | ({"casts": casts} if casts else {}),
+    )
+
+
+def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Ad:
+    def text(key: str) -> str:
+        return (records.text(row, columns.get(key)) or "").strip()
+
+    said = [text("text"), *(records.list(row, columns.get("references")) or ())]
+    texts = tuple(dict.fromkeys(one for one in said if one))
+    name = plain_id(text("id"))
+    if not name or not texts:
+        raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
+    film = text("film") or records.path.stem
+    interval = _interval(records, row, columns, place)
+    actions = records.list(row, columns.get("actions")) or None
+    return Ad(
+        name,
+        film,
+        text("clip") or film,
+        interval,
+        interval,
+        texts[0],
+        text("without_names"),
+        actions,
+        texts[1:],
+    )
+
+
+def _interval(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Interval:
+    start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
+    if start is None and end is None:
+        return Interval(float(place), place + 1.0)
+    if start is None or end is None or start >= end:
+        raise records.error(
+            row, f"start {start} and end {end} are no stretch of time", "Give both, in seconds."
+        )
+    return Interval(start, end)
+
+
+def _findings(
+    path: Path, columns: Mapping[str, str], casts: Mapping[str, object], ads: Mapping[str, Ad]
+) -> list[Finding]:
+    found = []
+    if "film" not in columns:
+        found.append(Finding(NOTE, path.name, "there is no column film: all ADs are taken for one film's."))
+    if "start" not in columns or "end" not in columns:
+        found.append(
+            Finding(NOTE, path.name, "there are no times: the order of the rows is taken for theirs.")
+        )
+    if all(ad.actions is None for ad in ads.values()):
+        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
+        found.append(Finding(MISSING, path.name, what))
+    if without := [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in casts]:
+        what = (
+            f"{len(without)} films have no names ({without[0]}), CRITIC needs them: name a file by --casts."
+        )
+        found.append(Finding(MISSING, path.name, what))
+    return found
+
+
+Casts = dict[str, tuple[str, ...]]
+
+_REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)\b[^()]*\)", re.IGNORECASE)
+"""Glued to some published roles: ``Robert(as Alan Marshall)``."""
+
+
+def read_casts(path: Path) -> Casts:
+    """Names by film, each once and in the file's order.
+
+    ``{film: [name, …]}`` as in AutoAD's list for CRITIC, or ``{film: [{id, name, role}, …]}`` as in the
+    character banks, whose names are the roles. Raises DatasetError.
+    """
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DatasetError(
+            f"The cast {path} cannot be read: {error}.", 'Write JSON: {"film": ["name", …], …}.'
+        ) from None
+    if not isinstance(tree, Mapping):
+        raise DatasetError(
+            f"The cast {path} has no films: it is a {type(tree).__name__}.",
+            'Write JSON: {"film": ["name", …], …}.',
+        )
+    return {film: _names(path, film, entries) for film, entries in tree.items()}
+
+
+def _names(path: Path, film: str, entries: Any) -> tuple[str, ...]:
+    if not isinstance(entries, list):
+        raise DatasetError(
+            f"The cast {path}, film {film!r}: {entries!r} is no list of names.", 'Write ["name", …].'
+        )
+    names = (_name(path, film, entry) for entry in entries)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _name(path: Path, film: str, entry: Any) -> str:
+    role = entry.get("role") if isinstance(entry, Mapping) else entry
+    if not isinstance(role, str):
+        raise DatasetError(
+            f"The cast {path}, film {film!r}: {entry!r} is no name.", 'Write a text, or {"role": text}.'
+        )
+    return " ".join(_REMARK.sub("", role).split())
+
+
+def casts_of(films: Mapping[str, str], read: Casts) -> Casts:
+    """The casts of these films (title by film), whose keys in the file are the film or its title."""
+    found = {film: read.get(film) or read.get(title) for film, title in films.items()}
+    return {film: names for film, names in found.items() if names}
+
+
+ShotsByClip = dict[str, tuple[Interval, ...]]
+
+_MS = 0.001
+"""Seconds: published times are whole milliseconds with the noise of floats."""
+
+
+def read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
+    """The shots of each clip as published, half-open in seconds, and what is wrong with them.
+
+    An empty list is kept as such. One that cannot be read, or does not ascend, is a finding, and the clip is
+    left out. Raises DatasetError for a file without the columns.
+    """
+    table = read_table(path)
+    clips = table.needed(described.shots.clip, "the clip")
+    lists = table.needed(described.shots.list, "the list of shots")
+    found: ShotsByClip = {}
+    findings: list[Finding] = []
+    for row in table.rows:
+        clip = row.cells.get(clips, "").strip()
+        try:
+            if row.wrong or not clip:
+                raise ValueError(row.wrong or "the clip is empty")
+            if clip in found:
+                raise ValueError(f"the clip {clip!r} stands twice")
+            shots = _intervals(pairs(row.cells[lists]), described)
+        except ValueError as error:
+            findings.append(Finding(MALFORMED, table.where(row), f"no shots can be read: {error}."))
+            continue
+        found[clip] = shots
+        if not shots:
+            findings.append(
+                Finding(
+                    NOTE, table.where(row), f"{clip} has an empty list: no cut was found, it is one shot."
+                )
+            )
+    return found, findings
+
+
+def _intervals(published: Sequence[tuple[float, float]], described: Description) -> tuple[Interval, ...]:
+    """``(9, 14)`` frames at 3 a second → ``[2.667, 4.667)``."""
+    if described.shots.unit == "frames":
+        rate = described.videos.frames_per_second
+        shots = tuple(Interval((a - FIRST_FRAME) / rate, (b - FIRST_FRAME + 1) / rate) for a, b in published)
+    else:
+        shots = tuple(Interval(a, b) for a, b in published)
+    for one, other in pairwise(shots):
+        if other.start < one.end - _MS:
+            raise ValueError(f"the shot {other} begins before {one} ends")
+    return shots
+
+
+def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Shot, ...]:
+    """The same shots without the published gaps: each ends where the next begins, half-way in the gap.
+
+    The first begins at 0 if what is missing there is half a gap, as published; the last ends half a gap
+    later, or at ``end``, the film's, where that is known. No shots are one that lasts to ``end``; without it,
+    none. A hole that is wider than the gap is left as it is, and so are shots that touch already.
+    """
+    if not shots:
+        return (Shot(0, Interval(0.0, end)),) if end else ()
+    half = gap / 2
+    edge = gap + _MS
+    starts = [0.0 if shots[0].start <= half + _MS else round(shots[0].start - half, 6)]
+    ends: list[float] = []
+    for one, other in pairwise(shots):
+        near = other.start - one.end <= edge
+        middle = one.end if one.end == other.start else round((one.end + other.start) / 2, 6)
+        ends.append(middle if near else round(one.end + half, 6))
+        starts.append(middle if near else round(other.start - half, 6))
+    last = round(shots[-1].end + half, 6)
+    ends.append(end if end is not None and end > starts[-1] else last)
+    return tuple(Shot(i, Interval(a, b)) for i, (a, b) in enumerate(zip(starts, ends, strict=True)))

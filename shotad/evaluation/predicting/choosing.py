@@ -1,13 +1,16 @@
-"""Which ADs of a dataset are described, clip by clip, and which clips are a shard's. Pure."""
+"""Which ADs of a dataset are described, which clips are a shard's, and whom to name in each film."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from shotad.core import UsageError
-from shotad.evaluation.datasets.ads import Ad, Dataset
+from shotad.core import CastError, GivenCast, UsageError, key_of
+from shotad.evaluation.datasets.dataset import Ad, Dataset
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _NAMED = 5
@@ -102,3 +105,48 @@ def _check(what: str, asked: frozenset[str] | None, there: Iterable[str], datase
             f"{dataset.title} has not all of the {what} asked for: {some} ({len(unknown)} in all).",
             f"shotad datasets check {dataset.name} says what there is.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """A bank of many films: ``rows`` are its entries, by the film's key."""
+
+    path: Path
+    photos: Path | None
+    rows: dict[str, Any]
+
+    def cast_of(self, film: str) -> GivenCast | None:
+        """The film's cast; None for a film that the bank has not, in which nobody is named."""
+        return GivenCast(self.path, film, self.photos) if film in self.rows else None
+
+    def known_of(self, film: str) -> str | None:
+        """Hash of what is known of the film's cast, its pictures by name and size; None: nothing."""
+        if film not in self.rows:
+            return None
+        names = {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}
+        return key_of(self.rows[film], sorted(entry for name in names for entry in self._pictures(name)))
+
+    def _pictures(self, name: str) -> list[list[Any]]:
+        if self.photos is None:
+            return []
+        folder = self.photos / name
+        files = [*self.photos.glob(f"{name}.*"), *(folder.iterdir() if folder.is_dir() else ())]
+        return [[str(file.relative_to(self.photos)), file.stat().st_size] for file in files if file.is_file()]
+
+
+def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
+    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``. Raises CastError.
+
+    What a film's own entries are is looked at when the film is described.
+    """
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CastError(f"The bank {path} cannot be read: {error.strerror}.", "Look for it.") from None
+    except ValueError as error:
+        raise CastError(f"The bank {path} is no JSON: {error}.", "Fetch it again.") from None
+    if not isinstance(rows, dict) or not all(isinstance(cast, list) for cast in rows.values()):
+        raise CastError(f"{path} is no bank of films.", 'Give a file with {"film": [{"id": …, "role": …}]}.')
+    if photos is not None and not photos.is_dir():
+        raise CastError(f"There is no folder of pictures {photos}.", "Name the one that goes with the bank.")
+    return Bank(path, photos, rows)

@@ -1,13 +1,15 @@
-"""One clip of a dataset through the pipeline; its lines come back by their ids."""
+"""One clip of a dataset through the pipeline: its slots and shots go in, its lines come back by id."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Progress, Slot, WorkFolder, description_of
+from shotad.core import Config, Given, GivenCast, Interval, Progress, Slot, WorkFolder, description_of
 from shotad.description import (
     Bench,
     Engines,
@@ -20,9 +22,10 @@ from shotad.description import (
     write,
     write_track,
 )
-from shotad.evaluation.datasets.ads import Ad
-from shotad.evaluation.predicting.asking import Asked
-from shotad.evaluation.predicting.lines import PredictedLine
+from shotad.evaluation.datasets.dataset import Ad, Dataset
+from shotad.evaluation.datasets.loading import touching
+from shotad.evaluation.predicting.choosing import ClipTask
+from shotad.evaluation.predicting.lines import PredictedLine, Shots
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import Cue, CueStatus
 
@@ -172,3 +175,109 @@ def _rows(folder: WorkFolder, name: str) -> Iterator[dict[str, Any]]:
     path = folder.path / f"{name}.jsonl"
     for line in path.read_bytes().splitlines() if path.is_file() else ():
         yield json.loads(line)
+
+
+SHORTEST = 0.001
+"""Seconds of a slot that lie within the video, below which it cannot be described (a line lasts 1 ms)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A clip whose video is open: what is asked about it, and on what terms.
+
+    ``shots`` None: they are found. ``keys`` are the lines', by id. The video begins at second ``begins`` of
+    the clip.
+    """
+
+    task: ClipTask
+    shots: tuple[Interval, ...] | None
+    origin: Shots
+    cast: GivenCast | None
+    terms: str
+    keys: Mapping[str, str]
+    begins: float = 0.0
+
+    def slot(self, ad: Ad) -> Interval:
+        """The slot of ``ad`` in seconds of the video."""
+        return since(self.begins, ad.slot)
+
+    def within(self, duration: float) -> list[Ad]:
+        """The ADs of whose slots something can be seen in a video of ``duration`` seconds; where that is 0 it
+        is not known beforehand."""
+        return [ad for ad in self.task.ads if _lies_within(self.slot(ad), duration)]
+
+    def given(self, folder: WorkFolder, ads: Sequence[Ad]) -> Given:
+        """The slots of these ADs and the shots, written into ``folder``. Slots are labelled with ids."""
+        slots = _written(folder, "asked-slots", ({"id": ad.id, **_times(self.slot(ad))} for ad in ads))
+        shots = None if self.shots is None else _written(folder, "asked-shots", map(_times, self.shots))
+        return Given(slots=slots, shots=shots, cast=self.cast)
+
+    def line(self, ad: Ad, text: str | None, status: str, **more: Any) -> PredictedLine:
+        """The line of ``ad``."""
+        return PredictedLine(
+            id=ad.id,
+            film=ad.film,
+            clip=ad.clip,
+            interval=ad.slot,
+            text=text,
+            status=status,
+            terms=self.terms,
+            key=self.keys[ad.id],
+            shots=self.origin,
+            **more,
+        )
+
+
+def _lies_within(slot: Interval, duration: float) -> bool:
+    end = min(slot.end, duration) if duration > 0 else slot.end
+    return end - max(slot.start, 0.0) >= SHORTEST
+
+
+def _times(interval: Interval) -> dict[str, str]:
+    """To the last digit: it decides whether a slot overlaps a shot or touches it."""
+    return {
+        "start": f"{Decimal(repr(max(interval.start, 0.0))):f}",
+        "end": f"{Decimal(repr(interval.end)):f}",
+    }
+
+
+def _written(folder: WorkFolder, name: str, rows: Iterable[Mapping[str, str]]) -> Path:
+    folder.write_text(f"{name}.json", json.dumps(list(rows), ensure_ascii=False, indent=1) + "\n")
+    return folder.path / f"{name}.json"
+
+
+GivenShots = tuple[tuple[Interval, ...] | None, Shots]
+
+
+def published_shots(
+    dataset: Dataset, clip: str, duration: float, begins: float = 0.0, *, gaps: bool = False
+) -> GivenShots:
+    """The shots to be given for a video of ``duration`` seconds that begins at second ``begins`` of its clip,
+    in the video's own seconds, and what they are.
+
+    An empty list means a clip without cuts, which is one shot. None where the dataset has no list of the
+    clip, or one of which nothing lies within the video: the shots are found. ``gaps``: published shots keep
+    the short gaps between them, for those who count touching shots as overlapping.
+    """
+    published = dataset.shots.get(clip)
+    if published is None or duration <= 0:
+        return None, "found"
+    if not published:
+        return (Interval(0.0, duration),), "one"
+    gap = dataset.description.shots.gap if dataset.description is not None else 0.0
+    whole = begins + duration
+    shots = published if gaps else [shot.interval for shot in touching(published, gap, whole)]
+    part = Interval(begins, whole)
+    inside = [cut for shot in shots if (cut := shot.clip(part)) is not None]
+    moved = tuple(since(begins, cut) for cut in inside)
+    return (moved, "published") if moved else (None, "found")
+
+
+def since(begins: float, interval: Interval) -> Interval:
+    """The interval in seconds of a video that begins at second ``begins``, without the noise of the floats.
+
+    As it is where that is 0: thirds of a second have no last digit.
+    """
+    if not begins:
+        return interval
+    return Interval(round(interval.start - begins, 9), round(interval.end - begins, 9))

@@ -1,12 +1,20 @@
-"""One line of a file of predictions: what was said for one AD, how it came about, and whose it is."""
+"""One line of a file of predictions: what was said for one AD, what it depends on; what came of all.
+
+What a line depends on is kept as hashes: a line whose hash is the same need not be made again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import Interval, seconds
+from shotad.core import Config, ConfigError, Interval, Stage, data_root, key_of, seconds
+from shotad.description import Engines, StageUsed, Used, identity_record, usage_as_json, usage_lines
+from shotad.evaluation.datasets.dataset import Ad
 
 Shots = Literal["published", "one", "found", ""]
 """Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""
@@ -94,3 +102,172 @@ def line_of(record: Mapping[str, Any]) -> PredictedLine:
         shots=record["shots"],
         engines=record["engines"],
     )
+
+
+_NO_MATTER: dict[str, Any] = {
+    "measures": True,
+    "discover": True,
+    "engine": True,
+    **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
+    "compute": dict.fromkeys(("device", "batch"), True),
+    "local": dict.fromkeys(("batch", "tokens", "attention"), True),
+    "openai": dict.fromkeys(
+        ("base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause", "price_in",
+         "price_out"), True
+    ),
+    "stage1": dict.fromkeys(("engine", "model", "revision", "base_url", "attempts"), True),
+    "stage2": dict.fromkeys(("engine", "model", "revision", "base_url"), True),
+}  # fmt: skip
+"""Settings that change no line, or that say who answers: for that stands the engines' own identity, whatever
+name they were asked for by."""
+
+_PROMPTS = ("stage1", "stage2", "story", "verify")
+
+
+def terms_of(config: Config, engines: Engines) -> str:
+    """Hash of what is the same for all lines of a run: settings, prompts, and who answers.
+
+    The engines must be ready, so that their identities are final. Raises ConfigError for a file of examples
+    that cannot be read.
+    """
+    settings = config.with_former(_NO_MATTER)
+    who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
+    return key_of("predict/1", settings, who, _prompts_hash(), _examples_hash(config))
+
+
+def line_key(
+    terms: str,
+    ad: Ad,
+    fingerprint: str,
+    *,
+    shots: Sequence[Interval] | None,
+    cast: Any = None,
+    beside: Sequence[Ad] = (),
+) -> str:
+    """Hash of all that changes the line of ``ad``.
+
+    ``fingerprint`` is the video's, ``shots`` are those given (None: they are found), ``cast`` is what is
+    known of whom to name, ``beside`` are the ADs of the clip that are described with this one, where it
+    depends on them.
+    """
+    given = None if shots is None else [[shot.start, shot.end] for shot in shots]
+    others = [[o.id, o.slot.start, o.slot.end, o.interval.duration] for o in beside]
+    times = [ad.slot.start, ad.slot.end, ad.interval.duration]
+    return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
+
+
+def leans_on_others(config: Config, engines: Engines, *, cast: bool) -> bool:
+    """Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
+    choice among candidates along the film, or by faces that the film lends to the cast."""
+    return cast or config.stage2.candidates > 1 or engines.in_turn(config)
+
+
+def _prompts_hash() -> str:
+    """Of the texts of all prompts that the pipeline may use."""
+    folder = data_root() / "prompts"
+    files = sorted(file for room in _PROMPTS for file in (folder / room).glob("*.txt"))
+    return key_of([[f"{file.parent.name}/{file.name}", _hash(file)] for file in files])
+
+
+def _examples_hash(config: Config) -> str | None:
+    return None if config.prompt.example_file is None else _hash(Path(config.prompt.example_file))
+
+
+def _hash(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.", "Look for it.") from None
+
+
+LISTED = 10
+"""Failures that are listed one by one, clip by clip."""
+
+
+@dataclass(slots=True)
+class Predicted:
+    """The lines that were wanted, in the dataset's order; the ids of those that this run ``made``; what its
+    engines took."""
+
+    lines: tuple[PredictedLine, ...] = ()
+    clips: int = 0
+    made: set[str] = field(default_factory=set)
+    stages: dict[Stage, StageUsed] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """Lines without a text."""
+        return sum(line.text is None for line in self.lines)
+
+    @property
+    def kept(self) -> int:
+        """Lines of earlier runs."""
+        return sum(line.text is not None and line.id not in self.made for line in self.lines)
+
+    @property
+    def statuses(self) -> Mapping[str, int]:
+        """How many lines there are of each status."""
+        return Counter(line.status for line in self.lines)
+
+    @property
+    def used(self) -> Used:
+        """What the engines of this run took."""
+        return Used(self.stages)
+
+    def add(self, spent: Used | None) -> None:
+        """Count what a clip took."""
+        for stage, more in spent.stages.items() if spent is not None else ():
+            so_far = self.stages.get(stage)
+            self.stages[stage] = more if so_far is None else _sum(so_far, more)
+
+    def failures(self) -> list[tuple[str, str, int]]:
+        """Clip, reason and number of the failed lines, in the dataset's order."""
+        counted = Counter((line.clip, line.failure) for line in self.lines if line.text is None)
+        return [(clip, reason, count) for (clip, reason), count in counted.items()]
+
+
+def _sum(one: StageUsed, other: StageUsed) -> StageUsed:
+    return StageUsed(one.terms, one.calls + other.calls, one.tokens + other.tokens)
+
+
+def prediction_text(done: Predicted, out: str) -> str:
+    """Plain lines for people."""
+    statuses = done.statuses
+    heard = statuses.get("placed", 0) + statuses.get("shortened", 0)
+    lines = [f"{heard:,} of {len(done.lines):,} ADs in {done.clips:,} clips have a line."]
+    if done.kept:
+        lines.append(f"From earlier runs: {done.kept:,}.")
+    lines += [
+        f"{words}: {statuses[status]:,}." for status, words in _WORDS.items() if statuses.get(status, 0)
+    ]
+    failures = done.failures()
+    lines += [f"  {clip} ({count}): {reason}" for clip, reason, count in failures[:LISTED]]
+    if len(failures) > LISTED:
+        lines.append("  … the others stand in the file.")
+    if done.stages:
+        lines += usage_lines(done.used)
+    return "\n".join([*lines, f"Predictions: {out}"])
+
+
+_WORDS = {
+    "silent": "Left silent by the engine",
+    "dropped": "Dropped, too long for their slot",
+    "failed": "Failed, and count as 0",
+}
+
+
+def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "out": out,
+        "ads": len(done.lines),
+        "clips": done.clips,
+        "kept": done.kept,
+        "made": len(done.made),
+        "failed": done.failed,
+        "statuses": dict(sorted(done.statuses.items())),
+        "failures": [
+            {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
+        ],
+        "used": usage_as_json(done.used) if done.stages else None,
+    }

@@ -3,11 +3,12 @@
 A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
 further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
 
-The file of predictions: a line for each AD, written as soon as it is known, taken up again by a later run.
+The file of predictions may be read at any time. A half-written last line is dropped; lines of other
+settings are laid aside, in ``NAME.aside.jsonl``, and come back with those settings. When a run ends, its
+lines stand in the dataset's order.
 
-It may be read at any time. A half-written last line is dropped; lines of other settings are laid aside, in
-``NAME.aside.jsonl``, and come back with those settings. When a run ends, its lines stand in the dataset's
-order.
+Where a machine cannot hold the models of both stages at once, they are loaded in turn, Stage I first, and a
+turn should be longer than one clip.
 """
 
 from __future__ import annotations
@@ -26,11 +27,15 @@ from typing import Any
 from shotad.core import (
     CastError,
     Config,
+    Engine,
     FilmError,
     Given,
+    Identity,
     NoProgress,
     Progress,
     RecordLog,
+    Reply,
+    Request,
     ScriptError,
     ShotadError,
     SubtitleError,
@@ -53,17 +58,19 @@ from shotad.description import (
     check_readers,
     make_readers,
 )
-from shotad.evaluation.datasets.ads import Ad, Dataset, Video
-from shotad.evaluation.datasets.videos import video_of, video_places
-from shotad.evaluation.predicting.asking import Asked
-from shotad.evaluation.predicting.casts import Bank
-from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.clip import Means, describe_clip
-from shotad.evaluation.predicting.lines import PredictedLine, line_of
-from shotad.evaluation.predicting.shots import GivenShots, published_shots
-from shotad.evaluation.predicting.summary import Predicted
-from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
-from shotad.evaluation.predicting.waiting import Later
+from shotad.engines import LocalModel
+from shotad.evaluation.datasets.checking import video_of, video_places
+from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
+from shotad.evaluation.predicting.choosing import Bank, ClipTask
+from shotad.evaluation.predicting.clip import Asked, GivenShots, Means, describe_clip, published_shots
+from shotad.evaluation.predicting.lines import (
+    Predicted,
+    PredictedLine,
+    leans_on_others,
+    line_key,
+    line_of,
+    terms_of,
+)
 from shotad.film import Film, open_film
 
 
@@ -356,3 +363,32 @@ class _Run:
             if warning not in self._said:
                 self._said.add(warning)
                 self._job.progress.note(f"{clip}: {warning}")
+
+
+AHEAD = 32
+"""Clips of a turn: of some 400 ADs, beside whose work the loading of two models is little."""
+
+_LATER = Reply("", "error", error="not asked yet")
+
+
+def ahead_of(engines: Engines) -> int:
+    """How many clips Stage I had best look at before Stage II writes: several where both stages have a model
+    of their own on this machine, which may not hold both at once."""
+    both = (engines.looks, engines.writes)
+    local = all(isinstance(engine, LocalModel) for engine in both)
+    return AHEAD if local and both[0].identity.model != both[1].identity.model else 1
+
+
+class Later:
+    """Stands in for the engine of Stage II while only Stage I is at work: it answers nothing, at once.
+
+    What it leaves in a work folder are failed records, which the engine itself then replaces.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.identity = Identity("later")
+        self.abilities = engine.abilities
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """A failed reply for each request."""
+        return [_LATER for _ in requests]

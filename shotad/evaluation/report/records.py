@@ -24,12 +24,10 @@ from typing import Any
 
 import shotad
 from shotad import __version__
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Json, Result, Row
-from shotad.evaluation.report.hashes import actions_hash, casts_hash, texts_hash
-from shotad.evaluation.report.inputs import ReportInput, base_name
+from shotad.evaluation.metric import Item, Json, Result, Row
+from shotad.evaluation.report.inputs import ReportInput, actions_hash, base_name, casts_hash, texts_hash
 from shotad.evaluation.report.intervals import Span
-from shotad.evaluation.report.paper_rows import paper_rows
+from shotad.evaluation.report.table import paper_rows
 from shotad.evaluation.report.wording import counted_as_0
 
 LIBRARIES = (
@@ -226,8 +224,8 @@ def item_table(run: ReportInput) -> str:
 
 
 def _failures(item: Item, names: list[str], rows: list[Row | None]) -> str:
-    if item.failure or item.prediction is None:
-        return item.failure or "no prediction"
+    if item.failure or item.missing:
+        return item.failure or item.missing
     return "; ".join(
         f"{name}: {row.failure}" for name, row in zip(names, rows, strict=True) if row and row.failure
     )

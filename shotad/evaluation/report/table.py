@@ -1,4 +1,9 @@
-"""The tables of a report: the metrics one by one, and this system above those of the paper."""
+"""The tables of a report: the metrics one by one, and this system above those of the literature.
+
+The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems
+("Shot-by-Shot: Film-Grammar-Aware Training-Free Audio Description Generation", Xie et al. 2025; tables 7 to
+9, A1, A3, A5); agreement with people is from table 3. None of them was measured here.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.report.inputs import ReportInput
+from shotad.evaluation.metric import Json, Result
+from shotad.evaluation.report.inputs import Protocol, ReportInput, base_name
 from shotad.evaluation.report.intervals import Span
-from shotad.evaluation.report.paper_rows import JUDGES, RUN_TO_RUN, PaperRow, paper_rows, paper_values
 from shotad.evaluation.report.wording import NONE, counted_as_0, direction, number, span_words
 
 PAPER_MARK = "from the paper"
@@ -112,7 +116,7 @@ def beside_paper(
     """This system above the paper's rows, in the metrics that the paper has for this dataset; None where it
     has none of them."""
     rows = paper_rows(run.corpus.dataset, run.protocol)
-    columns = [r for r in run.results if any(paper_values(row, r) for row in rows)]
+    columns = [r for r in run.results if _in_paper(run, r)]
     if not columns:
         return None
     own = tuple(_own_cell(result, intervals.get(result.name)) for result in columns)
@@ -161,16 +165,18 @@ def _own_cell(result: Result, interval: Span | None) -> str:
 
 
 def _paper_line(row: PaperRow, columns: Sequence[Result]) -> SystemLine:
-    cells = tuple(
-        " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
-        for result in columns
-    )
+    cells = tuple(paper_cell(row, result) for result in columns)
     extra = ["trained on human AD"] if row.trained else []
     extra += [row.note] if row.note and not row.ceiling else []
     system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
     return SystemLine(
         "ceiling" if row.ceiling else "paper", system, row.models, f"{PAPER_MARK}, {row.table}", cells
     )
+
+
+def paper_cell(row: PaperRow, result: Result) -> str:
+    """What the paper's row has for a metric: a number, one for each of two judges, or a dash."""
+    return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
 
 
 def _mark(place: int) -> str:
@@ -186,3 +192,271 @@ def _mark(place: int) -> str:
 def _sentence(parts: Sequence[str]) -> str:
     text = "; ".join(part.strip().rstrip(".") for part in parts)
     return f"{text[:1].lower()}{text[1:]}." if text[1:2].islower() else f"{text}."
+
+
+Values = tuple[float, ...]
+
+JUDGES = ("LLaMA3-8B", "LLaMA2-7B")
+"""Who gave the two figures of LLM-AD-Eval, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """One line of a table of the paper.
+
+    ``models`` are the vision and the language model. ``values`` are by the name of the metric here, one
+    number each; LLM-AD-Eval has one for each judge of `JUDGES` that was asked. ``note`` says what is special.
+    """
+
+    dataset: str
+    method: str
+    models: str
+    table: str
+    values: Mapping[str, Values]
+    protocol: Protocol = "single"
+    trained: bool = False
+    """On human AD, as opposed to training-free."""
+    note: str = ""
+
+    @property
+    def ceiling(self) -> bool:
+        """Whether this is how well people agree with each other."""
+        return self.protocol == "inter-rater"
+
+    def record(self) -> Json:
+        """As JSON, marked as taken from the paper."""
+        return {
+            "from_the_paper": True,
+            "dataset": self.dataset,
+            "method": self.method,
+            "models": self.models,
+            "table": self.table,
+            "protocol": self.protocol,
+            "trained_on_ad": self.trained,
+            "values": {name: list(values) for name, values in self.values.items()},
+            "note": self.note,
+        }
+
+
+_SINGLE = ("cider", "critic", "action", "recall")
+_MAD = ("cider", "recall", "rouge-l", "spice", "meteor", "bleu-1")
+_ASSISTED = ("cider", "critic", "action")
+
+
+def _values(
+    names: tuple[str, ...], numbers: tuple[float | None, ...], judges: Values = ()
+) -> dict[str, Values]:
+    found = {name: (n,) for name, n in zip(names, numbers, strict=True) if n is not None}
+    return {**found, **({"llm-ad-eval": judges} if judges else {})}
+
+
+def _row7(
+    dataset: str,
+    method: str,
+    models: str,
+    numbers: tuple[float | None, ...],
+    judges: Values,
+    *,
+    trained: bool = False,
+) -> PaperRow:
+    return PaperRow(dataset, method, models, "Table 7", _values(_SINGLE, numbers, judges), trained=trained)
+
+
+def _row8(method: str, models: str, numbers: tuple[float | None, ...], *, trained: bool = False) -> PaperRow:
+    return PaperRow("mad-eval", method, models, "Table 8", _values(_MAD, numbers), trained=trained)
+
+
+def _row9(dataset: str, method: str, how: str, numbers: tuple[float, ...]) -> PaperRow:
+    values = _values(_ASSISTED, numbers)
+    return PaperRow(dataset, f"{method}, {how}", _QWEN, "Table 9", values, "assisted")
+
+
+def _stage1(dataset: str, method: str, models: str, action: float) -> PaperRow:
+    values = {"action-description": (action,)}
+    return PaperRow(dataset, method, models, "Table A1", values, note="Stage I")
+
+
+_OURS = "Shot-by-Shot"
+_QWEN = "Qwen2-VL-7B + LLaMA3-8B"
+_GPT = "GPT-4o + GPT-4o"
+_ZERO = "AutoAD-Zero"
+
+_EVA = "EVA-CLIP + LLaMA2-7B"
+_AD_CLIP = "CLIP-AD-B16 + LLaMA3-8B"
+
+_CMD = (
+    _row7("cmd-ad", _OURS, _QWEN, (26.3, 47.8, 28.4, 33.0), (3.15, 2.42)),
+    _row7("cmd-ad", _OURS, _GPT, (26.1, 49.1, 32.5, 36.5), (3.17, 2.66)),
+    _row7("cmd-ad", _ZERO, "VideoLLaMA2-7B + LLaMA3-8B", (17.7, 43.7, 25.5, 26.9), (2.83, 1.96)),
+    _row7("cmd-ad", _ZERO, _QWEN, (21.9, 44.3, 26.9, 30.8), (3.00, 2.20)),
+    _row7("cmd-ad", _ZERO, _GPT, (22.4, 45.1, 30.7, 32.9), (3.08, 2.49)),
+    _row7("cmd-ad", "Video-LLaMA", "Video-LLaMA-7B", (4.8, 0.0, None, 22.0), (1.89,)),
+    _row7("cmd-ad", "VideoBLIP", "VideoBLIP", (5.2, 0.0, None, 23.6), (1.91,)),
+    _row7("cmd-ad", "AutoAD-II", "CLIP-B32 + GPT-2", (13.5, 8.2, None, 26.1), (2.08,), trained=True),
+    _row7("cmd-ad", "AutoAD-III", _EVA, (25.0, 32.7, 31.5, 31.2), (2.89, 2.01), trained=True),
+    _row7("cmd-ad", "DistinctAD", _AD_CLIP, (22.7, None, None, 33.0), (2.88, 2.03), trained=True),
+    _stage1("cmd-ad", _OURS, "Qwen2-VL-7B", 38.2),
+    _stage1("cmd-ad", _OURS, "Qwen2.5-VL-7B", 35.5),
+    _stage1("cmd-ad", _OURS, "VideoLLaMA3-7B", 34.2),
+    _stage1("cmd-ad", _OURS, "InternVL2.5-8B", 35.0),
+    _stage1("cmd-ad", _OURS, "GPT-4o", 40.2),
+    PaperRow(
+        "cmd-ad",
+        "Another human AD",
+        "people",
+        "Table A5",
+        _values(_SINGLE, (61.5, None, 45.6, 71.2), (3.04, 3.24)),
+        "inter-rater",
+        note="of the same moment: tIoU of at least 0.8, 4,447 pairs of 315 films",
+    ),
+)  # fmt: skip
+
+_TV = (
+    _row7("tv-ad", _OURS, _QWEN, (31.1, 42.2, 23.9, 33.1), (3.09, 2.35)),
+    _row7("tv-ad", _OURS, _GPT, (34.2, 46.5, 27.4, 36.6), (3.12, 2.59)),
+    _row7("tv-ad", _ZERO, "VideoLLaMA2-7B + LLaMA3-8B", (22.6, 39.4, 21.7, 27.4), (2.94, 2.00)),
+    _row7("tv-ad", _ZERO, _QWEN, (26.4, 41.6, 22.1, 30.4), (3.05, 2.27)),
+    _row7("tv-ad", _ZERO, _GPT, (30.9, 44.4, 26.8, 34.7), (3.12, 2.57)),
+    _row7("tv-ad", "AutoAD-III", _EVA, (26.1, 28.8, 26.4, 30.1), (2.78, 1.99), trained=True),
+    _row7("tv-ad", "DistinctAD", _AD_CLIP, (27.4, None, None, 32.1), (2.89, 2.00), trained=True),
+    _stage1("tv-ad", _OURS, "Qwen2-VL-7B", 38.2),
+    _stage1("tv-ad", _OURS, "Qwen2.5-VL-7B", 36.4),
+    _stage1("tv-ad", _OURS, "VideoLLaMA3-7B", 39.9),
+    _stage1("tv-ad", _OURS, "InternVL2.5-8B", 36.0),
+    _stage1("tv-ad", _OURS, "GPT-4o", 41.0),
+)  # fmt: skip
+
+_MAD_EVAL = (
+    _row8(_OURS, _QWEN, (25.0, 50.6, 14.7, 7.8, 7.2, 16.2)),
+    _row8(_OURS, _GPT, (26.9, 56.4, 15.0, 8.5, 7.4, 15.9)),
+    _row8(_ZERO, "VideoLLaMA2-7B + LLaMA3-8B", (22.4, 47.0, 14.4, 7.3, 6.6, 15.1)),
+    _row8(_ZERO, _QWEN, (23.6, 51.3, 14.6, 7.8, 6.6, 13.6)),
+    _row8(_ZERO, _GPT, (25.4, 54.3, 14.3, 8.1, 6.7, 13.7)),
+    _row8("Video-LLaMA", "Video-LLaMA-7B", (4.8, 33.8, None, None, None, None)),
+    _row8("Video-BLIP", "Video-BLIP", (5.0, 35.2, None, None, None, None)),
+    _row8("VLog", "BLIP-2 + GRIT, GPT-4", (1.3, 42.3, 7.5, 2.1, None, None)),
+    _row8("MM-Vid", "GPT-4V", (6.1, 46.1, 9.8, 3.8, None, None)),
+    _row8("MM-Narrator", "Azure API + CLIP-L14, GPT-4V", (9.8, None, 12.8, None, 7.1, 10.9)),
+    _row8("MM-Narrator", "Azure API + CLIP-L14, GPT-4", (13.9, 49.0, 13.4, 5.2, 6.7, 12.8)),
+    _row8("LLM-AD", "GPT-4V", (20.5, None, 13.5, None, None, None)),
+    _row8("ClipCap", "CLIP-B32 + GPT-2", (4.4, 36.5, 8.5, 1.1, None, None), trained=True),
+    _row8("CapDec", "not said", (6.7, None, 8.2, 1.4, None, None), trained=True),
+    _row8("AutoAD-I", "CLIP-B32 + GPT-2", (13.4, 42.1, 11.9, 4.4, None, None), trained=True),
+    _row8("AutoAD-II", "CLIP-B32 + GPT-2", (19.5, 51.3, 13.4, None, None, None), trained=True),
+    _row8("AutoAD-III", _EVA, (24.0, 52.8, 13.9, 6.1, 5.5, 13.1), trained=True),
+    _row8("MovieSeq", "CLIP-B16 + LLaMA2-7B", (24.4, 51.6, 15.5, 7.0, None, None), trained=True),
+    _row8("DistinctAD", _AD_CLIP, (27.3, 56.0, 17.6, 8.3, None, None), trained=True),
+    _row8("UniAD", "CLIP-L14 + LLaMA-8B", (28.2, 54.9, 17.2, None, None, None), trained=True),
+)  # fmt: skip
+
+_ASSIST = (
+    _row9("cmd-ad", _OURS, "five in one answer", (38.4, 49.2, 35.7)),
+    _row9("cmd-ad", _OURS, "five runs, top-p 0.95, temperature 1.5", (37.0, 50.3, 35.1)),
+    _row9("cmd-ad", _OURS, "five runs, top-p 0.9, temperature 0.6", (33.3, 49.6, 32.5)),
+    _row9("cmd-ad", _ZERO, "five in one answer", (31.6, 46.4, 33.8)),
+    _row9("tv-ad", _OURS, "five in one answer", (51.3, 47.3, 31.8)),
+    _row9("tv-ad", _OURS, "five runs, top-p 0.95, temperature 1.5", (45.5, 46.4, 31.5)),
+    _row9("tv-ad", _OURS, "five runs, top-p 0.9, temperature 0.6", (41.2, 44.3, 28.6)),
+    _row9("tv-ad", _ZERO, "five in one answer", (43.2, 46.8, 30.1)),
+)
+
+PAPER = (*_CMD, *_TV, *_MAD_EVAL, *_ASSIST)
+
+RUN_TO_RUN = {
+    "cmd-ad": {"cider": 0.2, "critic": 0.4, "action": 0.1},
+    "tv-ad": {"cider": 0.4, "critic": 0.5, "action": 0.1},
+}
+"""Standard deviation over five runs of the same system (Table A3)."""
+
+_RECALL = {"cmd-ad": (1, 5), "tv-ad": (1, 5), "mad-eval": (5, 16)}
+"""k and N of the paper's recall."""
+
+
+def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[PaperRow, ...]:
+    """The rows that may stand beside results on ``dataset``; empty for a dataset that the paper has not.
+
+    Assisted results have those of single lines below them, as in Table 9.
+    """
+    rows = tuple(row for row in PAPER if row.dataset == dataset)
+    if protocol == "assisted":
+        return tuple(sorted(rows, key=lambda row: row.protocol != "assisted"))
+    return tuple(row for row in rows if row.protocol != "assisted")
+
+
+def paper_values(row: PaperRow, result: Result) -> Values:
+    """What the row has for the metric of ``result``: one number for each judge, else one; empty for none.
+
+    Recall is another metric where it counts by other k and N than the paper's.
+    """
+    name = base_name(result.name)
+    if name == "recall":
+        found = (result.identity.get("k"), result.identity.get("neighbours"))
+        if found != _RECALL.get(row.dataset, found):
+            return ()
+    return row.values.get(name, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Correlation of a metric with human scores of actions (Table 3): of paragraphs, of sentences."""
+
+    metric: str
+    called: str
+    paragraph_pearson: float
+    paragraph_spearman: float
+    sentence_pearson: float
+    sentence_spearman: float
+
+    def record(self) -> Json:
+        """As JSON."""
+        return {
+            "from_the_paper": True,
+            "table": "Table 3",
+            "metric": self.metric,
+            "called": self.called,
+            "paragraphs": {"pearson": self.paragraph_pearson, "spearman": self.paragraph_spearman},
+            "sentences": {"pearson": self.sentence_pearson, "spearman": self.sentence_spearman},
+        }
+
+
+AGREEMENT = (
+    Agreement("cider", "CIDEr", 0.205, 0.264, 0.412, 0.528),
+    Agreement("rouge-l", "ROUGE-L", 0.305, 0.280, 0.526, 0.512),
+    Agreement("meteor", "METEOR", 0.462, 0.406, 0.602, 0.641),
+    Agreement("bleu-1", "BLEU-1", 0.265, 0.264, 0.477, 0.481),
+    Agreement("spice", "SPICE", 0.022, 0.048, 0.031, 0.012),
+    Agreement("bertscore", "BERTScore", 0.377, 0.393, 0.508, 0.507),
+    Agreement("llm-action", "LLM (LLaMA3.1-70B)", 0.569, 0.491, 0.779, 0.798),
+    Agreement("llm-action", "LLM (GPT-4o)", 0.742, 0.678, 0.797, 0.807),
+    Agreement("action", "Action score, without verbs", 0.735, 0.728, 0.765, 0.790),
+    Agreement("action", "Action score", 0.749, 0.729, 0.806, 0.820),
+)
+"""Human scores 0 to 3: 300 ADs with paragraphs, 500 with sentences, five annotators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """How well two human ADs of the same moment agree (Table A5, CMD-AD)."""
+
+    tiou: float
+    films: int
+    pairs: int
+    values: Mapping[str, Values]
+
+    def record(self) -> Json:
+        """As JSON."""
+        return {
+            "from_the_paper": True,
+            "table": "Table A5",
+            "tiou": self.tiou,
+            "films": self.films,
+            "pairs": self.pairs,
+            "values": {name: list(values) for name, values in self.values.items()},
+        }
+
+
+CEILINGS = (
+    Ceiling(0.8, 315, 4447, _values(_SINGLE, (61.5, None, 45.6, 71.2), (3.04, 3.24))),
+    Ceiling(0.9, 267, 999, _values(_SINGLE, (69.8, None, 47.6, 80.4), (3.53, 3.34))),
+    Ceiling(0.95, 148, 229, _values(_SINGLE, (73.9, None, 47.8, None), (3.57, 3.45))),
+)

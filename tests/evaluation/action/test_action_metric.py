@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.action.by_rule import actions_by_rule
-from shotad.evaluation.action.metrics import Action
-from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store, store as room
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.action import Action
+from shotad.evaluation.metrics.by_rule import actions_by_rule
 from tests.evaluation.action.parsed import SPACY_MODEL, WordVectors
 
 pytestmark = pytest.mark.slow
@@ -32,7 +29,7 @@ ADS: list[tuple[str, tuple[str, ...]]] = [
 STORE = Store()
 """One for all tests: what was parsed stays."""
 
-MakeBench = Callable[..., Bench]
+MakeBench = Callable[..., MetricContext]
 
 
 def bench_maker(patch: pytest.MonkeyPatch) -> MakeBench:
@@ -40,9 +37,9 @@ def bench_maker(patch: pytest.MonkeyPatch) -> MakeBench:
     patch.setattr(room, "check_installed", lambda: None)
     patch.setattr(room, "make_embedder", lambda *_, **__: WordVectors())
 
-    def make(**measures: Any) -> Bench:
+    def make(**measures: Any) -> MetricContext:
         tree = {"parser": {"model": SPACY_MODEL}, **measures}
-        return Bench(Config.model_validate({"measures": tree}), STORE)
+        return MetricContext(Config.model_validate({"measures": tree}), STORE)
 
     return make
 
@@ -60,7 +57,7 @@ def corpus_of(predictions: list[str | None], ads: list[tuple[str, tuple[str, ...
     return Corpus(tuple(items))
 
 
-def result_of(bench: Bench, predictions: list[str | None], name: str = "action") -> Result:
+def result_of(bench: MetricContext, predictions: list[str | None], name: str = "action") -> Result:
     return score(make_metric(name, bench), corpus_of(predictions), bench)
 
 
@@ -211,7 +208,7 @@ def _lines(path: Path) -> list[str]:
     return [" ".join(block.splitlines()[1:]) for block in blocks]
 
 
-def _told(bench: Bench, human: list[str], predicted: list[str]) -> float:
+def _told(bench: MetricContext, human: list[str], predicted: list[str]) -> float:
     """The score of these predictions, human actions made by rule."""
     ads = list(zip(human, actions_by_rule(human, bench), strict=True))
     found = score(make_metric("action", bench), corpus_of(list(predicted), ads), bench).value

@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.evaluation.action.metrics import published
-from shotad.evaluation.action.scoring import Action, Table, matches
-from shotad.evaluation.action.told import Phrase, Told
+from shotad.evaluation.metrics.action import HumanAction, Phrase, Table, Told, matches, published
 
 TEXTS = ["act", "near", "far", "against", "other"]
 VECTORS = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [-1, 0], [0, 1]], np.float32)
 TABLE = Table(TEXTS, VECTORS)
-ACT = Action("act", "run")
+ACT = HumanAction("act", "run")
 
 
-def score_of(told: Told, action: Action = ACT, weight: float = 0.8) -> float:
+def score_of(told: Told, action: HumanAction = ACT, weight: float = 0.8) -> float:
     return matches([action], told, TABLE, weight)[0].score
 
 
@@ -34,7 +32,7 @@ def test_the_verb_counts_where_the_lemma_is_the_same() -> None:
 
 
 def test_no_lemma_equals_no_lemma() -> None:
-    assert score_of(Told((), (Phrase("near", None),)), Action("act", None)) == pytest.approx(0.8 * 0.8)
+    assert score_of(Told((), (Phrase("near", None),)), HumanAction("act", None)) == pytest.approx(0.8 * 0.8)
 
 
 def test_a_phrase_against_the_action_lowers_only_where_all_have_its_verb() -> None:

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.action.by_rule import actions_by_rule
-from shotad.evaluation.action.removing import without_characters
-from shotad.evaluation.measure.texts import parser_of
+from shotad.evaluation import MetricContext, Store
+from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
+from shotad.evaluation.store import parser_of
 from tests.evaluation.action.parsed import SPACY_MODEL
 
 pytestmark = pytest.mark.slow
 
-BENCH = Bench(Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}}), Store())
+BENCH = MetricContext(Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}}), Store())
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "cmd-ad" / "cmdad_gt_action.csv"
 
 

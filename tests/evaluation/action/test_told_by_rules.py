@@ -7,11 +7,21 @@ from collections.abc import Iterable
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.action.code import PIECE_ENDS, CodeRules, phrases_of, split
-from shotad.evaluation.action.paper import PaperRules, base_of, told_of
-from shotad.evaluation.action.told import Phrase, Told, first_lemma, lemma_at
-from shotad.evaluation.measure.texts import ParseService, parser_of
+from shotad.evaluation import MetricContext, Store
+from shotad.evaluation.metrics.action import (
+    PIECE_ENDS,
+    CodeRules,
+    PaperRules,
+    Phrase,
+    Told,
+    base_of,
+    first_lemma,
+    lemma_at,
+    phrases_of,
+    split,
+    told_of,
+)
+from shotad.evaluation.store import ParseService, parser_of
 from shotad.script import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 
@@ -139,7 +149,7 @@ def test_paper_leaves_out_all_headings_and_who_is_there() -> None:
 @pytest.mark.slow
 def test_with_the_real_parser_neighbours_change_nothing() -> None:
     config = Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}})
-    parses = parser_of(Bench(config, Store()))
+    parses = parser_of(MetricContext(config, Store()))
     one, two = "Mr. Smith picks up the gun.", "She stares at him and opens the door."
     both = f"{one} {two}"
     found = PaperRules().told([one, two, both], parses, paragraphs=False)

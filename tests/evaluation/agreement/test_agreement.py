@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import EvaluationError, ReportSettings
 from shotad.evaluation import Report, agreement, read_report, write_report
-from shotad.evaluation.agreements.scores import HumanScores
+from shotad.evaluation.human_agreement import HumanScores
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 pytest.importorskip("scipy.stats")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import ReportSettings
-from shotad.evaluation.agreements.agreement import correlations, kendall, pearson, spearman
+from shotad.evaluation.human_agreement import correlations, kendall, pearson, spearman
 
 stats = pytest.importorskip("scipy.stats")
 

@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import EvaluationError
 from shotad.evaluation import read_scores
-from shotad.evaluation.agreements.scores import HumanScores
+from shotad.evaluation.human_agreement import HumanScores
 
 
 def read(tmp_path: Path, text: str, name: str = "scores.csv", encoding: str = "utf-8") -> HumanScores:

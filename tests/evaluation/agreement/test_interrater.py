@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import EvaluationError, Interval, load_config
 from shotad.evaluation import (
-    Bench,
+    MetricContext,
     Store,
     Version,
     at_rate,
@@ -19,8 +19,7 @@ from shotad.evaluation import (
     interrater_record,
     interrater_text,
 )
-from shotad.evaluation.agreements.interrater import pairs, tiou
-from shotad.evaluation.agreements.versions import Spoken
+from shotad.evaluation.interrater import Spoken, pairs, tiou
 
 pytest.importorskip("scipy.optimize")
 
@@ -85,8 +84,8 @@ def test_pairs_are_one_to_one_above_the_threshold_and_symmetric(
     assert sum(pair.tiou for pair in found) == pytest.approx(sum(pair.tiou for pair in back))
 
 
-def bench() -> Bench:
-    return Bench(load_config(), Store())
+def bench() -> MetricContext:
+    return MetricContext(load_config(), Store())
 
 
 SAID = (

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from shotad.core import Interval, load_config
-from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Figure, Json, Row
+from shotad.evaluation import Corpus, MetricContext, Store
+from shotad.evaluation.metric import Figure, Item, Json, Row
 
 
-def bench(*settings: str) -> Bench:
+def bench(*settings: str) -> MetricContext:
     """One that keeps nothing."""
-    return Bench(load_config(None, settings), Store())
+    return MetricContext(load_config(None, settings), Store())
 
 
 def item(
@@ -53,7 +52,7 @@ class Told:
     asked: ClassVar[list[tuple[str, str]]] = []
 
     @classmethod
-    def of(cls, name: str, bench: Bench) -> Self:
+    def of(cls, name: str, bench: MetricContext) -> Self:
         return cls(name)
 
     @property

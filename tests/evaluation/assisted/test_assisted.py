@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import EvaluationError
-from shotad.evaluation import Corpus, as_json, assist, render
-from shotad.evaluation.assisted.protocol import Assisted, Offers, Role, best_of, expert_scores
-from shotad.evaluation.measure import metric
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Row
+from shotad.evaluation import Corpus, as_json, assist, metric, render
+from shotad.evaluation.assisted_choice import Assisted, Offers, Role, best_of, expert_scores
+from shotad.evaluation.metric import Item, Row
 from tests.cli.program import Shotad
 from tests.evaluation.assisted.offering import Told, bench, corpus, item
 
@@ -109,8 +107,7 @@ def test_no_more_is_scored_than_there_is() -> None:
 
 
 def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.evaluation import running
-    from shotad.evaluation.assisted import protocol
+    from shotad.evaluation import assisted_choice as protocol, running
 
     for module in (running, protocol):
         monkeypatch.setattr(module, "ENGINE_METRICS", ("two",))
@@ -125,7 +122,7 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
 
 def test_metrics_along_a_film_have_no_best(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(metric.METRICS, "repetition", WHERE)
-    from shotad.evaluation.assisted import protocol
+    from shotad.evaluation import assisted_choice as protocol
 
     monkeypatch.setattr(protocol, "ALONG", ("two",))
     done = run(corpus(item("a", "1 9", "2 8")))

@@ -10,12 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.caption.cider import cider_scores
-from shotad.evaluation.caption.metrics import FEW, bleu_sums, longest_common, rouge_l
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.caption import FEW, bleu_sums, cider_scores, longest_common, rouge_l
 from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predictions, need_cmdad, need_coco
 from tests.evaluation.measuring import corpus_of
 
@@ -36,11 +33,13 @@ WRONG = (
 )
 
 
-def bench() -> Bench:
-    return Bench(Config(), Store())
+def bench() -> MetricContext:
+    return MetricContext(Config(), Store())
 
 
-def scored(name: str, corpus: Corpus, places: list[int] | None = None, at: Bench | None = None) -> Result:
+def scored(
+    name: str, corpus: Corpus, places: list[int] | None = None, at: MetricContext | None = None
+) -> Result:
     at = at or bench()
     return score(make_metric(name, at), corpus, at, places)
 

@@ -15,13 +15,9 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.caption.java import Conversation
-from shotad.evaluation.caption.java_metrics import METEOR_COLUMNS
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import meteor
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Store
+from shotad.evaluation.metric import Item, make_metric, meteor, score
+from shotad.evaluation.metrics.java import METEOR_COLUMNS, Conversation
 from tests.evaluation.caption.cocotools import (
     SHARED,
     coco_scores,
@@ -67,8 +63,8 @@ else:
 """
 
 
-def bench() -> Bench:
-    return Bench(Config(), Store())
+def bench() -> MetricContext:
+    return MetricContext(Config(), Store())
 
 
 @pytest.fixture

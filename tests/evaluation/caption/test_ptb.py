@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.evaluation.caption import ptb
-from shotad.evaluation.caption.characters import image
+from shotad.evaluation.metrics import ptb
+from shotad.evaluation.metrics.ptb import image
 from tests.evaluation.caption.cocotools import SHARED, java_tokens, need_cmdad
 
 TABLE = [

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, make_metric, score
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
 FEW = 12
@@ -54,7 +52,7 @@ def corpus(kind: str, films: int | None = FEW) -> Corpus:
 
 
 def scored(where: Corpus, rules: str = "paper") -> Result:
-    on = Bench(Config.model_validate({"measures": {"critic": {"rules": rules}}}), Store())
+    on = MetricContext(Config.model_validate({"measures": {"critic": {"rules": rules}}}), Store())
     return score(make_metric("critic", on), where, on)
 
 

@@ -16,14 +16,11 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.critic.clusters import layout, meant, meant_exactly, parts
-from shotad.evaluation.critic.document import Document
-from shotad.evaluation.critic.metrics import make_resolver
-from shotad.evaluation.critic.plain import named
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Store
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.coref import layout, meant, meant_exactly, parts
+from shotad.evaluation.metrics.critic import Document, make_resolver
+from shotad.evaluation.metrics.pronouns import named
 
 CAST = ("Tony Wendice", "Margot Wendice", "Doc")
 LINES = ("Tony waits.", "He nods.", "Margo smiles at the doc.")
@@ -176,9 +173,9 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bench(resolver: str, rules: str, model: Path | None) -> Bench:
+def bench(resolver: str, rules: str, model: Path | None) -> MetricContext:
     settings = {"rules": rules, "resolver": resolver, "model": None if model is None else str(model)}
-    return Bench(
+    return MetricContext(
         Config.model_validate({"compute": {"device": "cpu"}, "measures": {"critic": settings}}), Store()
     )
 
@@ -299,7 +296,7 @@ def _tiny(name: str, folder: Path) -> None:
     torch = pytest.importorskip("torch")
     tokenizers = pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers")
-    from shotad.evaluation.critic.coref import _fit_transformers, _quiet
+    from shotad.evaluation.metrics.coref import _fit_transformers, _quiet
 
     trained = tokenizers.ByteLevelBPETokenizer(add_prefix_space=True)
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]

@@ -9,22 +9,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.critic.metrics import NO_CAST, Critic
-from shotad.evaluation.critic.plain import PlainResolver
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.rows import Json
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, Json, make_metric, score
+from shotad.evaluation.metrics.critic import NO_CAST, Critic, Document, People
+from shotad.evaluation.metrics.pronouns import PlainResolver
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
 HUMAN = ("Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves.")
 
 
-def bench(rules: str = "paper", resolver: str = "plain", store: Store | None = None) -> Bench:
+def bench(rules: str = "paper", resolver: str = "plain", store: Store | None = None) -> MetricContext:
     config = Config.model_validate({"measures": {"critic": {"rules": rules, "resolver": resolver}}})
-    return Bench(config, store or Store())
+    return MetricContext(config, store or Store())
 
 
 def corpus(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.evaluation.critic.document import Document
-from shotad.evaluation.critic.plain import named, resolved
+from shotad.evaluation.metrics.critic import Document
+from shotad.evaluation.metrics.pronouns import named, resolved
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Quarrel", "Max")
 T, M, H, S, C, X = "Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Max"

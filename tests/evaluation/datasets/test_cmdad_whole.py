@@ -12,9 +12,8 @@ import pytest
 
 from shotad.core import DatasetError, EvaluationError, NoProgress
 from shotad.evaluation import Dataset, check_dataset, load_dataset
-from shotad.evaluation.datasets.shotlists import touching
-from shotad.evaluation.predictions.joining import join
-from shotad.evaluation.predictions.reading import read_predictions
+from shotad.evaluation.datasets.loading import touching
+from shotad.evaluation.predictions import join, read_predictions
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"needs the CMD-AD annotation in {FOLDER}")

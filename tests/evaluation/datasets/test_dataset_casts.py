@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import DatasetError
-from shotad.evaluation.datasets.casts import casts_of, read_casts
+from shotad.evaluation.datasets.loading import casts_of, read_casts
 
 
 def cast(folder: Path, text: str) -> Path:

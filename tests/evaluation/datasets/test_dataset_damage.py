@@ -12,8 +12,7 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import NoProgress, ShotadError
 from shotad.evaluation import Dataset, check_dataset, load_dataset
 from shotad.evaluation.datasets.checking import Check
-from shotad.evaluation.predictions.joining import Joined, join
-from shotad.evaluation.predictions.reading import read_predictions
+from shotad.evaluation.predictions import Joined, join, read_predictions
 from tests.evaluation.datasets import datasetfiles as files
 
 PIECES = st.sampled_from(

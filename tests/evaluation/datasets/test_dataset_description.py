@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shotad.core import ConfigError, DatasetError, load_config
+from shotad.core import ConfigError, DatasetError, dataset_names, load_config
 from shotad.core.settings import config_path
-from shotad.evaluation.datasets.description import dataset_names, read_description
+from shotad.evaluation.datasets.dataset import read_description
 
 
 def test_the_three_benchmarks_are_described() -> None:

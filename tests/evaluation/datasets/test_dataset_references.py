@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import DatasetError, Interval, UsageError
-from shotad.evaluation.datasets.opening import load_references, open_dataset
+from shotad.evaluation.datasets.loading import load_references, open_dataset
 from tests.evaluation.datasets import datasetfiles as files
 
 

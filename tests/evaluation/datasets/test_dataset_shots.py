@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval
-from shotad.evaluation.datasets.shotlists import touching
+from shotad.evaluation.datasets.loading import touching
 
 GAP = 0.02
 

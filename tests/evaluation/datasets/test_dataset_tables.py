@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import DatasetError
-from shotad.evaluation.datasets.cells import listed, number, numbers, pairs, texts
-from shotad.evaluation.datasets.tables import decoded, read_table
+from shotad.evaluation.datasets.tables import decoded, listed, number, numbers, pairs, read_table, texts
 
 
 def test_utf8_is_left_as_it_is_and_a_mark_before_it_goes() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from shotad.evaluation import load_dataset
-from shotad.evaluation.datasets.ads import Video
-from shotad.evaluation.datasets.videos import video_of, video_places
+from shotad.evaluation.datasets.checking import video_of, video_places
+from shotad.evaluation.datasets.dataset import Video
 from tests.evaluation.datasets import datasetfiles as files
 
 

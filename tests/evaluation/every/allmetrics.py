@@ -16,15 +16,10 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.caption import java_metrics
-from shotad.evaluation.caption.java_metrics import Spice
-from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import METRICS, Metric, make_metric
-from shotad.evaluation.measure.rows import Row
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall import metrics as recall
+from shotad.evaluation import Corpus, MetricContext, Result, Store, store as room
+from shotad.evaluation.metric import METRICS, Item, Metric, Row, make_metric, score
+from shotad.evaluation.metrics import java as java_metrics, recall
+from shotad.evaluation.metrics.java import Spice
 from shotad.script import ParserModel
 from tests.evaluation import naive
 from tests.evaluation.every.standins import Matcher, Overlap, Verbs, Words, spice
@@ -34,7 +29,7 @@ CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 NAMES = tuple(METRICS)
 ALONG = ("repetition", "repetition-meaning", "names-kept")
 """Measures along a film: what is not said is neither gain nor loss."""
-MakeBench = Callable[..., Bench]
+MakeBench = Callable[..., MetricContext]
 
 FILMS: dict[str, tuple[tuple[str, ...], list[tuple[str, tuple[str, ...]]]]] = {
     "alpha": (
@@ -169,11 +164,11 @@ def benches(folder: Path) -> Iterator[MakeBench]:
         yield bench_of
 
 
-def bench_of(store: Store | None = None, *, stubs: bool = True, **measures: Any) -> Bench:
+def bench_of(store: Store | None = None, *, stubs: bool = True, **measures: Any) -> MetricContext:
     tree: dict[str, Any] = {"judge": {"engines": [WORDS]}}
     for name, settings in measures.items():
         tree[name] = {**tree.get(name, {}), **settings} if isinstance(settings, dict) else settings
-    bench = Bench(Config.model_validate({"measures": tree}), store or Store())
+    bench = MetricContext(Config.model_validate({"measures": tree}), store or Store())
     if stubs:
         bench.once("pair scores", Overlap)
     return bench
@@ -201,11 +196,11 @@ def install_coco(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Spice, "_run", spice)
 
 
-def scored(name: str, corpus: Corpus, bench: Bench, places: Sequence[int] | None = None) -> Result:
+def scored(name: str, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None) -> Result:
     return score(metric_of(name, bench), corpus, bench, places)
 
 
-def metric_of(name: str, bench: Bench) -> Metric:
+def metric_of(name: str, bench: MetricContext) -> Metric:
     return make_metric(name, bench)
 
 

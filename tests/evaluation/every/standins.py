@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Identity
-from shotad.evaluation.caption.java_metrics import Spice
+from shotad.evaluation.metrics.java import Spice
 from shotad.script import EncoderPlace, Parse, Token, Vectors
 
 

@@ -13,9 +13,7 @@ import pytest
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus, Store
-from shotad.evaluation.measure.metric import Metric
-from shotad.evaluation.measure.rows import Json, Row
-from shotad.evaluation.measure.scoring import row_keys, score
+from shotad.evaluation.metric import Json, Metric, Row, row_keys, score
 from tests.evaluation.every.allmetrics import (
     ALONG,
     MIXED,

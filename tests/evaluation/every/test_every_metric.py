@@ -12,7 +12,7 @@ import pytest
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, ReportInput, Result, merge, read_report, write_report
-from shotad.evaluation.measure.metric import METRICS
+from shotad.evaluation.metric import METRICS
 from shotad.evaluation.report.inputs import Predictions
 from shotad.evaluation.running import measure
 from tests.evaluation.every.allmetrics import (

@@ -10,9 +10,8 @@ from dataclasses import replace
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import make_metric, score
 from tests.evaluation.caption.cocotools import need_coco, need_java
 from tests.evaluation.every.allmetrics import ALONG, VARIED, human, in_turn, joined_actions, predicted
 
@@ -34,7 +33,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def result(name: str, corpus: Corpus, store: Store | None = None) -> Result:
-    bench = Bench(Config(), store or STORE)
+    bench = MetricContext(Config(), store or STORE)
     return score(make_metric(name, bench), corpus, bench)
 
 
@@ -64,6 +63,6 @@ def test_order_shards_and_a_second_run_change_nothing(name: str) -> None:
     films = [
         [i for i, item in enumerate(corpus.items) if item.film == film] for film in ("beta", "alpha", "gamma")
     ]
-    bench = Bench(Config(), STORE)
+    bench = MetricContext(Config(), STORE)
     parts = [score(make_metric(name, bench), corpus, bench, places) for places in films]
     assert (parts[0] + parts[1] + parts[2]).value == pytest.approx(whole.value)

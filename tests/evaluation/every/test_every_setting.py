@@ -11,11 +11,9 @@ from pydantic import BaseModel
 
 from shotad.core import Config, Identity, MeasureSettings
 from shotad.core.config.measures import CriticSettings
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.measure.metric import ENGINE_METRICS
-from shotad.evaluation.measure.rows import Json, Row
-from shotad.evaluation.measure.scoring import row_keys
+from shotad.evaluation import MetricContext, Store
+from shotad.evaluation.metric import ENGINE_METRICS, Json, Row, row_keys
+from shotad.evaluation.metrics.critic import Document, People
 from tests.evaluation.every.allmetrics import NAMES, MakeBench, metric_of, mixed, scored
 from tests.evaluation.judges.judging import WordJudge
 
@@ -35,7 +33,7 @@ class Nobody:
     uses_time = False
     identity: Json = {"resolver": "nobody"}  # noqa: RUF012
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: MetricContext) -> None:
         del bench
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
@@ -108,7 +106,7 @@ def changed_by(setting: str, value: Any) -> dict[str, Any]:
     return {group: {name: value}} if name else {group: value}
 
 
-def all_of(name: str, bench: Bench) -> tuple[Json, list[str], tuple[Row, ...]]:
+def all_of(name: str, bench: MetricContext) -> tuple[Json, list[str], tuple[Row, ...]]:
     """Identity, keys and rows, counted from nothing."""
     corpus, metric = mixed(), metric_of(name, bench)
     if name in UNTOLD:
@@ -175,6 +173,6 @@ def test_what_else_changes_rows(
     for name in NAMES:
         bench = make_bench(stubs=name != "recall", recall={"model": str(tiny)})
         tree = {**settings, "measures": bench.settings.model_dump()}
-        changed = Bench(Config.model_validate(tree), Store())
+        changed = MetricContext(Config.model_validate(tree), Store())
         identities = [metric_of(name, one).identity for one in (bench, changed)]
         assert (identities[0] != identities[1]) == (name in users), name

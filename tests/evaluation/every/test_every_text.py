@@ -10,9 +10,8 @@ import pytest
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import ENGINE_METRICS
-from shotad.evaluation.predictions.reading import read_predictions
+from shotad.evaluation.metric import ENGINE_METRICS, Item
+from shotad.evaluation.predictions import read_predictions
 from tests.evaluation.every.allmetrics import (
     ALONG,
     BOUNDS,

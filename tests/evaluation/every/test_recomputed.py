@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shotad.evaluation import Result
-from shotad.evaluation.action.paper import told_of
-from shotad.evaluation.caption.ptb import tokens
+from shotad.evaluation.metrics.action import told_of
+from shotad.evaluation.metrics.ptb import tokens
 from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import spans
 from tests.evaluation import naive

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import MetricContext, Store
+from shotad.evaluation.metric import make_metric, score
 from tests.evaluation import naive
 from tests.evaluation.every.allmetrics import VARIED, predicted, recall_of
 
@@ -23,15 +22,15 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
+def bench() -> MetricContext:
     for needed in ("spacy", "sentence_transformers", "transformers"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed")
-    return Bench(Config(), Store())
+    return MetricContext(Config(), Store())
 
 
 @pytest.mark.parametrize("rules", ["paper", "code"])
-def test_the_action_score_pair_by_pair(rules: str, bench: Bench) -> None:
+def test_the_action_score_pair_by_pair(rules: str, bench: MetricContext) -> None:
     import spacy
     from sentence_transformers import SentenceTransformer
 
@@ -43,7 +42,7 @@ def test_the_action_score_pair_by_pair(rules: str, bench: Bench) -> None:
     model = SentenceTransformer(str(weights_folder("minilm")), device="cpu")
     encode = cache(lambda text: model.encode([text])[0])
     corpus = predicted(VARIED)
-    made = Bench(Config.model_validate({"measures": {"action": {"rules": rules}}}), bench.store)
+    made = MetricContext(Config.model_validate({"measures": {"action": {"rules": rules}}}), bench.store)
     result = score(make_metric("action", made), corpus, made)
     expected = [
         100 * 2 * (naive.action_score(item.actions or (), item.prediction or "", rules, nlp, encode) - 0.25)
@@ -55,7 +54,7 @@ def test_the_action_score_pair_by_pair(rules: str, bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("rule", ["all", "full"])
-def test_recall_pair_by_pair(rule: str, bench: Bench) -> None:
+def test_recall_pair_by_pair(rule: str, bench: MetricContext) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -72,7 +71,7 @@ def test_recall_pair_by_pair(rule: str, bench: Bench) -> None:
 
     corpus = predicted(VARIED)
     settings = {"measures": {"recall": {"windows": rule, "neighbours": 4}}}
-    made = Bench(Config.model_validate(settings), bench.store)
+    made = MetricContext(Config.model_validate(settings), bench.store)
     result = score(make_metric("recall", made), corpus, made)
     expected = recall_of(corpus, lambda a, b: naive.bert_score(vectors(a), vectors(b)), 1, 4, rule)
     assert [row.sums for row in result.rows] == expected

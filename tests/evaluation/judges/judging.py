@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from shotad.core import Abilities, Config, EngineError, Identity, Interval, Reply, Request, load_config
-from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
+from shotad.evaluation import Corpus, MetricContext, Store
+from shotad.evaluation.metric import Item
 
 HERE = "tests.evaluation.judges.judging"
 WORDS = f"{HERE}:WordJudge"
@@ -122,9 +122,9 @@ def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[Sc
     return Said
 
 
-def bench_of(*assignments: str, store: Store | None = None) -> Bench:
+def bench_of(*assignments: str, store: Store | None = None) -> MetricContext:
     """A bench with these settings, and a store in memory."""
-    return Bench(load_config(None, assignments), store or Store())
+    return MetricContext(load_config(None, assignments), store or Store())
 
 
 def item(

@@ -8,7 +8,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.evaluation.judges.answers import (
+from shotad.evaluation.metrics.judge import (
     Refused,
     Unreadable,
     one_of,

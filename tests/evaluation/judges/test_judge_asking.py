@@ -13,8 +13,8 @@ import pytest
 
 from shotad.core import Abilities, EngineError, Reply, Request
 from shotad.evaluation import Store
-from shotad.evaluation.judges.asking import Judge, Question
-from shotad.evaluation.judges.prompts import action_question, ad_question
+from shotad.evaluation.metrics.judge import Judge, Question
+from shotad.evaluation.metrics.judged import action_question, ad_question
 from tests.evaluation.judges.judging import HERE, ScriptedEngine, bench_of, said_by
 
 GOOD = json.dumps({"score": 4})

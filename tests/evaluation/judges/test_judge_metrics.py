@@ -13,10 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from shotad.core import EngineError
 from shotad.evaluation import Corpus, Result, Store
-from shotad.evaluation.judges.verdicts import judge_failures
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
 from tests.evaluation.judges.judging import HERE, WORDS, WordJudge, bench_of, corpus_of, item, said_by
 
 LINES = (
@@ -182,7 +179,7 @@ def test_a_judges_failure_counts_as_0_and_is_told_apart(judge) -> None:  # type:
     assert [row.sums for row in result.rows] == [(5, 1), (0, 1), (0, 1), (3, 1), (3, 1)]
     assert result.value == 11 / 5
     assert result.failed == 2
-    assert judge_failures(result) == 1
+    assert sum(row.failure.startswith("judge:") for row in result.rows) == 1
     assert result.rows[1].failure.startswith("judge: The answer does not begin")
 
 
@@ -196,7 +193,7 @@ def test_one_failed_action_of_several_counts_as_0(judge) -> None:  # type: ignor
     (row,) = result.rows
     assert row.sums == (2.0, 1.0)
     assert row.failure.startswith("judge: 1 of 3 answers: ")
-    assert judge_failures(result) == 1
+    assert sum(row.failure.startswith("judge:") for row in result.rows) == 1
     again = score(make_metric(f"llm-action@{name}", bench), corpus, bench)
     assert again.rows[0].sums == (3.0, 1.0), "the failed one alone is asked about again"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shotad.core import EngineError, EvaluationError, JudgeSettings, SamplingSettings, load_config
-from shotad.evaluation.judges.names import JudgeName, judge_names, judge_of
-from shotad.evaluation.judges.verdicts import JudgedMetric
-from shotad.evaluation.measure.metric import ENGINE_METRICS, make_metric
+from shotad.evaluation.metric import ENGINE_METRICS, make_metric
+from shotad.evaluation.metrics.judge import JudgeName, judge_names, judge_of
+from shotad.evaluation.metrics.judged import JudgedMetric
 from tests.evaluation.judges.judging import WORDS, bench_of
 
 

@@ -13,17 +13,16 @@ import pytest
 
 from shotad.core import data_root, prompt_text
 from shotad.description import check_templates
-from shotad.evaluation.judges import asking, prompts
-from shotad.evaluation.judges.answers import Unreadable
-from shotad.evaluation.judges.asking import Question
-from shotad.evaluation.making import questions
+from shotad.evaluation import making_actions as questions
+from shotad.evaluation.metrics import judge as asking, judged as prompts
+from shotad.evaluation.metrics.judge import Question, Unreadable
 
 TEMPLATES = {
-    **asking.TEMPLATES,
+    **asking.ASKED_AGAIN,
     **prompts.AD_TEMPLATES,
     **prompts.ACTION_TEMPLATES,
     **prompts.STORY_TEMPLATES,
-    **questions.TEMPLATES,
+    **questions.MAKING_TEMPLATES,
 }
 ODD = 'He says "$5 {now}\\" \n\n— and… 100 % ☃'
 QUESTIONS: dict[str, Callable[[], Question[Any]]] = {

@@ -10,9 +10,7 @@ import pytest
 from shotad.core import EngineError
 from shotad.engines import local_loading
 from shotad.evaluation import Corpus, Result, Store
-from shotad.evaluation.judges.verdicts import judge_failures
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import make_metric, score
 from tests.bad_server import Act, BadServer, Seen, answer, html, status
 from tests.chat_server import shared_server
 from tests.evaluation.judges.judging import bench_of, corpus_of, item
@@ -72,7 +70,7 @@ def test_a_server_that_misbehaves_fails_item_by_item() -> None:
     with BadServer(by_door(*acts)) as server:
         result = judged(server)
     assert [row.value for row in result.rows] == [0, 0, 0, 0, 0, 4]
-    assert judge_failures(result) == 5
+    assert sum(row.failure.startswith("judge:") for row in result.rows) == 5
     assert result.value == 4 / 6
     reasons = [row.failure for row in result.rows]
     assert "does not begin with the JSON object" in reasons[0]
@@ -146,7 +144,7 @@ def test_a_local_model_that_knows_nothing_fails_on_everything(tmp_path: Path) ->
         result = score(metric, PAIRS, bench, [0, 1])
     finally:
         local_loading.CACHE.clear()
-    assert judge_failures(result) == 2
+    assert sum(row.failure.startswith("judge:") for row in result.rows) == 2
     assert result.value == 0.0
     assert result.identity["judge"]["engine"] == "llama3"
     assert result.identity["judge"]["revision"]

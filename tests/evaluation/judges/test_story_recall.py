@@ -10,9 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Request
 from shotad.evaluation import Corpus, Result
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.metric import Item, make_metric, score
 from tests.evaluation.judges.judging import (
     HERE,
     WORDS,

@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 from shotad.core import DatasetError, EngineError, EvaluationError, load_config
-from shotad.evaluation import Bench, Store, ads_of, make_actions, make_maker, write_actions
-from shotad.evaluation.datasets.actions import read_actions
-from shotad.evaluation.datasets.description import ActionFile
-from shotad.evaluation.judges.answers import Unreadable
-from shotad.evaluation.making.makers import ByEngine, ByRules
-from shotad.evaluation.making.making import MadeActions
-from shotad.evaluation.making.questions import names_question, split_question
-from shotad.evaluation.making.sources import AdText
+from shotad.evaluation import MetricContext, Store, ads_of, make_actions, make_maker, write_actions
+from shotad.evaluation.datasets.annotation import read_actions
+from shotad.evaluation.datasets.dataset import ActionFile
+from shotad.evaluation.making_actions import (
+    AdText,
+    ByEngine,
+    ByRules,
+    MadeActions,
+    names_question,
+    split_question,
+)
+from shotad.evaluation.metrics.judge import Unreadable
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 
@@ -32,8 +36,8 @@ TEXTS = (
 ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 
 
-def bench(store: Store | None = None, *assignments: str) -> Bench:
-    return Bench(load_config(None, assignments), store or Store())
+def bench(store: Store | None = None, *assignments: str) -> MetricContext:
+    return MetricContext(load_config(None, assignments), store or Store())
 
 
 def made_by(name: str = MAKER, store: Store | None = None, *assignments: str) -> MadeActions:

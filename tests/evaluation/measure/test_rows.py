@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import EvaluationError
 from shotad.evaluation import Result
-from shotad.evaluation.measure.rows import Figure, Row, only
+from shotad.evaluation.metric import Figure, Row, only
 
 SUMS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 5)), min_size=2, max_size=12)
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import MetricContext, Store
+from shotad.evaluation.metric import score
 from tests.evaluation.measuring import Lengths, corpus_of
 
 PAIRS = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(Config(), Store(tmp_path / "kept.sqlite"))
+def bench(tmp_path: Path) -> MetricContext:
+    return MetricContext(Config(), Store(tmp_path / "kept.sqlite"))
 
 
-def test_equal_rows_are_counted_once_and_every_item_has_its_own(bench: Bench) -> None:
+def test_equal_rows_are_counted_once_and_every_item_has_its_own(bench: MetricContext) -> None:
     metric = Lengths()
     result = score(metric, corpus_of(PAIRS), bench)
     assert metric.counted == ["film-0", "film-2", "film-3"]
@@ -29,7 +29,7 @@ def test_equal_rows_are_counted_once_and_every_item_has_its_own(bench: Bench) ->
     assert (result.scored, result.failed, result.fresh) == (4, 1, 4)
 
 
-def test_a_second_run_counts_nothing_and_says_the_same(bench: Bench) -> None:
+def test_a_second_run_counts_nothing_and_says_the_same(bench: MetricContext) -> None:
     first = score(Lengths(), corpus_of(PAIRS), bench)
     again = Lengths()
     second = score(again, corpus_of(PAIRS), bench)
@@ -38,7 +38,7 @@ def test_a_second_run_counts_nothing_and_says_the_same(bench: Bench) -> None:
     assert second.rows == first.rows
 
 
-def test_a_changed_prediction_redoes_one(bench: Bench) -> None:
+def test_a_changed_prediction_redoes_one(bench: MetricContext) -> None:
     score(Lengths(), corpus_of(PAIRS), bench)
     changed = Lengths()
     result = score(changed, corpus_of([*PAIRS[:2], ("a b c", "a b"), PAIRS[3]]), bench)
@@ -46,7 +46,9 @@ def test_a_changed_prediction_redoes_one(bench: Bench) -> None:
     assert result.fresh == 1
 
 
-def test_what_remarks_cost_is_in_the_metrics_seconds(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_remarks_cost_is_in_the_metrics_seconds(
+    bench: MetricContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [0.0]
 
     class Slow(Lengths):
@@ -57,18 +59,18 @@ def test_what_remarks_cost_is_in_the_metrics_seconds(bench: Bench, monkeypatch: 
 
     slow = Slow()
     clock[0] = 0.0
-    monkeypatch.setattr("shotad.evaluation.measure.scoring.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("shotad.evaluation.metric.time.perf_counter", lambda: clock[0])
     assert score(slow, corpus_of(PAIRS), bench).seconds == 40.0
 
 
-def test_what_a_definition_of_another_version_said_is_not_taken(bench: Bench) -> None:
+def test_what_a_definition_of_another_version_said_is_not_taken(bench: MetricContext) -> None:
     score(Lengths(), corpus_of(PAIRS), bench)
     other = Lengths(version=2)
     score(other, corpus_of(PAIRS), bench)
     assert len(other.counted) == 3
 
 
-def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(bench: Bench) -> None:
+def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(bench: MetricContext) -> None:
     score(Lengths(fails_at="film-2"), corpus_of(PAIRS), bench)
     again = Lengths()
     result = score(again, corpus_of(PAIRS), bench)
@@ -76,7 +78,7 @@ def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(bench: Benc
     assert result.failed == 1
 
 
-def test_what_is_done_before_a_run_breaks_is_kept(bench: Bench) -> None:
+def test_what_is_done_before_a_run_breaks_is_kept(bench: MetricContext) -> None:
     with pytest.raises(RuntimeError):
         score(Lengths(breaks_at="film-3"), corpus_of(PAIRS), bench)
     again = Lengths()
@@ -84,19 +86,19 @@ def test_what_is_done_before_a_run_breaks_is_kept(bench: Bench) -> None:
     assert again.counted == ["film-3"]
 
 
-def test_some_places_in_any_order(bench: Bench) -> None:
+def test_some_places_in_any_order(bench: MetricContext) -> None:
     result = score(Lengths(), corpus_of(PAIRS), bench, [2, 0])
     assert [row.id for row in result.rows] == ["film-2", "film-0"]
     assert result.value == pytest.approx(75)
 
 
-def test_nothing_to_score_is_no_figure(bench: Bench) -> None:
+def test_nothing_to_score_is_no_figure(bench: MetricContext) -> None:
     result = score(Lengths(), corpus_of(PAIRS), bench, [])
     assert result.value is None
     assert result.sums.tolist() == [0, 0]
 
 
-def test_a_judges_failure_is_tried_again_also_where_nothing_was_predicted(bench: Bench) -> None:
+def test_a_judges_failure_is_tried_again_also_where_nothing_was_predicted(bench: MetricContext) -> None:
     score(Lengths(fails_at="film-3"), corpus_of(PAIRS), bench)
     again = Lengths()
     result = score(again, corpus_of(PAIRS), bench)

@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import EvaluationError
 from shotad.evaluation import Store
-from shotad.evaluation.measure.store import text_key
+from shotad.evaluation.store import text_key
 
 
 def test_what_was_put_is_found_by_space_and_key(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, WeightsError
-from shotad.evaluation import Bench, Store
-from shotad.evaluation.measure import texts as room
-from shotad.evaluation.measure.texts import INSTRUCTIONS, parser_of, vectors_of
+from shotad.evaluation import MetricContext, Store, store as room
+from shotad.evaluation.store import INSTRUCTIONS, parser_of, vectors_of
 from shotad.script import Parse, ParserModel, Token
 from tests.evaluation.action.parsed import WordVectors
 
@@ -47,8 +46,8 @@ def words(monkeypatch: pytest.MonkeyPatch) -> WordVectors:
     return embedder
 
 
-def bench_of(store: Store, **embedding: Any) -> Bench:
-    return Bench(Config.model_validate({"measures": {"embedding": embedding}}), store)
+def bench_of(store: Store, **embedding: Any) -> MetricContext:
+    return MetricContext(Config.model_validate({"measures": {"embedding": embedding}}), store)
 
 
 def test_each_text_is_encoded_once_whatever_the_order(words: WordVectors) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.evaluation.critic.document import Document
-from shotad.evaluation.critic.plain import resolved
+from shotad.evaluation.metrics.critic import Document
+from shotad.evaluation.metrics.pronouns import resolved
 from shotad.script.cast_members import key, member
 from shotad.script.line_mentions import alike, shortens, sound
 

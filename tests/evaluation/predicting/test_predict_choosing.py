@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval, UsageError
 from shotad.evaluation import Dataset, Shard, Wanted, choose
-from shotad.evaluation.datasets.ads import Ad
+from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import ConfigError
 from shotad.evaluation import Wanted
-from shotad.grammar import dinov2
+from shotad.grammar import vit_features as dinov2
 from tests.evaluation.predicting.minidataset import Runs, make_cmd
 from tests.tiny import make_backbone
 

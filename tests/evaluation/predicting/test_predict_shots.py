@@ -9,10 +9,9 @@ import pytest
 
 from shotad.core import Config, Interval, Role, Shot, WorkFolder, load_config
 from shotad.evaluation import Dataset, load_dataset
-from shotad.evaluation.datasets.ads import Ad
-from shotad.evaluation.predicting.asking import Asked
+from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.shots import published_shots
+from shotad.evaluation.predicting.clip import Asked, published_shots
 from shotad.film import context_shots, fixed_slots
 from shotad.script import given_shots, slot_cues
 from tests.evaluation.predicting.minidataset import make_cmd

@@ -11,8 +11,8 @@ from shotad.core import ConfigError, Interval, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import ahead_of
-from shotad.evaluation.datasets.ads import Ad
-from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
+from shotad.evaluation.datasets.dataset import Ad
+from shotad.evaluation.predicting.lines import leans_on_others, line_key, terms_of
 
 
 def terms(*settings: str, engines: Engines | None = None) -> str:

@@ -11,9 +11,17 @@ from hypothesis import given, strategies as st
 
 from shotad.core import EvaluationError, Interval
 from shotad.evaluation import Dataset
-from shotad.evaluation.datasets.ads import Ad
-from shotad.evaluation.predictions.joining import NO_PREDICTION, Joined, corpus_of, join, with_descriptions
-from shotad.evaluation.predictions.records import Prediction, PredictionRow, Predictions
+from shotad.evaluation.datasets.dataset import Ad
+from shotad.evaluation.predictions import (
+    NO_PREDICTION,
+    Joined,
+    Prediction,
+    PredictionRow,
+    Predictions,
+    corpus_of,
+    join,
+    with_descriptions,
+)
 
 TEXTS = ("Ann opens the door.", "She runs, and falls.", "Bob sits down.", "He waves.", "He waves.")
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from shotad.core import DatasetError, EvaluationError
-from shotad.evaluation.predictions.reading import NO_TEXT, read_predictions
-from shotad.evaluation.predictions.records import Prediction
+from shotad.evaluation.predictions import NO_TEXT, Prediction, read_predictions
 
 
 def write(folder: Path, text: str, name: str = "preds") -> Path:

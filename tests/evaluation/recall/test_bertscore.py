@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shotad.core import ComputeSettings
-from shotad.evaluation.recall.bertscore import PUBLISHED, f_scores, published, rescaled
+from shotad.evaluation.metrics.recall import PUBLISHED, f_scores, published, rescaled
 from shotad.script import TokenEncoder, TokenVectors, locate
 
 PREDICTIONS = [

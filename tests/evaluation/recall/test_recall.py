@@ -12,12 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, EvaluationError, Identity, Interval, WeightsError
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall.metrics import Recall
-from shotad.evaluation.recall.pairs import PairScores, pair_scores, source_of
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics.recall import PairScores, Recall, pair_scores, source_of
 from shotad.script import EncoderPlace
 from tests.evaluation.measuring import corpus_of
 
@@ -38,8 +35,8 @@ class Given:
         return {pair: self.table.get(pair, 0.0) for pair in wanted}
 
 
-def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> Bench:
-    bench = Bench(Config.model_validate({"measures": {"recall": recall}}), store or Store())
+def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> MetricContext:
+    bench = MetricContext(Config.model_validate({"measures": {"recall": recall}}), store or Store())
     if given is not None:
         bench.once("pair scores", lambda: given)
     return bench
@@ -273,7 +270,7 @@ def test_pairs_are_kept_and_only_new_texts_are_encoded(tiny: Path) -> None:
 
 
 def test_memory_is_bounded(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.evaluation.recall.pairs._ROOM", 2000)
+    monkeypatch.setattr("shotad.evaluation.metrics.recall._ROOM", 2000)
     scores = PairScores(bench_of(model=str(tiny)))
     free = PairScores(bench_of(model=str(tiny)))
     pairs = [(a, b) for a, _ in TEXTS for _, b in TEXTS]

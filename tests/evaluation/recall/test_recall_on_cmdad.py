@@ -10,10 +10,9 @@ from collections.abc import Iterable
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Bench, Corpus, Store
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.recall.metrics import Recall, neighbours_of
+from shotad.evaluation import Corpus, MetricContext, Store
+from shotad.evaluation.metric import Item, score
+from shotad.evaluation.metrics.recall import Recall, neighbours_of
 from tests.cmdad import DATA
 from tests.evaluation.recall.test_recall import Given, bench_of
 
@@ -79,7 +78,7 @@ def test_the_human_ads_are_found_and_others_by_chance(human: Corpus) -> None:
 def test_with_the_real_model(human: Corpus) -> None:
     pytest.importorskip("transformers", reason="the extra language is not installed")
     some = Corpus(human.items[:200])
-    bench = Bench(Config(), Store())
+    bench = MetricContext(Config(), Store())
     texts = [item.reference for item in some.items]
     shortened = [" ".join(text.split()[-2:]) for text in texts]
     moved = [*texts[7:], *texts[:7]]

@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.recall.metrics import neighbours_of, rank_of, windows_of
+from shotad.evaluation.metric import Item
+from shotad.evaluation.metrics.recall import neighbours_of, rank_of, windows_of
 
 
 def spans(count: int, size: int, rule: str) -> list[tuple[int, int]]:

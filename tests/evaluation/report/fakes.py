@@ -9,8 +9,7 @@ from typing import Any
 
 from shotad.core import Config, Interval, MeasureSettings, ReportSettings
 from shotad.evaluation import Corpus, ReportInput, Result
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Figure, Row
+from shotad.evaluation.metric import Figure, Item, Row
 from shotad.evaluation.report.inputs import Predictions
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]

@@ -21,8 +21,7 @@ from shotad.evaluation import (
     write_comparison,
     write_report,
 )
-from shotad.evaluation.report.comparing import Comparison
-from shotad.evaluation.report.comparison_text import comparison_markdown
+from shotad.evaluation.report.comparing import Comparison, comparison_markdown
 from shotad.evaluation.report.inputs import Joined, Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 from tests.evaluation.report.outline import outline

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.evaluation.measure.metric import METRICS
-from shotad.evaluation.report.paper_rows import (
+from shotad.evaluation.metric import METRICS
+from shotad.evaluation.report.table import (
     AGREEMENT,
     CEILINGS,
     PAPER,

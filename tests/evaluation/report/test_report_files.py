@@ -23,9 +23,9 @@ from shotad.evaluation import (
     terminal_text,
     write_report,
 )
-from shotad.evaluation.measure.rows import Row
+from shotad.evaluation.metric import Row
 from shotad.evaluation.report import content
-from shotad.evaluation.report.hashes import actions_hash, casts_hash
+from shotad.evaluation.report.inputs import actions_hash, casts_hash
 from shotad.evaluation.report.writing import intervals_of
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run

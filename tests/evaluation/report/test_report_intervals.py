@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.evaluation import Result
-from shotad.evaluation.measure.rows import Figure, Row
+from shotad.evaluation.metric import Figure, Row
 from shotad.evaluation.report.comparing import Paired, paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans, within
 

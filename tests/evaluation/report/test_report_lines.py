@@ -8,9 +8,9 @@ import pytest
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Row
-from shotad.evaluation.report.groups import (
+from shotad.evaluation.metric import Item, Row
+from shotad.evaluation.report.content import listings, notes_words
+from shotad.evaluation.report.intervals import (
     DURATIONS,
     SCALES,
     duration_label,
@@ -19,7 +19,6 @@ from shotad.evaluation.report.groups import (
     scale_label,
     thread_label,
 )
-from shotad.evaluation.report.lines import listings, notes_words
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 

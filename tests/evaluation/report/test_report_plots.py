@@ -11,9 +11,8 @@ import pytest
 from PIL import Image
 
 from shotad.evaluation import Corpus, write_report
-from shotad.evaluation.measure.rows import Row
-from shotad.evaluation.report.drawing import _told_apart
-from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
+from shotad.evaluation.metric import Row
+from shotad.evaluation.report.plots import PLOT_NAMES, Plot, _told_apart, plots_of
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 pytest.importorskip("matplotlib")

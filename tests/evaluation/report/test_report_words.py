@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, read_report, terminal_text, write_report
-from shotad.evaluation.measure.rows import Figure
+from shotad.evaluation.metric import Figure
 from shotad.evaluation.report.content import identity_words
 from shotad.evaluation.report.table import footnotes
 from shotad.evaluation.report.wording import COLUMNS

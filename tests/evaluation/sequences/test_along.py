@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
-from shotad.evaluation.measure.items import Item
-from shotad.evaluation.sequences.metrics import before_of, human, predicted, repeated, words_of
+from shotad.evaluation.metric import Item
+from shotad.evaluation.metrics.sequences import before_of, human, predicted, repeated, words_of
 from tests.evaluation.measuring import corpus_of
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.evaluation.sequences.metrics import namings
+from shotad.evaluation.metrics.sequences import namings
 
 CAST = ("Tony Wendice", "Margot Wendice", "Chief Inspector Hubbard", "Dr. Emmett Brown")
 

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Config
-from shotad.evaluation import Bench, Corpus, Result, Store
-from shotad.evaluation.measure.metric import make_metric
-from shotad.evaluation.measure.scoring import score
+from shotad.evaluation import Corpus, MetricContext, Result, Store
+from shotad.evaluation.metric import make_metric, score
 from tests.evaluation.measuring import corpus_of
 
 NAMES = ("repetition", "repetition-meaning", "names-kept")
@@ -36,13 +35,13 @@ class Letters:
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def bench_of(letters: Letters | None = None, **sequence: Any) -> Bench:
-    bench = Bench(Config.model_validate({"measures": {"sequence": sequence}}), Store())
+def bench_of(letters: Letters | None = None, **sequence: Any) -> MetricContext:
+    bench = MetricContext(Config.model_validate({"measures": {"sequence": sequence}}), Store())
     bench.once("vectors", lambda: letters or Letters())
     return bench
 
 
-def scored(name: str, corpus: Corpus, bench: Bench | None = None) -> Result:
+def scored(name: str, corpus: Corpus, bench: MetricContext | None = None) -> Result:
     bench = bench or bench_of()
     return score(make_metric(name, bench), corpus, bench)
 

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import DatasetError, Interval
 from shotad.evaluation import read_thread_labels
-from shotad.evaluation.threads.labels import ThreadLabels
+from shotad.evaluation.thread_labels import ThreadLabels
 
 GOOD: dict[str, Any] = {
     "clip": "films/a.mp4",

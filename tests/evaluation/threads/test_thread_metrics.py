@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from shotad.evaluation.threads.metrics import (
+from shotad.evaluation.thread_figures import (
     ClipCounts,
     PairCounts,
     average_precision,

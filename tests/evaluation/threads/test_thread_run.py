@@ -15,10 +15,9 @@ import pytest
 
 from shotad.core import Config, Image, Interval, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
-from shotad.evaluation.threads.evaluating import ThreadEvaluation
-from shotad.evaluation.threads.labels import LabelledClip
-from shotad.evaluation.threads.results import ClipScores
-from shotad.evaluation.threads.run import ThreadBench, score_clips
+from shotad.evaluation.thread_figures import ClipScores
+from shotad.evaluation.thread_labels import LabelledClip
+from shotad.evaluation.thread_run import ThreadContext, ThreadEvaluation, score_clips
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, read_number
 
@@ -77,7 +76,7 @@ def run(
     clips: Sequence[LabelledClip], setups: Sequence[Setup], maker: FakeMaker, out: Path, **settings: Any
 ) -> dict[Setup, list[ClipScores]]:
     with WorkFolder(out) as folder:
-        bench = ThreadBench(maker, Config().threads.model_copy(update=settings), folder, batch=3)
+        bench = ThreadContext(maker, Config().threads.model_copy(update=settings), folder, batch=3)
         return score_clips(clips, setups, bench)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from shotad.core import Interval
 from shotad.evaluation import TABLE, Setup
-from shotad.evaluation.threads.evaluating import LISTED, PAPER, shown, table
-from shotad.evaluation.threads.labels import LabelledClip
-from shotad.evaluation.threads.results import ClipScores, SetupResult, matrix_of, setup_result
+from shotad.evaluation.thread_figures import ClipScores, SetupResult, matrix_of, setup_result
+from shotad.evaluation.thread_labels import LabelledClip
+from shotad.evaluation.thread_run import LISTED, PAPER, shown, table
 from shotad.grammar import threads_of
 
 

@@ -1,1 +1,0 @@
-"""How far metrics agree with people, and people with each other."""

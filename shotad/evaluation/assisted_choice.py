@@ -1,0 +1,417 @@
+"""The assisted protocol (Shot-by-Shot, section 5.8): several candidates for each AD, an expert chooses.
+
+The choice is measured beside the first, a random and the best candidate. The expert is a rule: the
+candidate with the highest mean of CIDEr and action score, both as they are reported. It knows the human AD,
+so its choice says how good the best of the offer is, not how well a machine chooses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from shotad.core import EvaluationError
+from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Item, Json, Result, Row, make_metric, score
+from shotad.evaluation.report.inputs import base_name
+from shotad.evaluation.report.table import (
+    PAPER_MARK,
+    PaperRow,
+    footnotes,
+    paper_cell,
+    paper_rows,
+    paper_values,
+)
+from shotad.evaluation.report.wording import NONE, count, number
+from shotad.evaluation.running import WHOLE, Measured, measure
+from shotad.evaluation.store import MetricContext
+
+EXPERT = ("cider", "action")
+"""The metrics whose mean the expert goes by (Shot-by-Shot, section 5.8)."""
+
+Role = Literal["chosen", "first", "random", "best"]
+ROLES: tuple[Role, ...] = ("chosen", "first", "random", "best")
+"""The expert's choice; the first candidate; a random one, on average; by each metric its own best."""
+
+ALONG = ("repetition", "repetition-meaning", "names-kept")
+"""Metrics of a line among those before it: no single candidate is the best by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assisted:
+    """What came of the protocol.
+
+    ``corpus`` has the chosen candidates as predictions; ``choices`` has one for each of ``measured.places``.
+    ``others`` are the results of the other roles, by role and the metric's name; metrics that ask an engine
+    have none, and those of whole sequences only that of the first candidates. ``sizes``: how many ADs have
+    how many candidates. ``expert``: title of each metric that the expert goes by, by its name.
+    """
+
+    corpus: Corpus
+    measured: Measured
+    choices: tuple[Choice, ...]
+    others: Mapping[Role, Mapping[str, Result]]
+    sizes: Mapping[int, int]
+    expert: Mapping[str, str]
+
+    def result(self, role: Role, name: str) -> Result | None:
+        """The result of a metric in a role."""
+        if role == "chosen":
+            return next((result for result in self.measured.results if result.name == name), None)
+        return self.others[role].get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The metrics that were measured."""
+        return tuple(result.name for result in self.measured.results)
+
+
+def assist(
+    corpus: Corpus,
+    names: Sequence[str],
+    bench: MetricContext,
+    *,
+    expert: Sequence[str] = EXPERT,
+    done: Callable[[str, Result], None] = lambda role, result: None,
+) -> Assisted:
+    """Let the expert choose from the candidates in ``corpus``, and measure the choice by these metrics.
+
+    Frequencies of words are those of all references. An AD without any candidate counts as 0, or is left out
+    where `measures.missing` says so. ``done`` is told each result of a role as it comes.
+
+    The first, the random and the best of metrics that look at a film's lines together (CRITIC) are of the
+    films in which all lines have the same number. Raises EvaluationError where there is nothing to choose
+    from, and where a metric of the expert cannot run.
+    """
+    offers = Offers.of(corpus)
+    if offers.most < 2:
+        raise EvaluationError(
+            "No AD in the predictions has two candidates or more.",
+            "Make them: shotad predict … --candidates 5 --sampling joint.",
+        )
+    places = _places(offers, bench)
+    ranks = _Ranks(offers, places, bench)
+    by = {name: ranks.of(name) for name in expert}
+    choices = _choices(offers, places, list(by.values()))
+    numbers = dict(zip(places, (choice.number for choice in choices), strict=True))
+    chosen = offers.chosen([numbers.get(place) for place in range(len(corpus.items))])
+    measured = measure(chosen, names, bench, shard=WHOLE, done=lambda result: done("chosen", result))
+    others: dict[Role, dict[str, Result]] = {"first": {}, "random": {}, "best": {}}
+    for result in measured.results:
+        if base_name(result.name) not in ENGINE_METRICS:
+            for role, other in _others(result.name, ranks):
+                others[role][result.name] = other
+                done(role, other)
+    titles = {name: results[0].title for name, results in by.items()}
+    return Assisted(chosen, measured, choices, others, offers.sizes(places), titles)
+
+
+def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
+    """The metric in the other roles that it has."""
+    if name in ALONG:
+        yield "first", ranks.first(name)
+        return
+    several = ranks.of(name)
+    yield "first", several[0]
+    yield "random", random_result(several)
+    yield "best", best_result(several)
+
+
+class _Ranks:
+    """Results of all first, all second … candidates, by metric; each is scored when it is asked for."""
+
+    def __init__(self, offers: Offers, places: Sequence[int], bench: MetricContext) -> None:
+        self._bench = bench
+        self._places = places
+        self._having = [offers.having(number, places) for number in range(offers.most)]
+        self._corpora = [offers.rank(number) for number in range(offers.most)]
+        self._known: dict[str, list[Result]] = {}
+
+    def of(self, name: str) -> list[Result]:
+        """The first has a row of every place, each later one of those that have so many candidates."""
+        if name not in self._known:
+            metric = make_metric(name, self._bench)
+            later = zip(self._corpora[1:], self._having[1:], strict=True)
+            self._known[name] = [
+                score(metric, self._corpora[0], self._bench, self._places),
+                *(score(metric, corpus, self._bench, having) for corpus, having in later),
+            ]
+        return self._known[name]
+
+    def first(self, name: str) -> Result:
+        """That of all first candidates alone."""
+        return score(make_metric(name, self._bench), self._corpora[0], self._bench, self._places)
+
+
+def _places(offers: Offers, bench: MetricContext) -> list[int]:
+    """The places that count: all, or those with a candidate."""
+    every = range(len(offers.lines))
+    return [place for place in every if offers.lines[place] or bench.settings.missing == "zero"]
+
+
+def _choices(
+    offers: Offers, places: Sequence[int], results: Sequence[Sequence[Result]]
+) -> tuple[Choice, ...]:
+    """The expert's choice at each place. ``results`` has for each of its metrics those of all ranks."""
+    rows = [[{row.id: row for row in rank.rows} for rank in ranks] for ranks in results]
+    return tuple(_choice(offers, place, rows) for place in places)
+
+
+def _choice(offers: Offers, place: int, rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:
+    name, lines = offers.corpus.items[place].id, offers.lines[place]
+    if not lines:
+        return Choice(name, None, (), None)
+    scores = expert_scores([[rank[name] for rank in ranks[: len(lines)]] for ranks in rows])
+    number = best_of(scores)
+    return Choice(name, number, scores, None if number is None else lines[number])
+
+
+Rows = Sequence[Row]
+"""The rows of one item's candidates by one metric, in the order of the candidates: at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the expert took for an item: ``number`` counts its candidates from 0, None where it has none.
+
+    ``scores`` are the candidates' means of the expert's metrics.
+    """
+
+    id: str
+    number: int | None
+    scores: tuple[float, ...]
+    text: str | None
+
+    def record(self) -> Json:
+        """As JSON."""
+        return {"id": self.id, "chosen": self.number, "text": self.text, "scores": list(self.scores)}
+
+
+def expert_scores(values: Sequence[Rows]) -> tuple[float, ...]:
+    """The mean of the metrics for each candidate; ``values`` has each metric's rows of the same candidates.
+
+    A metric that says nothing of the item (the action score, where no human actions are known) is left
+    out; without any, all candidates are equal.
+    """
+    told = [[row.value for row in rows] for rows in values]
+    known = [column for column in told if all(value is not None for value in column)]
+    candidates = len(told[0]) if told else 0
+    if not known:
+        return (0.0,) * candidates
+    return tuple(sum(column[k] or 0.0 for column in known) / len(known) for k in range(candidates))
+
+
+def best_of(scores: Sequence[float]) -> int | None:
+    """The first of the highest; None of none."""
+    return max(range(len(scores)), key=lambda k: (scores[k], -k)) if scores else None
+
+
+def best_result(ranks: Sequence[Result], higher: bool | None = None) -> Result:
+    """Of each item the candidate that is best by this very metric: what no choice can surpass, where the
+    metric is a mean over items. BLEU and METEOR are figures of the whole corpus, in which lines that are each
+    the best may be beaten together.
+
+    ``ranks`` are the results of the first, second … candidates; the first has a row of every item.
+    """
+    upwards = ranks[0].higher_is_better if higher is None else higher
+
+    def best(rows: Rows) -> Row:
+        known = [row for row in rows if row.value is not None]
+        sign = 1.0 if upwards else -1.0
+        return max(known, key=lambda row: sign * (row.value or 0.0)) if known else rows[0]
+
+    return _by_item(ranks, best, "best")
+
+
+def random_result(ranks: Sequence[Result]) -> Result:
+    """What a random choice comes to on average, exactly: of each item the mean of its candidates' sums.
+
+    For metrics of a whole corpus (BLEU) it is the figure of the mean sums.
+    """
+    return _by_item(ranks, _mean_row, "random")
+
+
+def _mean_row(rows: Rows) -> Row:
+    sums = tuple(sum(column) / len(rows) for column in zip(*(row.sums for row in rows), strict=True))
+    known = [row.value for row in rows if row.value is not None]
+    failure = next((row.failure for row in rows if row.failure), "")
+    return Row(rows[0].id, sums, sum(known) / len(known) if known else None, failure)
+
+
+def _by_item(ranks: Sequence[Result], take: Callable[[Rows], Row], role: str) -> Result:
+    first = ranks[0]
+    others: list[Mapping[str, Row]] = [{row.id: row for row in result.rows} for result in ranks[1:]]
+    rows = tuple(take([row, *(rank[row.id] for rank in others if row.id in rank)]) for row in first.rows)
+    return replace(
+        first,
+        rows=rows,
+        identity={**first.identity, "choice": role},
+        fresh=sum(result.fresh for result in ranks),
+        seconds=sum(result.seconds for result in ranks),
+    )
+
+
+NONE_OFFERED = "no candidate"
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """``lines[place]`` are the candidates of ``corpus.items[place]``, in the order of the offer.
+
+    An item without candidates is offered its prediction alone, and nothing where that failed.
+    """
+
+    corpus: Corpus
+    lines: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Offers:
+        """Those of a corpus that was joined with its predictions."""
+        return cls(corpus, tuple(map(_offered, corpus.items)))
+
+    @property
+    def most(self) -> int:
+        """The largest number of candidates of an item."""
+        return max(map(len, self.lines), default=0)
+
+    def sizes(self, places: Sequence[int]) -> Mapping[int, int]:
+        """How many items have how many candidates, the largest number first."""
+        counted = Counter(len(self.lines[place]) for place in places)
+        return {size: counted[size] for size in sorted(counted, reverse=True)}
+
+    def rank(self, number: int) -> Corpus:
+        """The corpus in which every item has its candidate ``number``, from 0, as the prediction; those with
+        fewer have none."""
+        return self.chosen([number if number < len(lines) else None for lines in self.lines])
+
+    def having(self, number: int, places: Sequence[int]) -> list[int]:
+        """Those of ``places`` whose items have a candidate ``number``."""
+        return [place for place in places if number < len(self.lines[place])]
+
+    def chosen(self, numbers: Sequence[int | None]) -> Corpus:
+        """The corpus with the candidate of this number for each item; with none where it is None."""
+        pairs = zip(self.corpus.items, self.lines, numbers, strict=True)
+        return replace(self.corpus, items=tuple(_with(item, lines, number) for item, lines, number in pairs))
+
+
+def _offered(item: Item) -> tuple[str, ...]:
+    if item.candidates:
+        return item.candidates
+    return () if item.prediction is None else (item.prediction,)
+
+
+def _with(item: Item, lines: Sequence[str], number: int | None) -> Item:
+    if number is None:
+        return replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
+    return replace(item, prediction=lines[number], failure="")
+
+
+_CALLED: dict[Role, str] = {
+    "chosen": "Chosen by the expert",
+    "first": "The first candidate",
+    "random": "A random one (on average)",
+    "best": "The best by each metric",
+}
+
+
+def render(done: Assisted, called: str = "") -> str:
+    """Plain lines for people."""
+    results = done.measured.results
+    notes = footnotes(results)
+    heads = [f"{r.title} {notes.marks[r.name]}" if r.name in notes.marks else r.title for r in results]
+    rows = [["", *heads], *([_CALLED[role], *_cells(done, role)] for role in ROLES)]
+    shown = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
+    rows += [[_named(row), *(paper_cell(row, result) for result in results)] for row in shown]
+    lines = [*_opening(done, called), "", *_aligned(rows), ""]
+    if shown:
+        lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
+    lines += [f"{note.mark} {note.text}" for note in notes.notes]
+    lines += _of_the_whole(results)
+    return "\n".join([*lines, *(f"Not measured: {name}. {why}" for name, why in done.measured.left_out)])
+
+
+def as_json(done: Assisted) -> Json:
+    """The same for programs; the choices one by one are not in it."""
+    numbers = Counter(choice.number for choice in done.choices if choice.number is not None)
+    return {
+        "dataset": done.corpus.dataset,
+        "protocol": "assisted",
+        "expert": list(done.expert),
+        "ads": len(done.choices),
+        "without_candidates": done.sizes.get(0, 0),
+        "candidates": {str(size): ads for size, ads in done.sizes.items()},
+        "chosen_number": {str(number): numbers[number] for number in sorted(numbers)},
+        "results": {role: _values(done, role) for role in ROLES},
+        "scored": {result.name: result.scored for result in done.measured.results},
+        "failed": {result.name: result.failed for result in done.measured.results},
+        "comparable": {result.name: result.comparable for result in done.measured.results},
+        "left_out": [{"metric": name, "reason": why} for name, why in done.measured.left_out],
+        "paper": [row.record() for row in _paper(done)],
+    }
+
+
+def expert_words(done: Assisted) -> str:
+    """What the expert goes by: ``CIDEr and Action score``."""
+    return " and ".join(done.expert.values())
+
+
+def _opening(done: Assisted, called: str) -> list[str]:
+    """Whose candidates, how many, and who chose."""
+    most = max(done.sizes, default=0)
+    whose = f"{called}: " if called else ""
+    lines = [f"{whose}{count(len(done.choices), 'AD')} with up to {count(most, 'candidate')}."]
+    fewer = [(size, ads) for size, ads in done.sizes.items() if 0 < size < most]
+    if fewer:
+        told = ", ".join(f"{ads:,} have {size}" for size, ads in fewer)
+        lines.append(f"Fewer candidates: {told}; the choice is among those.")
+    if done.sizes.get(0):
+        lines.append(f"{count(done.sizes[0], 'AD')} without any count as 0.")
+    lines.append(f"The expert takes the one with the highest mean of {expert_words(done)}.")
+    return lines
+
+
+def _of_the_whole(results: Sequence[Result]) -> list[str]:
+    """What the last row is for metrics that are no means over ADs."""
+    titles = [result.title for result in results if result.figure.kind != "share"]
+    if not titles:
+        return []
+    named = ", ".join(titles)
+    return [
+        f"Figures of all lines together: {named}. The best line of each AD need not make the best of those."
+    ]
+
+
+def _cells(done: Assisted, role: Role) -> list[str]:
+    results = [done.result(role, name) for name in done.names]
+    return [NONE if result is None else number(result.name, result.value) for result in results]
+
+
+def _values(done: Assisted, role: Role) -> dict[str, float | None]:
+    results = ((name, done.result(role, name)) for name in done.names)
+    return {name: result.value for name, result in results if result is not None}
+
+
+def _paper(done: Assisted) -> list[PaperRow]:
+    """Table 9, and below it the same system's single lines."""
+    rows = paper_rows(done.corpus.dataset, "assisted")
+    assisted = [row for row in rows if row.protocol == "assisted"]
+    models = {(row.method.partition(",")[0], row.models) for row in assisted}
+    singles = [row for row in rows if row.protocol == "single" and (row.method, row.models) in models]
+    return [*assisted, *(row for row in singles if not row.note)]
+
+
+def _named(row: PaperRow) -> str:
+    single = ", one line" if row.protocol == "single" else ""
+    return f"{row.method}{single} ({PAPER_MARK}, {row.table})"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The first column to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]

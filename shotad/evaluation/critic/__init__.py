@@ -1,1 +1,0 @@
-"""CRITIC (AutoAD-III): are the right characters meant, by name or by pronoun?"""

@@ -1,0 +1,416 @@
+"""How well a second human AD of the same film scores as a prediction of the first: a ceiling for systems.
+
+Lines of the two are paired by overlap in time. tIoU is the time that both lines share over the time that
+either takes (AutoAD-III; Shot-by-Shot, table A5). Of all pairs with at least the wanted tIoU, those are
+taken that share the most in total, each line at most once. Above 0.5 there is no choice, as long as the
+lines of each version do not overlap among themselves.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, need
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
+from shotad.evaluation.metrics.by_rule import actions_by_rule
+from shotad.evaluation.report.inputs import LeftOut
+from shotad.evaluation.report.intervals import Span, basis_words, spans
+from shotad.evaluation.report.table import CEILINGS
+from shotad.evaluation.report.wording import NONE, aligned, count, number, span_words
+from shotad.evaluation.store import MetricContext
+from shotad.script import parse_time, read_cues
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two lines of the same moment, one of each version."""
+
+    a: Spoken
+    b: Spoken
+    tiou: float
+
+
+def tiou(a: Interval, b: Interval) -> float:
+    """Shared time over the time that either takes, 0 to 1.
+
+    >>> tiou(Interval(0, 4), Interval(2, 6)) == 2 / 6
+    True
+    """
+    shared = a.clip(b)
+    if shared is None:
+        return 0.0
+    return shared.duration / (a.duration + b.duration - shared.duration)
+
+
+def pairs(a: Version, b: Version, threshold: float) -> tuple[Pair, ...]:
+    """The pairs of at least this tIoU, film by film, in the order of A. Raises ShotadError without scipy."""
+    others = b.films()
+    found = [
+        pair for film, lines in a.films().items() for pair in _of_film(lines, others.get(film, []), threshold)
+    ]
+    place = {line.id: k for k, line in enumerate(a.lines)}
+    return tuple(sorted(found, key=lambda pair: place[pair.a.id]))
+
+
+def _of_film(a: Sequence[Spoken], b: Sequence[Spoken], threshold: float) -> list[Pair]:
+    if not a or not b:
+        return []
+    optimize = need("scipy.optimize", "Matching two human ADs", "evaluate")
+    overlaps = np.array([[tiou(one.interval, two.interval) for two in b] for one in a], np.float64)
+    wanted = np.where((overlaps >= threshold) & (overlaps > 0), overlaps, 0.0)
+    rows, columns = optimize.linear_sum_assignment(wanted, maximize=True)
+    return [
+        Pair(a[i], b[j], float(overlaps[i, j]))
+        for i, j in zip(rows, columns, strict=True)
+        if wanted[i, j] > 0
+    ]
+
+
+METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "recall")
+"""Those that two texts are enough for."""
+
+BY_RULE = "the actions of the reference were made by rule, not by a language model"
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One version as prediction against the other as reference, on the pairs of one threshold."""
+
+    tiou: float
+    reference: str
+    prediction: str
+    pairs: int
+    results: tuple[Result, ...]
+    intervals: dict[str, Span | None]
+
+    def record(self) -> Json:
+        """As JSON."""
+        return {
+            "tiou": self.tiou,
+            "reference": self.reference,
+            "prediction": self.prediction,
+            "pairs": self.pairs,
+            "metrics": [
+                {
+                    "name": result.name,
+                    "title": result.title,
+                    "value": result.value,
+                    "interval": found.record() if (found := self.intervals[result.name]) else None,
+                    "n": len(result.rows),
+                    "scored": result.scored,
+                    "comparable": False,
+                    "remarks": list(result.remarks),
+                    "sums": [float(value) for value in result.sums],
+                    "identity": dict(result.identity),
+                }
+                for result in self.results
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class InterRater:
+    """Both versions, both directions at each threshold, and the pairs of the lowest."""
+
+    a: Version
+    b: Version
+    directions: tuple[Direction, ...]
+    pairs: tuple[Pair, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def inter_rater(
+    a: Version, b: Version, thresholds: Sequence[float], bench: MetricContext, names: Sequence[str] = ()
+) -> InterRater:
+    """Pair the lines at each threshold, and score each version against the other by the metrics of these
+    names (none: all that two texts are enough for).
+
+    The other lines of the reference stay in the corpus: they are neighbours for recall, and words are counted
+    over all of them. Raises EvaluationError for a threshold that is none, and where no line is paired; for a
+    metric that was named and cannot run.
+    """
+    wrong = next((t for t in thresholds if not 0 < t <= 1), None)
+    if wrong is not None or not thresholds:
+        raise EvaluationError(f"{wrong} is no tIoU.", "Name numbers above 0 and up to 1, such as 0.8.")
+    metrics, left_out = _metrics(names, bench)
+    ordered = sorted(set(thresholds))
+    paired = {threshold: pairs(a, b, threshold) for threshold in ordered}
+    if not paired[ordered[0]]:
+        raise EvaluationError(
+            f"No line of {a.name} has a tIoU of {ordered[0]:g} with one of {b.name}.",
+            "Name a lower --tiou, and see that both are of the same film and begin at the same time.",
+        )
+    actions = _actions(a, b, bench, left_out) if any(m.name == "action" for m in metrics) else None
+    if actions is None:
+        metrics = [metric for metric in metrics if metric.name != "action"]
+    directions = []
+    for threshold in ordered:
+        there = {pair.a.id: pair.b.text for pair in paired[threshold]}
+        back = {pair.b.id: pair.a.text for pair in paired[threshold]}
+        directions.append(_direction(threshold, a, b.name, there, metrics, bench, actions))
+        directions.append(_direction(threshold, b, a.name, back, metrics, bench, actions))
+    return InterRater(a, b, tuple(directions), paired[ordered[0]], tuple(left_out))
+
+
+def _direction(
+    threshold: float,
+    reference: Version,
+    prediction: str,
+    texts: dict[str, str],
+    metrics: Sequence[Metric],
+    bench: MetricContext,
+    actions: dict[str, tuple[str, ...]] | None,
+) -> Direction:
+    items = tuple(
+        Item(
+            line.id,
+            line.film,
+            line.interval,
+            (line.text,),
+            texts.get(line.id),
+            actions=actions[line.text] or None if actions else None,
+        )
+        for line in reference.lines
+    )
+    corpus = Corpus(items)
+    places = [place for place, item in enumerate(items) if item.id in texts]
+    results = tuple(_told(score(metric, corpus, bench, places)) for metric in metrics)
+    films = {item.id: item.film for item in items}
+    settings = bench.settings.report
+    intervals = spans(results, films, unit=settings.unit, level=settings.level)
+    return Direction(threshold, reference.name, prediction, len(places), results, intervals)
+
+
+def _told(result: Result) -> Result:
+    """The result with what keeps it from being compared with the paper's."""
+    remarks = (*result.remarks, *([BY_RULE] if result.name == "action" else []))
+    return replace(result, remarks=remarks, comparable=False)
+
+
+def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
+    made: list[Metric] = []
+    left_out: list[LeftOut] = []
+    for name in dict.fromkeys(names or METRICS):
+        if name not in METRICS and name in ("critic", "names-kept", "action-description"):
+            raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
+        try:
+            made.append(make_metric(name, bench))
+        except ShotadError as error:
+            if names:
+                raise
+            left_out.append(LeftOut(name, str(error)))
+    return made, left_out
+
+
+def _actions(
+    a: Version, b: Version, bench: MetricContext, left_out: list[LeftOut]
+) -> dict[str, tuple[str, ...]] | None:
+    """The actions of each text of both, made by rule; None where that cannot be done here."""
+    texts = list(dict.fromkeys(line.text for version in (a, b) for line in version.lines))
+    try:
+        return dict(zip(texts, actions_by_rule(texts, bench), strict=True))
+    except ShotadError as error:
+        left_out.append(LeftOut("action", str(error)))
+        return None
+
+
+RATER_COLUMNS = ("rater", "version", "annotator", "describer")
+FILM_COLUMNS = ("film", "imdbid", "movie")
+_HINT = "Columns: film, rater (two of them), start, end, text."
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One line of human AD, in seconds of its film."""
+
+    id: str
+    film: str
+    interval: Interval
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """All that one describer wrote, in the file's order."""
+
+    name: str
+    lines: tuple[Spoken, ...]
+
+    def films(self) -> dict[str, list[Spoken]]:
+        """The lines of each film."""
+        found: dict[str, list[Spoken]] = {}
+        for line in self.lines:
+            found.setdefault(line.film, []).append(line)
+        return found
+
+
+def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Version, Version]:
+    """Two scripts of one film, in any format that shotad reads. Raises ScriptError, EvaluationError."""
+    names = (a.stem, b.stem) if a.stem != b.stem else (f"{a.stem} (A)", f"{b.stem} (B)")
+    return _script(a, names[0], film), _script(b, names[1], film)
+
+
+def from_table(path: Path) -> tuple[Version, Version]:
+    """A table (CSV) of both versions of any number of films. Raises EvaluationError with file and line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"{path} cannot be read: {error}.") from None
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    heads = [head.strip() for head in rows.fieldnames or ()]
+    rater = next((name for name in RATER_COLUMNS if name in heads), None)
+    film = next((name for name in FILM_COLUMNS if name in heads), None)
+    if rater is None or not {"start", "end", "text"} <= set(heads):
+        raise EvaluationError(f"{path.name} has the columns {', '.join(heads) or 'none'}.", _HINT)
+    found: dict[str, list[Spoken]] = {}
+    for row in rows:
+        cells = {key.strip(): (cell or "").strip() for key, cell in row.items() if isinstance(key, str)}
+        line = _line(cells, film, f"{path.name}, line {rows.line_num}")
+        if line is not None:
+            found.setdefault(cells[rater], []).append(line)
+    if len(found) != 2:
+        raise EvaluationError(f"{path.name} has {len(found)} raters: {', '.join(found) or 'none'}.", _HINT)
+    one, two = (Version(name, _numbered(lines)) for name, lines in found.items())
+    return one, two
+
+
+def at_rate(version: Version, words_per_minute: float) -> Version:
+    """The same lines, each as long as its words take at this rate: cues of scripts often stay on screen until
+    the next one, or end before the words do."""
+    second = words_per_minute / 60
+    lines = (
+        replace(
+            line,
+            interval=Interval(
+                line.interval.start, line.interval.start + max(1, len(line.text.split())) / second
+            ),
+        )
+        for line in version.lines
+    )
+    return replace(version, lines=tuple(lines))
+
+
+def _script(path: Path, name: str, film: str) -> Version:
+    try:
+        cues = read_cues(path)
+    except ScriptError as error:
+        raise EvaluationError(f"{path.name}: {error.what}", error.hint) from None
+    lines = [Spoken("", film, cue.interval, _flat(cue.text)) for cue in cues if _flat(cue.text)]
+    if not lines:
+        raise EvaluationError(f"{path.name} holds no lines.", "Name a script with audio description.")
+    return Version(name, _numbered(lines))
+
+
+def _line(cells: Mapping[str, str], film: str | None, where: str) -> Spoken | None:
+    """The line of a row; None of a row without a text."""
+    if not _flat(cells["text"]):
+        return None
+    try:
+        interval = Interval(parse_time(cells["start"]), parse_time(cells["end"]))
+    except ValueError as error:
+        raise EvaluationError(f"{where}: {error}.", _HINT) from None
+    return Spoken("", cells[film] if film else "film", interval, _flat(cells["text"]))
+
+
+def _numbered(lines: Sequence[Spoken]) -> tuple[Spoken, ...]:
+    """Lines with ids of their own: the film, and their place in it."""
+    counts: dict[str, int] = {}
+    named = []
+    for line in lines:
+        counts[line.film] = counts.get(line.film, 0) + 1
+        named.append(replace(line, id=f"{line.film}:{counts[line.film]}"))
+    return tuple(named)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _delimiter(text: str) -> str:
+    return max(",;\t", key=text.partition("\n")[0].count)
+
+
+_PAPER = ("cider", "recall", "action", "llm-ad-eval")
+_PAPER_HEADS = ("CIDEr", "R@1/5", "Action", "LLM-AD-Eval")
+
+
+def interrater_text(found: InterRater) -> str:
+    """How many lines were paired, the numbers of both directions, and the paper's table A5."""
+    results = found.directions[0].results
+    heads = ("tIoU", "Pairs", "Reference", *(result.title for result in results))
+    rows = [
+        (
+            f"{one.tiou:g}",
+            f"{one.pairs:,}",
+            one.reference,
+            *(
+                f"{number(r.name, r.value)}{_in_brackets(span_words(r.name, one.intervals[r.name]))}"
+                for r in one.results
+            ),
+        )
+        for one in found.directions
+    ]
+    lines = [*_opening(found), "", *aligned(heads, rows, [0, 1]), ""]
+    remarks = dict.fromkeys(f"{r.title}: {remark.rstrip('.')}." for r in results for remark in r.remarks)
+    basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
+    lines += [*remarks, *([basis] if basis else [])]
+    lines += [f"Not counted: {left.metric}. {left.reason}" for left in found.left_out]
+    return "\n".join([*lines, "", *_paper()])
+
+
+def interrater_record(found: InterRater) -> Json:
+    """``inter-rater.json``."""
+    return {
+        "schema": 1,
+        "a": {"name": found.a.name, "lines": len(found.a.lines)},
+        "b": {"name": found.b.name, "lines": len(found.b.lines)},
+        "directions": [one.record() for one in found.directions],
+        "left_out": [{"metric": left.metric, "reason": left.reason} for left in found.left_out],
+        "paper": [ceiling.record() for ceiling in CEILINGS],
+        "pairs": [
+            {
+                "tiou": round(pair.tiou, 6),
+                "film": pair.a.film,
+                "a": {"start": pair.a.interval.start, "end": pair.a.interval.end, "text": pair.a.text},
+                "b": {"start": pair.b.interval.start, "end": pair.b.interval.end, "text": pair.b.text},
+            }
+            for pair in found.pairs
+        ],
+    }
+
+
+def _opening(found: InterRater) -> list[str]:
+    a, b = found.a, found.b
+    films = sorted({*a.films()} & {*b.films()})
+    return [
+        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
+        f"{count(len(films), 'film')} in both.",
+        "Each row: one version against the other, which is the reference; intervals in brackets.",
+    ]
+
+
+def _in_brackets(interval: str) -> str:
+    return "" if interval == NONE else f" ({interval})"
+
+
+def _paper() -> list[str]:
+    rows = [
+        (
+            f"{ceiling.tiou:g}",
+            f"{ceiling.pairs:,}",
+            f"{ceiling.films}",
+            *(
+                " | ".join(number(name, value) for value in ceiling.values.get(name, ())) or NONE
+                for name in _PAPER
+            ),
+        )
+        for ceiling in CEILINGS
+    ]
+    heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
+    return aligned(heads, rows, range(7))

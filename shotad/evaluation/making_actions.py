@@ -1,0 +1,508 @@
+"""``evaluate actions``: texts in, a file of actions in the published format out, and who made them.
+
+An engine makes them in two steps, or rules on a dependency parse do: first people become pronouns, then the
+text is taken apart into actions. The two steps and what they keep are those of Shot-by-Shot (appendix B);
+words and examples are our own, in ``prompts/actions``. An answer must be made of the text's own words:
+models hand examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published
+actions would be refused, most of them such.
+
+A file of actions can be compared with another one of the same ADs, made by others.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from shotad import __version__
+from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
+from shotad.description import check_templates, head_of, prompt_hash, render, words_of
+from shotad.evaluation.datasets.annotation import read_actions
+from shotad.evaluation.datasets.dataset import ActionFile
+from shotad.evaluation.datasets.loading import load_dataset
+from shotad.evaluation.datasets.tables import Records, counted, read_records
+from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.judge import (
+    ASKED_AGAIN,
+    Answer,
+    Judge,
+    Question,
+    Unreadable,
+    record_in,
+    sentence,
+    sentences,
+)
+from shotad.evaluation.metrics.judged import messages, quoted, says_something, schema_of
+from shotad.evaluation.store import MetricContext
+from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
+
+COLUMNS = ("anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by")
+"""The published ones, and who made the row."""
+UNKNOWN = "0"
+"""What the published files hold where there are no actions."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeActions:
+    """What was made of each AD, and by whom. ``identity`` is all that changes it."""
+
+    ads: tuple[AdText, ...]
+    made: tuple[Made, ...]
+    made_by: str
+    identity: Json
+
+    @property
+    def failed(self) -> tuple[tuple[str, str], ...]:
+        """The ids of the ADs without actions, each with the reason."""
+        return tuple((ad.id, one.failure) for ad, one in self._pairs() if one.actions is None)
+
+    @property
+    def count(self) -> int:
+        """How many actions there are in all."""
+        return sum(len(one.actions or ()) for one in self.made)
+
+    @property
+    def csv(self) -> str:
+        """The published format: a row for each AD, actions as Python writes a list."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for ad, one in self._pairs():
+            actions = UNKNOWN if one.actions is None else repr(list(one.actions))
+            writer.writerow([ad.id, ad.film, ad.text, one.without_names, actions, self.made_by])
+        return out.getvalue()
+
+    @property
+    def jsonl(self) -> str:
+        """The same as JSON Lines, with the reason of each failure."""
+        return "".join(
+            json.dumps(
+                {
+                    "anno_idx": ad.id,
+                    "imdbid": ad.film,
+                    "text_gt": ad.text,
+                    "text_gt_wo_char": one.without_names,
+                    "gt_action": None if one.actions is None else list(one.actions),
+                    "failure": one.failure,
+                    "made_by": self.made_by,
+                },
+                ensure_ascii=False,
+            )
+            + "\n"
+            for ad, one in self._pairs()
+        )
+
+    @property
+    def text(self) -> str:
+        """What came of it, for people."""
+        known = len(self.ads) - len(self.failed)
+        mean = f", {self.count / known:.2f} for each of these" if known else ""
+        lines = [
+            f"{self.count:,} actions of {known:,} of {len(self.ads):,} ADs{mean}. Made by {self.made_by}."
+        ]
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in self.failed:
+            by_reason.setdefault(reason, []).append(name)
+        lines += [
+            f"No actions for {len(names):,} ADs ({counted(names)}): {reason}"
+            for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        ]
+        return "\n".join(lines)
+
+    def record(self) -> Json:
+        """What came of it, as JSON."""
+        return {
+            "shotad": __version__,
+            "n": {"ads": len(self.ads), "failed": len(self.failed), "actions": self.count},
+            "made_by": self.made_by,
+            "identity": self.identity,
+            "failed": [{"id": name, "reason": reason} for name, reason in self.failed],
+        }
+
+    def _pairs(self) -> list[tuple[AdText, Made]]:
+        return list(zip(self.ads, self.made, strict=True))
+
+
+def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None = None) -> MadeActions:
+    """The actions of each AD. What an engine answered is kept on the maker's bench as it comes.
+
+    Raises EngineError for what stops an engine.
+    """
+    made = []
+    with reported(progress or NoProgress(), f"Making actions by {maker.made_by}", len(ads), "ADs") as task:
+        for one in maker.made([ad.text for ad in ads]):
+            made.append(one)
+            task.advance(1)
+    return MadeActions(tuple(ads), tuple(made), maker.made_by, maker.identity)
+
+
+def write_actions(made: MadeActions, out: Path) -> tuple[Path, ...]:
+    """Write the CSV file, and beside it the same as JSON Lines, and who made it how. All paths."""
+    lines, about = out.with_suffix(".jsonl"), out.with_suffix(".about.json")
+    write_text(lines, made.jsonl)
+    write_text(about, readable_json(made.record()))
+    write_text(out, made.csv)
+    return out, lines, about
+
+
+RULES = "rules"
+"""What stands for an engine where there is none."""
+_GROUP = 64
+"""Texts that go through both steps together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was made of one text. ``actions`` None: nothing, ``failure`` says why."""
+
+    without_names: str
+    actions: tuple[str, ...] | None
+    failure: str = ""
+
+
+class Maker(Protocol):
+    """Makes actions of texts."""
+
+    @property
+    def identity(self) -> Json:
+        """All that changes what is made of a text."""
+        ...
+
+    @property
+    def made_by(self) -> str:
+        """Who it is, in a few words for people."""
+        ...
+
+    def made(self, texts: Sequence[str]) -> Iterator[Made]:
+        """What is made of each text, in order, as soon as it is known."""
+        ...
+
+
+class ByEngine:
+    """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
+
+    def __init__(self, name: str, bench: MetricContext) -> None:
+        """Raises ShotadError for an engine that is unknown or cannot work here."""
+        check_templates({**MAKING_TEMPLATES, **ASKED_AGAIN})
+        self._judge = Judge(name, bench)
+
+    @property
+    def identity(self) -> Json:
+        """Engine, model, revision, sampling and prompts. Fetches the model."""
+        prompts = prompt_hash([*MAKING_TEMPLATES, *ASKED_AGAIN])
+        return {"version": 1, **self._judge.identity, "prompts": prompts}
+
+    @property
+    def made_by(self) -> str:
+        """``openai gpt-4o``, with the revision where there is one."""
+        who = self._judge.identity
+        return " ".join(filter(None, (who["engine"], who["model"], who["revision"])))
+
+    def made(self, texts: Sequence[str]) -> Iterator[Made]:
+        """What is made of each text, in order."""
+        for first in range(0, len(texts), _GROUP):
+            yield from self._group(texts[first : first + _GROUP])
+
+    def _group(self, texts: Sequence[str]) -> Iterator[Made]:
+        asked = list(dict.fromkeys(text for text in texts if says_something(text)))
+        named = self._judge.answers([names_question(text) for text in asked])
+        bare = dict(zip(asked, named, strict=True))
+        known = list(dict.fromkeys(one.value for one in bare.values() if one.value is not None))
+        coming = zip(known, self._judge.answers([split_question(one) for one in known]), strict=True)
+        split: dict[str, Answer[tuple[str, ...]]] = {}
+        for text in texts:
+            one = bare.get(text, Answer(None, "it has no words"))
+            while one.value is not None and one.value not in split:
+                split.update([next(coming)])
+            yield _made(one, split)
+
+
+def _made(named: Answer[str], split: dict[str, Answer[tuple[str, ...]]]) -> Made:
+    if named.value is None:
+        return Made("", None, f"people could not be taken out: {named.failure}")
+    actions = split[named.value]
+    wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
+    return Made(named.value, actions.value, wrong)
+
+
+class ByRules:
+    """Rules on a dependency parse, for data without an engine; see `shotad.evaluation.metrics.by_rule`."""
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._bench = bench
+
+    @property
+    def identity(self) -> Json:
+        """That there was no engine, and the parser."""
+        from shotad.evaluation.store import parser_of
+
+        return {"version": 1, "engine": RULES, "parser": parser_of(self._bench).identity}
+
+    @property
+    def made_by(self) -> str:
+        """``rules by en_core_web_sm, no engine``."""
+        return f"{RULES} by {self._bench.settings.parser.model}, no engine"
+
+    def made(self, texts: Sequence[str]) -> Iterator[Made]:
+        """What is made of each text, in order. Raises ShotadError without spaCy or its model."""
+        from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
+        from shotad.evaluation.store import parser_of
+
+        parses = parser_of(self._bench).of(texts)
+        for text, actions in zip(texts, actions_by_rule(texts, self._bench), strict=True):
+            if actions:
+                yield Made(without_characters(parses[text]), actions)
+            else:
+                yield Made("", None, "the rules found no action")
+
+
+def make_maker(name: str, bench: MetricContext) -> Maker:
+    """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
+    return ByRules(bench) if name == RULES else ByEngine(name, bench)
+
+
+MAKING_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "actions/system-names": (),
+    "actions/names": ("text", "template"),
+    "actions/system-split": (),
+    "actions/split": ("text", "template"),
+}
+"""The templates of this module and their variables."""
+
+_SMALL = (
+    DETERMINERS
+    | PRONOUNS
+    | NOMINATIVE
+    | PREPOSITIONS
+    | COORDINATING
+    | RELATIVE
+    | listed("am is are was were be been being has have had do does did as while when then there so someone")
+    | listed("hers theirs own what")
+)
+"""Words that any sentence may have."""
+_SOMEBODY = listed("person persons people")
+"""What may stand for somebody where it is not known whether he or she."""
+_STEM = 3
+"""Letters in which forms of a word agree: open, opens, opening."""
+_TOKENS_A_WORD = 3
+
+
+def names_question(text: str) -> Question[str]:
+    """The text with a pronoun for every person."""
+    template = '{"text": "…"}'
+    asked = render("actions/names", text=quoted(text), template=template)
+
+    def read(answer: str) -> str:
+        made = sentence(record_in(answer, ["text"])["text"], "text")
+        if len(made) > 2 * len(text) + 40:
+            raise Unreadable("The rewritten text is much longer than the text.")
+        new = [word for word in _words(made) if word not in _SOMEBODY and not _is_in(word, text)]
+        if new:
+            raise Unreadable(f"The rewritten text says {json.dumps(new[0])}, and the text does not.")
+        return made
+
+    schema = schema_of({"text": {"type": "string"}})
+    return Question(messages("actions/system-names", asked), schema, template, read, tokens=_room(text))
+
+
+def split_question(text: str) -> Question[tuple[str, ...]]:
+    """The actions of a text, each a sentence of one verb phrase."""
+    template = '{"actions": ["…", "…", …]}'
+    asked = render("actions/split", text=quoted(text), template=template)
+    most = max(3, len(text.split()))
+
+    def read(answer: str) -> tuple[str, ...]:
+        found = sentences(record_in(answer, ["actions"])["actions"], "actions", most)
+        for one in found:
+            if _strays(one, text):
+                raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
+        return found
+
+    schema = schema_of({"actions": {"type": "array", "items": {"type": "string"}}})
+    return Question(messages("actions/system-split", asked), schema, template, read, tokens=_room(text))
+
+
+def _room(text: str) -> int:
+    return 64 + 2 * _TOKENS_A_WORD * len(text.split())
+
+
+def _strays(made: str, source: str) -> bool:
+    """Whether most words of a text are in no form in the one that it was made of.
+
+    One word alone does not count: it may be another form of the text's own (sat, sits).
+    """
+    words = _words(made)
+    new = [word for word in words if not _is_in(word, source)]
+    return len(words) > 1 and 2 * len(new) > len(words)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.lower()) if word not in _SMALL]
+
+
+def _is_in(word: str, text: str) -> bool:
+    return any(one[:_STEM] == word[:_STEM] for one in re.findall(r"\w+", text.lower()))
+
+
+ID = ("anno_idx", "id")
+FILM = ("imdbid", "film", "imdbid_pe", "movie")
+TEXT = ("text_gt", "text", "sentence")
+"""Names that a column may have."""
+
+_DESCRIPTIONS = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class AdText:
+    """A human AD by its id, which is unique; ``film`` may be empty."""
+
+    id: str
+    film: str
+    text: str
+
+
+def ads_of(source: str, root: Path | None = None, annotation: Path | None = None) -> tuple[AdText, ...]:
+    """The ADs of a dataset (``cmd-ad``, or a file that describes one) below ``root``, or of a plain file.
+
+    A plain CSV or JSONL file has a column ``text`` (or ``text_gt``) and ``id`` (or ``anno_idx``); where there
+    is no id, it is the row's number from 0, as in the published files. Raises DatasetError.
+    """
+    path = Path(source)
+    if path.is_file() and path.suffix.lower() not in _DESCRIPTIONS:
+        return _of_records(read_records(path))
+    if root is None:
+        raise DatasetError(
+            f"{source} is no file; of a dataset it must be said where it is.",
+            "Name its folder by --root, or a CSV or JSONL file with a text for each AD.",
+        )
+    dataset = load_dataset(source, root, annotation=annotation)
+    return tuple(AdText(ad.id, ad.film, ad.text) for ad in dataset.ads)
+
+
+def _of_records(records: Records) -> tuple[AdText, ...]:
+    text = records.name(TEXT)
+    if text is None:
+        raise DatasetError(
+            f"{records.path} has no {' or '.join(TEXT)}.", f"It has: {', '.join(records.names)}."
+        )
+    names, film = records.name(ID), records.name(FILM)
+    found = []
+    for place, row in enumerate(records.rows):
+        name = records.text(row, names) if names else str(place)
+        if not name:
+            raise records.error(row, f"{names} is empty", "Give each AD an id.")
+        found.append(AdText(name, records.text(row, film) or "", records.text(row, text) or ""))
+    ids = [ad.id for ad in found]
+    double = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    if double:
+        raise DatasetError(
+            f"{records.path} has ids that stand several times: {counted(double)}.", "Give each AD its own."
+        )
+    return tuple(found)
+
+
+Actions = Mapping[str, tuple[str, ...] | None]
+"""The actions of each AD, by id; None where none are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Counts over the ADs of both files.
+
+    ``same_number`` of the ``both`` ADs with actions in both files have the same number of them; ``actions``
+    are the sums of both. ``precision`` and ``recall`` are of words as lemmas, those of all of an AD's actions
+    together, each as often as it stands there; ``verb_precision`` and ``verb_recall`` of main verbs alone.
+    The second file is the reference.
+    """
+
+    both: int
+    only_first: int
+    only_second: int
+    same_number: int
+    actions: tuple[int, int]
+    precision: float
+    recall: float
+    verb_precision: float
+    verb_recall: float
+
+    @property
+    def text(self) -> str:
+        """The comparison for people."""
+        first, second = self.actions
+        lines = [
+            f"{self.both:,} ADs have actions in both files; {self.only_first:,} in the first alone, "
+            f"{self.only_second:,} in the second alone.",
+        ]
+        if self.both:
+            lines += [
+                f"Actions for each AD: {first / self.both:.3f} and {second / self.both:.3f}; "
+                f"the same number in {100 * self.same_number / self.both:.1f} %.",
+                f"Words of the second that the first has: {100 * self.recall:.1f} %; the other way "
+                f"{100 * self.precision:.1f} %.",
+                f"Main verbs of the second that the first has: {100 * self.verb_recall:.1f} %; the other way "
+                f"{100 * self.verb_precision:.1f} %.",
+            ]
+        return "\n".join(lines)
+
+    def record(self) -> Json:
+        """The comparison as JSON."""
+        return {
+            "both": self.both,
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+            "same_number": self.same_number,
+            "actions": list(self.actions),
+            "words": {"precision": self.precision, "recall": self.recall},
+            "verbs": {"precision": self.verb_precision, "recall": self.verb_recall},
+        }
+
+
+def compare_actions(first: Actions, second: Actions) -> Comparison:
+    """How near the ``first`` actions come to the ``second``."""
+    ids = [name for name in first if first[name] and second.get(name)]
+    mine = {name: first[name] or () for name in ids}
+    theirs = {name: second[name] or () for name in ids}
+    words = _overlap([(_lemmas(mine[name]), _lemmas(theirs[name])) for name in ids])
+    verbs = _overlap([(_verbs(mine[name]), _verbs(theirs[name])) for name in ids])
+    return Comparison(
+        both=len(ids),
+        only_first=sum(bool(actions) and not second.get(name) for name, actions in first.items()),
+        only_second=sum(bool(actions) and not first.get(name) for name, actions in second.items()),
+        same_number=sum(len(mine[name]) == len(theirs[name]) for name in ids),
+        actions=(sum(map(len, mine.values())), sum(map(len, theirs.values()))),
+        precision=words[0],
+        recall=words[1],
+        verb_precision=verbs[0],
+        verb_recall=verbs[1],
+    )
+
+
+def actions_in(path: Path) -> dict[str, tuple[str, ...] | None]:
+    """The actions of a file in the published format, by id. Raises DatasetError."""
+    told = read_actions(path, ActionFile()).told
+    if not told:
+        raise DatasetError(f"{path} has no actions.", "Its columns are anno_idx and gt_action.")
+    return {name: one.actions for name, one in told.items()}
+
+
+def _lemmas(actions: Sequence[str]) -> Counter[str]:
+    return Counter(word.lemma for action in actions for word in words_of(action))
+
+
+def _verbs(actions: Sequence[str]) -> Counter[str]:
+    return Counter(verb for action in actions if (verb := head_of(action)[1]))
+
+
+def _overlap(pairs: Sequence[tuple[Counter[str], Counter[str]]]) -> tuple[float, float]:
+    """Of what the first has, the share that the second has, and the other way round; 1 of nothing."""
+    common = sum((one & other).total() for one, other in pairs)
+    mine = sum(one.total() for one, _ in pairs)
+    theirs = sum(other.total() for _, other in pairs)
+    return (common / mine if mine else 1.0), (common / theirs if theirs else 1.0)

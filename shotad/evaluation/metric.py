@@ -1,0 +1,435 @@
+"""What a metric is, the table of all, what is scored, and the results.
+
+Whatever a metric says of one item is a row of sums; a figure is a function of the rows' total. So results
+of shards are merged by adding, and an interval leaves films out instead of scoring again. A row that is
+known from an earlier run is taken, the others are counted and kept.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import EvaluationError, Interval, key_of, reported
+from shotad.evaluation.store import MetricContext
+
+
+class Metric(Protocol):
+    """The interface that every metric keeps.
+
+    A class is made by ``Class.of(name, bench)``, cheaply: it loads no model then, but it raises
+    EvaluationError (or another ShotadError) where something that it needs is not here, saying what and how
+    to get it. Models are loaded when the first row is wanted. A class whose small numbers are the good ones
+    says so by ``higher_is_better = False``.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    figure: Figure
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """For people: a smaller model than the paper's, a fallback that was taken, what was left out."""
+        ...
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the number may stand beside the paper's."""
+        ...
+
+    @property
+    def identity(self) -> Json:
+        """All that changes a row besides its item: definition, its version, settings, model and revision."""
+        ...
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """For each place in ``corpus.items`` all of the corpus that its row depends on, as JSON: rows with
+        the same identity, basis, key and `Item.failure` are the same row, whatever their ids."""
+        ...
+
+    def basis(self, corpus: Corpus) -> str:
+        """Hash of what the whole corpus lends to each row; empty where a row needs nothing of it."""
+        ...
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
+        """The rows of these places, in order, each as soon as it is known: what is done is kept."""
+        ...
+
+
+METRICS = {
+    "cider": "shotad.evaluation.metrics.caption:Cider",
+    "cider-plain": "shotad.evaluation.metrics.caption:Cider",
+    "bleu-1": "shotad.evaluation.metrics.caption:Bleu",
+    "bleu-2": "shotad.evaluation.metrics.caption:Bleu",
+    "bleu-3": "shotad.evaluation.metrics.caption:Bleu",
+    "bleu-4": "shotad.evaluation.metrics.caption:Bleu",
+    "rouge-l": "shotad.evaluation.metrics.caption:RougeL",
+    "meteor": "shotad.evaluation.metrics.java:Meteor",
+    "spice": "shotad.evaluation.metrics.java:Spice",
+    "action": "shotad.evaluation.metrics.action:Action",
+    "action-description": "shotad.evaluation.metrics.action:Action",
+    "critic": "shotad.evaluation.metrics.critic:Critic",
+    "recall": "shotad.evaluation.metrics.recall:Recall",
+    "llm-ad-eval": "shotad.evaluation.metrics.judged:LlmAdEval",
+    "llm-action": "shotad.evaluation.metrics.judged:LlmAction",
+    "repetition": "shotad.evaluation.metrics.sequences:Repetition",
+    "repetition-meaning": "shotad.evaluation.metrics.sequences:RepetitionOfMeaning",
+    "names-kept": "shotad.evaluation.metrics.sequences:NamesKept",
+    "story-recall": "shotad.evaluation.metrics.judged:StoryRecall",
+}
+"""Name → ``module:Class``; imported when it is asked for."""
+
+ENGINE_METRICS = ("llm-ad-eval", "llm-action", "story-recall")
+"""Those that ask an engine: ``all`` has them only where an engine is named."""
+
+
+def make_metric(name: str, bench: MetricContext) -> Metric:
+    """The metric called ``name``; what asks an engine may name it: ``llm-action@openai:gpt-4o``.
+
+    Raises EvaluationError for an unknown one, or one that cannot run here.
+    """
+    plain, at, _ = name.partition("@")
+    if plain not in METRICS:
+        near = difflib.get_close_matches(plain, METRICS, 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        known = f"{meant}Known: all, {', '.join(METRICS)}."
+        raise EvaluationError(f"There is no metric {name!r}.", known, usage=True)
+    if at and plain not in ENGINE_METRICS:
+        raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
+    module, _, attribute = METRICS[plain].partition(":")
+    made: Metric = getattr(importlib.import_module(module), attribute).of(name, bench)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One AD of a dataset, and the prediction for it.
+
+    ``id`` is unique in the dataset; ``film`` groups what is read along one film or episode; ``interval`` is
+    when the human AD is spoken there, in its seconds. ``references`` are the human ADs, the dataset's own
+    first: at least one. ``prediction`` None is a missing or failed one, ``failure`` says why.
+    ``candidates`` are all lines that were offered for it, ``description`` is Stage I's text. ``actions`` are
+    the human AD's, without characters and with one verb each; None where none are known.
+    """
+
+    id: str
+    film: str
+    interval: Interval
+    references: tuple[str, ...]
+    prediction: str | None = None
+    failure: str = ""
+    candidates: tuple[str, ...] = ()
+    description: str | None = None
+    actions: tuple[str, ...] | None = None
+    clip: str = ""
+    scale: float | None = None
+    """Effective shot scale, where the prediction's file has it."""
+    threaded: bool | None = None
+    """Whether the clip has a thread, where the prediction's file has it."""
+
+    def __post_init__(self) -> None:
+        if not self.references:
+            raise ValueError(f"item {self.id!r} has no reference")
+
+    @property
+    def reference(self) -> str:
+        """The dataset's own AD."""
+        return self.references[0]
+
+    @property
+    def missing(self) -> str:
+        """Why there is no prediction; empty where there is one."""
+        return (self.failure or "no prediction") if self.prediction is None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """All items of one evaluation, in the order of the films and of their time, and who is in the films.
+    No two items have one id.
+
+    ``items`` is the whole dataset also where only a shard of it is scored: frequencies of words and windows
+    of neighbours are those of the whole. ``casts`` has the characters' names of each film, by `Item.film`.
+    """
+
+    items: tuple[Item, ...]
+    casts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dataset: str = ""
+
+    def __post_init__(self) -> None:
+        counts = Counter(item.id for item in self.items)
+        if len(counts) < len(self.items):
+            name, times = counts.most_common(1)[0]
+            raise ValueError(f"{times} items of the corpus have the id {name!r}")
+
+    def films(self) -> dict[str, list[int]]:
+        """The places in ``items`` of each film's ADs, in order of time, those at the same time in order of
+        their ids (numbers by size): whatever the order of the items is."""
+        found: dict[str, list[int]] = {}
+        for place, item in enumerate(self.items):
+            found.setdefault(item.film, []).append(place)
+        for places in found.values():
+            places.sort(key=lambda place: _when(self.items[place]))
+        return found
+
+
+def _when(item: Item) -> tuple[float, float, int, str]:
+    return item.interval.start, item.interval.end, len(item.id), item.id
+
+
+Json = dict[str, Any]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one item adds.
+
+    ``sums`` are in the order of the metric's columns. ``value`` is the item's own figure on the metric's
+    scale, None where the item says nothing about it (CRITIC where the human AD has no names). ``failure`` is
+    a reason why it could not be scored properly: it counts with its sums all the same, as 0. ``notes`` is for
+    people (JSON): names found, a judge's reason.
+    """
+
+    id: str
+    sums: tuple[float, ...]
+    value: float | None
+    failure: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def share(sums: Floats) -> Floats:
+    """``[…, 2] → […]``: the first sum divided by the second, nan of nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(sums[..., 0] / sums[..., 1], np.float64)
+
+
+def bleu(sums: Floats) -> Floats:
+    """Corpus BLEU: ``[…, 2 n + 2] → […]``, of clipped matches of 1..n-grams, their totals, the length of the
+    predictions and that of the nearest references. Equal to the COCO tool's, with its small constants."""
+    n = (sums.shape[-1] - 2) // 2
+    matches, totals = sums[..., :n], sums[..., n : 2 * n]
+    predicted, wanted = sums[..., -2], sums[..., -1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.exp(np.log((matches + 1e-15) / (totals + 1e-9)).mean(axis=-1))
+        short = np.exp(np.minimum(0.0, 1.0 - 1.0 / ((predicted + 1e-15) / (wanted + 1e-9))))
+    return np.asarray(precision * short, np.float64)
+
+
+METEOR_STAGES = ("exact", "stem", "synonym", "paraphrase")
+"""How METEOR matches words, one after the other."""
+_METEOR_WEIGHTS = np.array((1.0, 0.6, 0.8, 0.6))
+_METEOR_CONTENT = 0.75
+_METEOR_RECALL = 0.85
+_METEOR_ORDER = (0.6, 0.2)
+"""Weights of the matchers, of content words against function words, of recall, and of broken order: METEOR
+1.5's for English (Denkowski and Lavie, WMT 2014)."""
+
+
+def meteor(sums: Floats) -> Floats:
+    """METEOR 1.5: ``[…, 23] → […]``, of what its program counts. Both sides' words and function words; for
+    each matcher both sides' content words and both sides' function words that it matched; runs of words in
+    the same order (none of an item that is matched whole); both sides' matched words. 0 where nothing
+    matches."""
+    kinds = np.array((_METEOR_CONTENT, 1.0 - _METEOR_CONTENT))
+    words, functions = sums[..., 0:2], sums[..., 2:4]
+    matched = sums[..., 4:20].reshape((*sums.shape[:-1], len(METEOR_STAGES), 2, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighted = np.einsum("...mks,m,k->...s", matched, _METEOR_WEIGHTS, kinds)
+        precision, recall = np.moveaxis(
+            weighted / np.stack([words - functions, functions], -1).dot(kinds), -1, 0
+        )
+        mean = 1.0 / ((1.0 - _METEOR_RECALL) / precision + _METEOR_RECALL / recall)
+        broken = sums[..., 20] / sums[..., 21:23].mean(axis=-1)
+        score = mean * (1.0 - _METEOR_ORDER[0] * broken ** _METEOR_ORDER[1])
+    return np.asarray(np.where(np.isnan(score), 0.0, np.maximum(score, 0.0)), np.float64)
+
+
+KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "bleu": bleu, "meteor": meteor}
+"""How a figure comes from sums ``float64[…, columns]``. Each is known as soon as this module is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """How a metric's number comes from its sums: ``factor * (KINDS[kind](sums) + shift)``."""
+
+    kind: str = "share"
+    factor: float = 1.0
+    shift: float = 0.0
+
+    def of(self, sums: Floats) -> Floats:
+        """``float64[…, columns] → float64[…]``; nan where it is not defined."""
+        return np.asarray(self.factor * (KINDS[self.kind](sums) + self.shift), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one metric says of the items scored. ``identity`` is all that changes a row besides its item:
+    definition, settings, models and revisions. ``basis`` is a hash of what the whole dataset lends to each
+    row (frequencies of words); results of different bases do not add up. ``fresh`` rows were counted in this
+    run, the others were kept from earlier ones."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    figure: Figure
+    identity: Json
+    rows: tuple[Row, ...]
+    basis: str = ""
+    fresh: int = 0
+    seconds: float = 0.0
+    remarks: tuple[str, ...] = ()
+    """For people: a smaller model than the paper's, a fallback that was taken."""
+    comparable: bool = True
+    """Whether the number may stand beside the paper's."""
+    higher_is_better: bool = True
+    """False where a small number is the good one (repetition)."""
+
+    @property
+    def sums(self) -> Floats:
+        """``float64[columns]``: the total."""
+        return np.asarray(self.matrix.sum(axis=0), np.float64)
+
+    @property
+    def matrix(self) -> Floats:
+        """``float64[n, columns]``, a row for each item."""
+        shape = (len(self.rows), len(self.columns))
+        return np.array([row.sums for row in self.rows], np.float64).reshape(shape)
+
+    @property
+    def value(self) -> float | None:
+        """The number; None where it is not defined."""
+        found = float(self.figure.of(self.sums))
+        return found if np.isfinite(found) else None
+
+    @property
+    def scored(self) -> int:
+        """Items that the number speaks of."""
+        return sum(row.value is not None for row in self.rows)
+
+    @property
+    def failed(self) -> int:
+        """Items that could not be scored properly, and count as 0."""
+        return sum(bool(row.failure) for row in self.rows)
+
+    def __add__(self, other: Result) -> Result:
+        """The result over both shards. Raises EvaluationError where they do not belong together."""
+        for what in ("name", "columns", "figure", "identity", "basis"):
+            if getattr(self, what) != getattr(other, what):
+                raise EvaluationError(
+                    f"Results of {self.title} differ in {what} and do not add up: "
+                    f"{getattr(self, what)!r}, {getattr(other, what)!r}.",
+                    "Score both shards with the same dataset, settings and models.",
+                )
+        twice = {row.id for row in self.rows} & {row.id for row in other.rows}
+        if twice:
+            raise EvaluationError(
+                f"{len(twice)} items stand in both results of {self.title}, such as {min(twice)}.",
+                "Give each shard once.",
+            )
+        return replace(
+            self,
+            rows=(*self.rows, *other.rows),
+            fresh=self.fresh + other.fresh,
+            seconds=self.seconds + other.seconds,
+            remarks=tuple(dict.fromkeys((*self.remarks, *other.remarks))),
+            comparable=self.comparable and other.comparable,
+        )
+
+
+def only(result: Result, ids: Sequence[str]) -> Result:
+    """The result of these items alone, in this order. Raises KeyError for one that it has not."""
+    rows = {row.id: row for row in result.rows}
+    return replace(result, rows=tuple(rows[name] for name in ids))
+
+
+JUDGE_FAILED = "judge:"
+"""What the failure of a row begins with where the judge is to blame, not the system."""
+_GROUP = 64
+"""Rows that are written out together."""
+
+
+def score(
+    metric: Metric, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None
+) -> Result:
+    """What ``metric`` says of the items at ``places`` (None: of all), in that order.
+
+    Rows that are equal by the metric's identity, basis and keys are counted once, and kept in the store; rows
+    of a judge's failure are not kept, so that it is tried again next time.
+    """
+    wanted = list(range(len(corpus.items))) if places is None else list(places)
+    began = time.perf_counter()
+    basis = metric.basis(corpus)
+    space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
+    keys = row_keys(metric, corpus, wanted)
+    kept = {key: _row(value) for key, value in bench.store.get(space, keys).items()}
+    known = set(kept)
+    first = {key: place for place, key in reversed(list(zip(wanted, keys, strict=True))) if key not in kept}
+    order = [place for place, key in zip(wanted, keys, strict=True) if first.get(key) == place]
+    _count(metric, corpus, bench, order, dict(zip(wanted, keys, strict=True)), kept, space)
+    rows = tuple(
+        replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
+    )
+    remarks = metric.remarks  # some are counted too: what they cost belongs to the metric
+    return Result(
+        metric.name,
+        metric.title,
+        metric.columns,
+        metric.figure,
+        metric.identity,
+        rows,
+        basis,
+        fresh=sum(key not in known for key in keys),
+        seconds=time.perf_counter() - began,
+        remarks=remarks,
+        comparable=metric.comparable,
+        higher_is_better=getattr(metric, "higher_is_better", True),
+    )
+
+
+def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]:
+    """For each place the key of its row: that of the metric, and why nothing was predicted, which the row
+    says."""
+    keys = metric.keys(corpus, places)
+    return [key_of(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
+
+
+def _count(
+    metric: Metric,
+    corpus: Corpus,
+    bench: MetricContext,
+    order: Sequence[int],
+    keys: dict[int, str],
+    kept: dict[str, Row],
+    space: str,
+) -> None:
+    """Count the rows of ``order`` into ``kept`` and, in groups, into the store."""
+    if not order:
+        return
+    waiting: list[tuple[str, bytes]] = []
+    with reported(bench.progress, f"Scoring {metric.title}", len(order), "ADs") as task:
+        try:
+            for place, row in zip(order, metric.rows(corpus, order), strict=True):
+                kept[keys[place]] = row
+                if not row.failure.startswith(JUDGE_FAILED):
+                    waiting.append((keys[place], json.dumps(asdict(row)).encode()))
+                if len(waiting) >= _GROUP:
+                    bench.store.put(space, waiting)
+                    waiting = []
+                task.advance(1)
+        finally:
+            bench.store.put(space, waiting)
+
+
+def _row(value: bytes) -> Row:
+    record = json.loads(value)
+    return Row(record["id"], tuple(record["sums"]), record["value"], record["failure"], record["notes"])

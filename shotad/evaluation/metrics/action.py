@@ -1,0 +1,551 @@
+"""The action score: is what happens told, whoever does it? Of ADs and of Stage I's descriptions.
+
+Shot-by-Shot, section 4.2. Human actions are held against what a prediction says: its sentences, and a phrase
+for each verb. There are two ways to take these from a text.
+
+The *paper's* words, read plainly. Other than in the published code, abbreviations end no sentence, a phrase's
+lemma is that of the verb it was made for (with its e), a phrase is without all that is coordinated with its
+verb, headings of all steps are left out, and nothing is skipped.
+
+The published *code's* way (Shot-by-Shot's ``get_action_score.py``), step by step. It differs from the paper's
+words in much that looks accidental: every full stop ends a piece, also that of ``Mr.``; a phrase ends where
+the first coordinated verb begins; its lemma is that of the first verb that the parser sees in the phrase
+alone, which may be another; some headings stay. It is restated here so that numbers can be compared with
+published ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import MeasureSettings, ScriptError
+from shotad.description import parse_stage1
+from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
+from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
+from shotad.script import Parse, Token, Vectors, gerunds, listed, pasts, third
+
+_VERSION = 2
+"""Of the definition; a change makes all rows new."""
+_CHANCE, _SPREAD = 0.25, 2.0
+"""The paper's rescaling: ``100 * (x - 0.25) * 2``, not clipped, so that 1 becomes 150."""
+DESCRIPTION = "action-description"
+_TITLES = {"action": "Action score", DESCRIPTION: "Action score of descriptions"}
+
+
+class Action:
+    """The mean over an AD's human actions of ``0.8 s_sim + 0.2 s_verb``, then over ADs.
+
+    ``s_sim`` is the largest cosine of the action with a sentence or phrase of the prediction, ``s_verb`` the
+    largest with a phrase whose verb has the same lemma. An empty prediction scores 0 before rescaling. An AD
+    whose actions are not known is not scored. As ``action-description`` it scores Stage I's text.
+    """
+
+    columns = ("score", "ads")
+    figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
+
+    def __init__(self, name: str, bench: MetricContext) -> None:
+        self.name, self.title = name, _TITLES[name]
+        self._settings = bench.settings
+        self._rules = RULES[bench.settings.action.rules]()
+        self._parses, self._vectors = parser_of(bench), vectors_of(bench)
+        self._paragraphs = name == DESCRIPTION
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
+        return cls(name, bench)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What differs from the paper's measure, for people."""
+        return remarks(self._settings, self._parses.identity)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether embeddings, instruction and parser are the paper's."""
+        return comparable(self._settings, self._parses.identity)
+
+    @property
+    def identity(self) -> Json:
+        """The definition, both models and the instruction."""
+        return {
+            "version": _VERSION,
+            "rules": self._settings.action.rules,
+            "similarity": self._settings.action.similarity,
+            "instruction": self._vectors.instruction,
+            "embedding": self._vectors.identity,
+            "parser": self._parses.identity,
+            "paragraphs": self._paragraphs,
+        }
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The predicted text, or why there is none, and the actions."""
+        return [self._key(corpus.items[place]) for place in places]
+
+    def basis(self, corpus: Corpus) -> str:
+        """A row needs nothing of other items."""
+        return ""
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """Everything is taken apart and embedded at once; then a row for each place."""
+        items = [corpus.items[place] for place in places]
+        told = self._told([text for item in items if item.actions and (text := self._text(item))])
+        deeds = self._human(dict.fromkeys(action for item in items for action in item.actions or ()))
+        texts = dict.fromkeys(deeds)
+        texts.update(dict.fromkeys(text for one in told.values() for text in _all_texts(one)))
+        table = Table(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
+        for item in items:
+            actions = [deeds[text] for text in item.actions or ()]
+            yield self._row(item, actions, told.get(self._text(item) or "", Told()), table)
+
+    def _text(self, item: Item) -> str | None:
+        return item.description if self._paragraphs else item.prediction
+
+    def _failure(self, item: Item) -> str:
+        if self._text(item) is not None:
+            return ""
+        return item.failure or ("no description" if self._paragraphs else "no prediction")
+
+    def _key(self, item: Item) -> Json:
+        actions = None if item.actions is None else list(item.actions)
+        return {"text": self._text(item), "failure": self._failure(item), "actions": actions}
+
+    def _told(self, texts: Sequence[str]) -> dict[str, Told]:
+        return self._rules.told(list(dict.fromkeys(texts)), self._parses, paragraphs=self._paragraphs)
+
+    def _human(self, actions: dict[str, None]) -> dict[str, HumanAction]:
+        parses = self._parses.of(actions)
+        return {text: HumanAction(text, self._rules.lemma(parses[text])) for text in actions}
+
+    def _row(self, item: Item, actions: Sequence[HumanAction], told: Told, table: Table) -> Row:
+        failure = self._failure(item)
+        if not actions:
+            return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
+        if not told and self._rules.skips:
+            return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "left out, as in the published code"})
+        found = matches(actions, told, table, self._settings.action.similarity)
+        score = _mean(found)
+        if score < 0.0 and self._rules.skips:
+            return Row(
+                item.id, (0.0, 0.0), None, failure, {"unscored": "below 0, left out as in the published code"}
+            )
+        notes = {"actions": [match.to_json() for match in found]}
+        return Row(item.id, (score, 1.0), 100.0 * _SPREAD * (score - _CHANCE), failure, notes)
+
+
+def published(mean: float) -> float:
+    """The number that the published code prints for this mean over ADs, a fraction: rounded twice."""
+    return round((round(mean, 5) - _CHANCE) * _SPREAD, 4)
+
+
+def _all_texts(told: Told) -> list[str]:
+    return [*(phrase.text for phrase in told.phrases), *told.texts]
+
+
+def _mean(found: Sequence[Match]) -> float:
+    return sum(match.score for match in found) / len(found)
+
+
+PAPER_MODEL = "gte-Qwen2-7B-instruct"
+"""The paper's embeddings (Alibaba-NLP), float32[3584]."""
+PAPER_PARSER = "en_core_web_lg"
+"""The published code's parser."""
+PAPER_WEIGHT = 0.8
+_VERSIONS = (
+    f"{PAPER_MODEL} runs as the library's own Qwen2 with attention both ways, which transformers 5.2 and "
+    "later do by its config; the published numbers come from the repository's own code (transformers 4.44.2, "
+    "flash-attn 2.5.6, spaCy 3.8.2), which fails from transformers 4.56 on. It wants bfloat16 or float32."
+)
+
+_LEFT_OUT = (
+    "What failed, and what scores below 0, is left out, as in the published code: that raises the number."
+)
+
+
+def is_paper_model(name: str) -> bool:
+    """Whether this names the paper's embedding model, as a repository or a folder."""
+    return PurePath(name).name == PAPER_MODEL
+
+
+def comparable(settings: MeasureSettings, parser: Json) -> bool:
+    """Whether the number may stand beside published ones: models, instruction and weight are theirs."""
+    return not _differences(settings, parser)
+
+
+def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
+    """Each difference as a sentence, and on what the paper's model runs."""
+    found = [f"{what}: not comparable with the paper's numbers." for what in _differences(settings, parser)]
+    if settings.action.rules == "code":
+        found.append(_LEFT_OUT)
+    if is_paper_model(settings.embedding.model):
+        found.append(_VERSIONS)
+    return tuple(found)
+
+
+def _differences(settings: MeasureSettings, parser: Json) -> list[str]:
+    embedding, found = settings.embedding, []
+    if not is_paper_model(embedding.model):
+        found.append(f"{_called(embedding.model)} instead of {PAPER_MODEL}")
+    elif embedding.instruction == "none":
+        found.append(f"{PAPER_MODEL} without an instruction")
+    if parser["model"] != PAPER_PARSER:
+        found.append(f"spaCy's {parser['model']} instead of {PAPER_PARSER}")
+    if settings.action.similarity != PAPER_WEIGHT:
+        found.append(f"the meaning weighs {settings.action.similarity:g} instead of {PAPER_WEIGHT:g}")
+    return found
+
+
+def _called(model: str) -> str:
+    return "all-MiniLM-L6-v2" if model == "minilm" else PurePath(model).name
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAction:
+    """A human action: one verb, no characters; ``lemma`` as that of `Phrase`."""
+
+    text: str
+    lemma: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What was found of one action. ``similarity`` is the largest cosine over texts and phrases, that with
+    ``nearest``; ``verb`` the largest over phrases with the same lemma, with ``phrase`` (none: 0)."""
+
+    action: HumanAction
+    score: float
+    similarity: float
+    nearest: str
+    verb: float
+    phrase: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """For people, rounded."""
+        found: dict[str, Any] = {"action": self.action.text, "lemma": self.action.lemma}
+        found |= {"score": round(self.score, 4), "nearest": self.nearest}
+        found |= {"similarity": round(self.similarity, 4), "verb": round(self.verb, 4)}
+        return found | ({} if self.phrase is None else {"phrase": self.phrase})
+
+
+class Table:
+    """Unit vectors of texts, by text."""
+
+    def __init__(self, texts: Sequence[str], vectors: Vectors) -> None:
+        self._places: Mapping[str, int] = {text: place for place, text in enumerate(texts)}
+        self._vectors = vectors
+
+    def cosines(self, some: Sequence[str], others: Sequence[str]) -> Floats:
+        """float64[len(some), len(others)] within [-1, 1]; exactly 1 for equal texts."""
+        rows, columns = self._of(some), self._of(others)
+        product = self._vectors[rows].astype(np.float64) @ self._vectors[columns].T.astype(np.float64)
+        equal = rows[:, None] == columns[None, :]
+        return np.asarray(np.where(equal, 1.0, np.clip(product, -1.0, 1.0)), np.float64)
+
+    def _of(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
+        return np.array([self._places[text] for text in texts], np.intp)
+
+
+def matches(actions: Sequence[HumanAction], told: Told, table: Table, weight: float) -> list[Match]:
+    """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
+    ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
+    texts = _all_texts(told)
+    if not texts:
+        return [Match(action, 0.0, 0.0, "", 0.0, None) for action in actions]
+    cosines = table.cosines([action.text for action in actions], texts)
+    return [_match(action, row, texts, told, weight) for action, row in zip(actions, cosines, strict=True)]
+
+
+def _match(action: HumanAction, cosines: Floats, texts: Sequence[str], told: Told, weight: float) -> Match:
+    nearest = int(cosines.argmax())
+    same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
+    verbs = np.where(same, cosines[: len(same)], 0.0)
+    best = int(verbs.argmax()) if same else 0
+    verb = float(verbs[best]) if same else 0.0
+    similarity = float(cosines[nearest])
+    return Match(
+        action,
+        weight * similarity + (1.0 - weight) * verb,
+        similarity,
+        texts[nearest],
+        verb,
+        texts[best] if same and same[best] else None,
+    )
+
+
+VERB = "VERB"
+"""Part of speech of full verbs; auxiliaries are AUX."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """An action phrase, and the lemma of its verb, particles included (``pick up``); None where it has
+    none that counts."""
+
+    text: str
+    lemma: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A prediction's texts, without those that are phrases too, and its action phrases; each once, in the
+    order in which they stand in the prediction."""
+
+    texts: tuple[str, ...] = ()
+    phrases: tuple[Phrase, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.texts or self.phrases)
+
+
+class Rules(Protocol):
+    """One way to read predictions and human actions."""
+
+    skips: bool
+    """Items without a prediction are left out, as in the published code, instead of counting as 0."""
+
+    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+        """What each text says. ``paragraphs``: they are descriptions in steps, and not ADs."""
+        ...
+
+    def lemma(self, action: Parse) -> str | None:
+        """The lemma of a human action's verb, particles included; None where it has none."""
+        ...
+
+
+def lemma_at(parse: Parse, verb: int, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
+    """The lemma of the verb at this place with its particles, None for a mere ``be``. ``base`` says a verb's
+    own lemma."""
+    particles = [parse.tokens[c].text for c in parse.children[verb] if parse.tokens[c].dep == "prt"]
+    found = " ".join([base(parse.tokens[verb]), *particles])
+    return None if found == "be" else found
+
+
+def first_lemma(parse: Parse, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
+    """The lemma of the first verb but ``be``."""
+    found = (lemma_at(parse, place, base) for place, token in enumerate(parse.tokens) if token.pos == VERB)
+    return next((lemma for lemma in found if lemma is not None), None)
+
+
+_STEPS = ("Main characters", "Actions", "Interactions")
+_UNTOLD = "Main characters"
+"""The step that says who is there; the published code leaves it out too."""
+_NEXT, _NEAR = "then", 3
+"""A word that coordinates two verbs, and how close before the second one it stands."""
+_FINITE = ("VBZ", "VBD", "VBP")
+_OTHERWISE = {"nsubj", "nsubjpass", "mark"}
+"""Dependencies of a verb that has its own subject, or is subordinate."""
+
+
+class PaperRules:
+    """See `Rules`."""
+
+    skips = False
+
+    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+        """Sentences and phrases of each text. A sentence is taken apart alone, so that what it tells does
+        not hang on its neighbours."""
+        bodies = {text: _steps(text) if paragraphs else text for text in texts}
+        found = parses.of(bodies.values())
+        sentences = {body: _sentences(parse) for body, parse in found.items()}
+        alone = parses.of(sentence for row in sentences.values() for sentence in row)
+        return {text: told_of([alone[one] for one in sentences[body]]) for text, body in bodies.items()}
+
+    def lemma(self, action: Parse) -> str | None:
+        """That of the main verb; of the first verb where the main word is none (``is seen walking``)."""
+        roots = (
+            place for place, token in enumerate(action.tokens) if token.head == place and token.pos == VERB
+        )
+        found = (lemma_at(action, place, base_of) for place in roots)
+        return next((lemma for lemma in found if lemma is not None), None) or first_lemma(action, base_of)
+
+
+def told_of(sentences: Sequence[Parse]) -> Told:
+    """What a text says whose sentences have been taken apart."""
+    phrases = list(dict.fromkeys(phrase for sentence in sentences for phrase in _phrases(sentence)))
+    texts = dict.fromkeys(_ended(sentence, range(len(sentence.tokens))) for sentence in sentences)
+    spoken = {phrase.text for phrase in phrases}
+    return Told(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
+
+
+def base_of(verb: Token) -> str:
+    """A verb's lemma, with the e that spaCy's rules may drop: of ``stares`` they make ``star``, whose form is
+    ``stars``, and of ``stare`` they do not, so that the same verb would count as two."""
+    mended = f"{verb.lemma}e"
+    return mended if _inflects(mended, verb) and not _inflects(verb.lemma, verb) else verb.lemma
+
+
+def _inflects(base: str, verb: Token) -> bool:
+    """Whether the word is that form of the verb ``base`` which the parser takes it for."""
+    word = verb.text.lower()
+    if verb.tag == "VBZ":
+        return word == third(base)
+    if verb.tag == "VBG":
+        return word in gerunds(base)
+    return verb.tag not in ("VBD", "VBN") or word in pasts(base)
+
+
+def _sentences(parse: Parse) -> list[str]:
+    return [text for sentence in parse.sentences() if (text := parse.text(sentence).strip())]
+
+
+def _steps(text: str) -> str:
+    """A description's steps but the first, without headings and what models write around them."""
+    try:
+        steps = parse_stage1(text, _STEPS, "", "").steps
+    except ScriptError:
+        return ""
+    return " ".join(body for heading, body in steps.items() if heading != _UNTOLD)
+
+
+def _phrases(parse: Parse) -> Iterator[Phrase]:
+    for place, token in enumerate(parse.tokens):
+        if token.pos == VERB and (text := _ended(parse, _own(parse, place))):
+            yield Phrase(text, lemma_at(parse, place, base_of))
+
+
+def _own(parse: Parse, verb: int) -> list[int]:
+    """The places of a verb's subtree without what is coordinated with it, and without the conjunction."""
+    apart: set[int] = set()
+    for child in parse.children[verb]:
+        if parse.tokens[child].dep == "conj" or _goes_on(parse, verb, child):
+            apart.update(parse.subtree(child))
+            apart.update(place for place in parse.children[verb] if _joins(parse, place, child, verb))
+    return [place for place in parse.subtree(verb) if place not in apart]
+
+
+def _goes_on(parse: Parse, verb: int, child: int) -> bool:
+    """Whether the word here is what the same subject does next: ``hesitates, then turns``, which spaCy's
+    models take for a conjunction, or for anything else about as often."""
+    if child < verb or parse.tokens[child].tag not in _FINITE:
+        return False
+    before = parse.tokens[verb + 1 : child]
+    kept_apart = {parse.tokens[place].dep for place in parse.children[child]} & _OTHERWISE
+    return not kept_apart and any(token.text.lower() == _NEXT for token in before[-_NEAR:])
+
+
+def _joins(parse: Parse, place: int, conjunct: int, verb: int) -> bool:
+    """Whether the word here stands between a verb and what is coordinated with it, and joins them."""
+    token = parse.tokens[place]
+    joins = token.dep in ("cc", "preconj", "punct") or token.text.lower() == _NEXT
+    return joins and verb < place < conjunct
+
+
+def _ended(parse: Parse, places: Sequence[int]) -> str:
+    """The words at ``places`` without signs around them, and a full stop; empty where there are none."""
+    words = [place for place in places if not parse.tokens[place].text.isspace()]
+    while words and _is_sign(parse.tokens[words[-1]].text):
+        words.pop()
+    while words and _is_sign(parse.tokens[words[0]].text):
+        words.pop(0)
+    text = parse.text(words)
+    return f"{text}." if text else ""
+
+
+def _is_sign(word: str) -> bool:
+    return not any(letter.isalnum() for letter in word)
+
+
+_BEFORE_ACTIONS = ("1. Main characters: ", "1. Main characters:", "Main characters:", "1.")
+_ACTIONS = "2. Actions:"
+_OTHERS = (
+    "Actions:",
+    "2.",
+    "3. Character-character interactions: ",
+    "3. Character-character interactions",
+    "Character-character interactions:",
+    "3.",
+    "4. Facial expressions: ",
+    "4. Facial expressions:",
+    "Facial expressions:",
+    "4.",
+    "###ANSWER TEMPLATE###: ",
+    "###: ",
+    "ANSWER TEMPLATE: ",
+)
+"""What is cut from descriptions, in this order, wherever it stands."""
+_SENTENCE_ENDS, PIECE_ENDS = re.compile("[.;]"), re.compile("[.;,]")
+_NOT_A_TEXT = listed(
+    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
+) | {"#N/A N/A"}
+"""What pandas takes for a missing value in a CSV."""
+
+
+class CodeRules:
+    """See `Rules`."""
+
+    skips = True
+
+    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+        """Whole text, pieces and phrases of each text; nothing of one that is skipped."""
+        whole, pieces = {}, {}
+        for text in texts:
+            read = "" if text in _NOT_A_TEXT else text
+            body = _paragraph(read) if paragraphs else read
+            pieces[text] = split(body, PIECE_ENDS)
+            whole[text] = split(body, _SENTENCE_ENDS) if paragraphs else [body] if body else []
+        parsed = parses.of(piece for row in pieces.values() for piece in row)
+        phrases = {
+            text: [f"{phrase}." for piece in row for phrase in phrases_of(parsed[piece])]
+            for text, row in pieces.items()
+        }
+        again = parses.of(phrase for row in phrases.values() for phrase in row)
+        return {
+            text: Told(
+                tuple(
+                    piece
+                    for piece in dict.fromkeys([*whole[text], *pieces[text]])
+                    if piece not in phrases[text]
+                ),
+                tuple(dict.fromkeys(Phrase(phrase, first_lemma(again[phrase])) for phrase in phrases[text])),
+            )
+            for text in texts
+        }
+
+    def lemma(self, action: Parse) -> str | None:
+        """That of the first verb."""
+        return first_lemma(action)
+
+
+def split(text: str, ends: re.Pattern[str]) -> list[str]:
+    """The pieces of a text, each with a full stop.
+
+    >>> split("Mr. X nods, and goes", PIECE_ENDS)
+    ['Mr.', 'X nods.', 'and goes.']
+    """
+    return [f"{piece}." for part in ends.split(text) if (piece := part.strip())]
+
+
+def phrases_of(parse: Parse) -> Iterator[str]:
+    """For each verb the words of its subtree up to the first word that is coordinated with it."""
+    for place, token in enumerate(parse.tokens):
+        if token.pos != VERB:
+            continue
+        words: list[int] = []
+        for part in parse.subtree(place):
+            if parse.tokens[part].dep == "conj" and parse.tokens[part].head == place:
+                break
+            words.append(part)
+        if words and parse.tokens[words[-1]].dep in ("cc", "punct"):
+            words.pop()
+        yield " ".join(parse.tokens[part].text for part in words)
+
+
+def _paragraph(text: str) -> str:
+    """A description without most headings and without what stands before the actions."""
+    for heading in _BEFORE_ACTIONS:
+        text = text.replace(heading, "")
+    text = text.split(_ACTIONS)[-1]
+    for heading in _OTHERS:
+        text = text.replace(heading, "")
+    return text
+
+
+RULES: dict[str, type[Rules]] = {"paper": PaperRules, "code": CodeRules}
+"""By ``measures.action.rules``."""

@@ -1,0 +1,357 @@
+"""Resolvers that ask a coreference model through the library fastcoref (Otmazgin et al. 2022, 2023).
+
+F-coref is the one that CRITIC was published with. The library comes as an extra of its own, since it brings
+``datasets`` and pyarrow along. Version 2.1.6 was written for transformers 4; two class attributes that
+later versions look for are set here, so that it runs with transformers 5 as well.
+
+The document is laid out as in the code published with AutoAD III: the cast list as a first sentence, then
+the film's lines, all joined by blanks. The model's clusters of mentions say whom each sentence means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from shotad.core import NETWORK, EvaluationError, device_of, loading_quiet, need, reason
+from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.critic import Document, People
+from shotad.evaluation.metrics.pronouns import named
+from shotad.evaluation.store import MetricContext
+
+EXTRA = "coref"
+"""The extra of the package that this room needs."""
+_PURPOSE = "Resolving pronouns by a coreference model"
+_VERSION = 1
+_FILES = ("*.json", "*.txt", "*.safetensors", "pytorch_model.bin")
+"""Of a model; weights that are no safetensors are read as weights only, without running code."""
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class FastCoref:
+    """F-coref."""
+
+    title = "F-coref"
+    name = "fastcoref"
+    library_class = "FCoref"
+    repo = "biu-nlp/f-coref"
+    published = True
+
+    def __init__(self, bench: MetricContext) -> None:
+        if importlib.util.find_spec("fastcoref") is None:
+            raise EvaluationError(
+                f"CRITIC's resolver {self.name} needs the library fastcoref, which is not installed.",
+                f'Install it: pip install "shotad[{EXTRA}]", in an environment of its own if its pins clash '
+                "with yours; or set measures.critic.resolver=plain.",
+            )
+        self._bench = bench
+        self._settings = bench.settings.critic
+        self._model = self._settings.model or self.repo
+        self._divided = 0
+
+    @property
+    def comparable(self) -> bool:
+        """With the library's own weights, and the model that CRITIC was published with."""
+        return self.published and self._model == self.repo
+
+    @property
+    def uses_time(self) -> bool:
+        """The model reads words alone."""
+        return False
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        other = (
+            f"Pronouns were resolved by {self.title} with the weights {Path(self._model).name}, not by the "
+            "model that CRITIC was published with."
+        )
+        model = () if self.comparable else (other,)
+        divided = f"Films too long for {self.title}, which were read in parts: {self._divided}."
+        return (*model, *((divided,) if self._divided else ()))
+
+    @property
+    def identity(self) -> Json:
+        return {
+            "resolver": self.name,
+            "version": _VERSION,
+            "library": importlib.metadata.version("fastcoref"),
+            "model": self._model if not Path(self._model).is_dir() else Path(self._model).resolve().name,
+            "revision": self._revision(),
+            "exact": self._settings.rules == "code",
+        }
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        """Whom each sentence of each film means."""
+        model = self._bench.once(f"coref/{self.name}/{self._model}", self._loaded)
+        return [self._resolved(document, model) for document in documents]
+
+    def _resolved(self, document: Document, model: Any) -> tuple[People, ...]:
+        pieces = parts(document, lambda text: _fits(model, text))
+        self._divided += len(pieces) > 1
+        names = () if self._settings.rules == "code" else named(document)
+        found: list[set[str]] = []
+        for piece in pieces:
+            clusters = _clusters(model, piece)
+            found += (
+                meant_exactly(piece, clusters, document.cast)
+                if self._settings.rules == "code"
+                else meant(piece, clusters, document.cast, names)
+            )
+        return people(found)
+
+    def _folder(self) -> Path:
+        return self._bench.once(f"coref-folder/{self._model}", lambda: _located(self._model))
+
+    def _revision(self) -> str:
+        folder = self._folder()
+        if folder.parent.name == "snapshots":
+            return folder.name[:16]
+        return self._bench.once(f"coref-hash/{self._model}", lambda: _hash(folder))
+
+    def _loaded(self) -> Any:
+        folder = self._folder()
+        with _quiet():
+            library = need("fastcoref", _PURPOSE, EXTRA)
+            spacy = need("spacy", _PURPOSE, EXTRA)
+            transformers = need("transformers", _PURPOSE, EXTRA)
+            _fit_transformers()
+            try:
+                with loading_quiet(transformers):
+                    # Only spaCy's words are used, which its models have from the language.
+                    return _fit_words(
+                        getattr(library, self.library_class)(
+                            model_name_or_path=str(folder),
+                            device=str(device_of(self._bench.config.compute)),
+                            nlp=spacy.blank("en"),
+                            enable_progress_bar=False,
+                        )
+                    )
+            except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+                raise EvaluationError(
+                    f"The coreference model in {folder} cannot be loaded: {reason(error)}.",
+                    f"Give a folder with a {self.title} model by measures.critic.model.",
+                ) from None
+
+
+class LingMess(FastCoref):
+    """LingMess: more exact, and slower; reads 4,096 word pieces at once."""
+
+    title = "LingMess"
+    name = "lingmess"
+    library_class = "LingMessCoref"
+    repo = "biu-nlp/lingmess-coref"
+    published = False
+
+
+def _located(model: str) -> Path:
+    """The folder of a model: as given, from the hub's cache, or from the hub."""
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if not _whole(folder):
+            raise EvaluationError(
+                f"{folder} holds no coreference model: config.json and {' or '.join(_WEIGHTS)}.",
+                "Name a folder with all files of the model by measures.critic.model.",
+            )
+        return folder
+    hub = need("huggingface_hub", _PURPOSE, EXTRA)
+    said = "its files are not all there"
+    for local in (True, False):
+        try:
+            found = Path(hub.snapshot_download(model, allow_patterns=list(_FILES), local_files_only=local))
+            if _whole(found):
+                return found
+        except (
+            hub.errors.HfHubHTTPError,
+            OSError,
+            ValueError,
+            *hub.errors.HfHubHTTPError.__bases__,
+        ) as error:
+            said = reason(error)
+    raise EvaluationError(
+        f"The coreference model {model} is not here and could not be fetched: {said}.",
+        f"{NETWORK}, name a folder with it by measures.critic.model, or set measures.critic.resolver=plain.",
+    )
+
+
+def _whole(folder: Path) -> bool:
+    return (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHTS)
+
+
+def _hash(folder: Path) -> str:
+    """16 digits over the files that make the answers."""
+    digest = hashlib.sha256()
+    for path in sorted(path for pattern in _FILES for path in folder.glob(pattern)):
+        with path.open("rb") as stream:
+            digest.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _fit_transformers() -> None:
+    """What transformers asks of a model class since version 4.46 (no fused attention in Longformer) and 5."""
+    models = "fastcoref.coref_models.modeling_"
+    fcoref = need(f"{models}fcoref", _PURPOSE, EXTRA).FCorefModel
+    lingmess = need(f"{models}lingmess", _PURPOSE, EXTRA).LingMessModel
+    for model in (fcoref, lingmess):
+        if not hasattr(model, "all_tied_weights_keys"):
+            model.all_tied_weights_keys = {}
+    lingmess._supports_sdpa = False
+
+
+def _fit_words(model: Any) -> Any:
+    """The model, with a blank before each word, as it was trained: transformers 5 forgets it with some
+    tokenizers, and the words fall to pieces."""
+    before = model.tokenizer.backend_tokenizer.pre_tokenizer
+    if getattr(before, "add_prefix_space", True) is False:
+        before.add_prefix_space = True
+    return model
+
+
+def _fits(model: Any, text: str) -> bool:
+    """Whether the model reads so long a text: the library leaves out longer ones without a word."""
+    if model.max_doc_len is None:
+        return True
+    words = [token.text for token in model.nlp(text)]
+    return len(model.tokenizer(words, is_split_into_words=True)["input_ids"]) <= int(model.max_doc_len)
+
+
+def _clusters(model: Any, piece: Layout) -> list[Cluster]:
+    """The clusters of one text, as characters. Raises EvaluationError where the library gave none back."""
+    with _quiet():
+        found = model.predict(texts=[piece.text])
+    if len(found) != 1 or found[0].text != piece.text:
+        raise EvaluationError(
+            f"The coreference library gave no answer for a text of {len(piece.text)} characters.",
+            "Set measures.critic.resolver to another resolver.",
+        )
+    return [
+        [(int(span[0]), int(span[1])) for span in cluster if span is not None]
+        for cluster in found[0].get_clusters(as_strings=False)
+    ]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bars, reports and warnings of the libraries, and the program's own logging as it was: fastcoref
+    sets it up anew when it is imported."""
+    root = logging.getLogger()
+    level, handlers, disabled = root.level, list(root.handlers), logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            datasets = need("datasets", _PURPOSE, EXTRA)
+            bars = datasets.is_progress_bar_enabled()
+            datasets.disable_progress_bars()
+            yield
+            if bars:
+                datasets.enable_progress_bars()
+    finally:
+        logging.disable(disabled)
+        root.setLevel(level)
+        root.handlers[:] = handlers
+
+
+Span = tuple[int, int]
+"""Characters of a text, half-open."""
+Cluster = Sequence[Span]
+"""All mentions of one person or thing."""
+Names = Sequence[Sequence[tuple[int, int, str]]]
+"""For each sentence the names in it: begin, end, whose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A text for the model, and where in it each sentence stands; ``first`` is the number of the first."""
+
+    text: str
+    spans: tuple[Span, ...]
+    first: int = 0
+
+
+def layout(sentences: Sequence[str], cast: Sequence[str], first: int = 0) -> Layout:
+    """The cast list and the sentences as one text.
+
+    >>> layout(["Ann waves.", "She sits."], ["Ann Lee", "Bo"])
+    Layout(text='Ann Lee and Bo. Ann waves. She sits.', spans=((16, 26), (27, 36)), first=0)
+    """
+    start = f"{', '.join(cast[:-1])}{' and ' if len(cast) > 1 else ''}{cast[-1]}." if cast else ""
+    spans: list[Span] = []
+    at = len(start) + 1
+    for sentence in sentences:
+        spans.append((at, at + len(sentence)))
+        at += len(sentence) + 1
+    return Layout(" ".join([start, *sentences]), tuple(spans), first)
+
+
+def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
+    """The document in one piece where it fits what the model reads, else in runs of whole sentences, each
+    with the cast list, as few as can be and of about equal length."""
+    sentences = document.sentences
+    count = 1
+    while True:
+        bounds = [round(len(sentences) * part / count) for part in range(count + 1)]
+        pieces = [layout(sentences[start:end], document.cast, start) for start, end in pairwise(bounds)]
+        if count >= max(1, len(sentences)) or all(fits(piece.text) for piece in pieces):
+            return pieces
+        count += 1
+
+
+def meant_exactly(piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str]) -> list[set[str]]:
+    """Whom each sentence of a piece means, as the published code counts: a cluster is somebody if exactly one
+    name of the cast is among its mentions, letter for letter; a sentence means them if a mention stands
+    wholly in it."""
+    known = set(cast)
+    meant: list[set[str]] = [set() for _ in piece.spans]
+    for cluster in clusters:
+        names = {piece.text[start:end] for start, end in cluster} & known
+        if len(names) == 1:
+            for number in _sentences(piece, cluster):
+                meant[number] |= names
+    return meant
+
+
+def meant(piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names) -> list[set[str]]:
+    """The same, with names in part as well: a cluster is also somebody's whose name is one of its mentions,
+    however it is written (``names``), if it is nobody else's too; and who is named is meant in any case."""
+    written = {
+        (piece.spans[number][0] + start, piece.spans[number][0] + end): name
+        for number in range(len(piece.spans))
+        for start, end, name in names[piece.first + number]
+    }
+    found = [{name for _, _, name in names[piece.first + number]} for number in range(len(piece.spans))]
+    for cluster in clusters:
+        exact = {piece.text[start:end] for start, end in cluster} & set(cast)
+        owners = exact | {
+            written[span] for span in (_bare(piece.text, *span) for span in cluster) if span in written
+        }
+        if len(owners) == 1:
+            for number in _sentences(piece, cluster):
+                found[number] |= owners
+    return found
+
+
+def _bare(text: str, start: int, end: int) -> Span:
+    """A mention without the possessive s."""
+    return start, end - 2 if text[start:end].endswith(("'s", "’s")) else end
+
+
+def _sentences(piece: Layout, cluster: Cluster) -> Iterator[int]:
+    """The sentences in which mentions of a cluster stand wholly."""
+    for start, end in cluster:
+        for number, (begin, stop) in enumerate(piece.spans):
+            if begin <= start and end <= stop:
+                yield number
+
+
+def people(sets: Iterable[set[str]]) -> tuple[People, ...]:
+    """Each sentence's names, sorted."""
+    return tuple(tuple(sorted(names)) for names in sets)

@@ -1,0 +1,248 @@
+"""CRITIC: whom the human AD means, and whom the prediction means, as intersection over union of the names.
+
+Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot. Whom each
+line of a film means is said by a resolver, chosen by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from shotad.core import EvaluationError, key_of
+from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.store import MetricContext
+
+RESOLVERS = {
+    "plain": "shotad.evaluation.metrics.pronouns:PlainResolver",
+    "fastcoref": "shotad.evaluation.metrics.coref:FastCoref",
+    "lingmess": "shotad.evaluation.metrics.coref:LingMess",
+}
+"""Name → ``module:Class``; imported when it is asked for, and made with the `MetricContext`."""
+
+
+def make_resolver(name: str, bench: MetricContext) -> Resolver:
+    """The resolver ``name``, or of a class that is written out as ``module:Class``.
+
+    Raises EvaluationError for one that is unknown, or that cannot run here.
+    """
+    where = RESOLVERS.get(name, name)
+    module, colon, attribute = where.partition(":")
+    if not colon:
+        near = difflib.get_close_matches(name, RESOLVERS, 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        raise EvaluationError(
+            f"There is no resolver {name!r} for CRITIC.",
+            f"{meant}Known: {', '.join(RESOLVERS)}, or a class of your own as module:Class.",
+        )
+    try:
+        made: Resolver = getattr(importlib.import_module(module), attribute)(bench)
+    except (ImportError, AttributeError) as error:
+        raise EvaluationError(
+            f"The resolver {where} of CRITIC cannot be loaded: {error}.",
+            "Name a class that can be imported, as module:Class.",
+        ) from None
+    return made
+
+
+_VERSION = 1
+_NOT_A_NUMBER = "nan"
+"""What an empty prediction becomes on the published code's way through a table."""
+NO_CAST = "no cast list for this film"
+
+
+class Critic:
+    """Mean IoU over the ADs whose human line means somebody of the cast.
+
+    ``paper``: the resolver reads the human lines of a film, and the predicted ones, each as one document with
+    the cast, so that pronouns are names in both; ADs whose human line means nobody are left out. ``code``:
+    the same, with the published code's particulars (an empty prediction is the word ``nan``; what is somebody
+    is said by the resolver under these rules). ``all``: as ``paper``, and an AD whose human line means nobody
+    counts as 0 where the prediction means somebody.
+    """
+
+    name = "critic"
+    title = "CRITIC"
+    columns: tuple[str, ...] = ("overlap", "ADs")
+    figure = Figure("share", 100.0)
+
+    def __init__(self, name: str, bench: MetricContext) -> None:
+        self.name = name
+        self._bench = bench
+        self._rules = bench.settings.critic.rules
+        self._resolver = make_resolver(bench.settings.critic.resolver, bench)
+        self._missing: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        """The metric; no model is loaded. Raises EvaluationError for a resolver that cannot run here."""
+        return cls(name, bench)
+
+    @property
+    def identity(self) -> Json:
+        return {"metric": "critic", "version": _VERSION, "rules": self._rules, **self._resolver.identity}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        films, ads = self._missing
+        without = f"{ads} ADs of {films} films have no cast list and are not scored."
+        return (*self._resolver.remarks, *((without,) if films else ()))
+
+    @property
+    def comparable(self) -> bool:
+        """With the paper's coreference model, and counted as the published figures were."""
+        return self._resolver.comparable and self._rules == "code"
+
+    def basis(self, corpus: Corpus) -> str:
+        """Nothing: what a row needs of its film is in its key."""
+        return ""
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """A row depends on all lines of its film, human and predicted: a pronoun means who was spoken of.
+
+        Raises EvaluationError where no film has a cast.
+        """
+        self._note_missing(corpus)
+        found: dict[int, Json] = {}
+        for film in _films(corpus, places):
+            human, predicted = (self._key(document) for document in self._documents(corpus, film))
+            for number, place in enumerate(film):
+                failed = corpus.items[place].prediction is None
+                failure = corpus.items[place].missing
+                found[place] = {
+                    "human": human,
+                    "predicted": predicted,
+                    "line": number,
+                    **({"failure": failure} if failed else {}),
+                }
+        return [found[place] for place in places]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """The rows of these places; a film is resolved when the first of its rows is wanted."""
+        films = {place: film for film in _films(corpus, places) for place in film}
+        done: dict[int, Row] = {}
+        for place in places:
+            if place not in done:
+                done |= self._film_rows(corpus, films[place])
+            yield done[place]
+
+    def _film_rows(self, corpus: Corpus, film: Sequence[int]) -> dict[int, Row]:
+        documents = self._documents(corpus, film)
+        cast = documents[0].cast
+        human, predicted = self._resolved(documents) if cast else ([()] * len(film),) * 2
+        return {
+            place: _row(corpus.items[place], wanted, said, bool(cast), self._rules == "all")
+            for place, wanted, said in zip(film, human, predicted, strict=True)
+        }
+
+    def _documents(self, corpus: Corpus, film: Sequence[int]) -> tuple[Document, Document]:
+        """The human lines of a film, and the predicted ones."""
+        items = [corpus.items[place] for place in film]
+        cast = corpus.casts.get(items[0].film, ())
+        starts = tuple(item.interval.start for item in items) if self._resolver.uses_time else ()
+        human = tuple(item.reference for item in items)
+        predicted = tuple(self._predicted(item) for item in items)
+        return Document(human, cast, starts), Document(predicted, cast, starts)
+
+    def _predicted(self, item: Item) -> str:
+        text = item.prediction or ""
+        return text if text.strip() or self._rules != "code" else _NOT_A_NUMBER
+
+    def _resolved(self, documents: Sequence[Document]) -> list[Sequence[People]]:
+        """Whom the lines of each document mean, from the store where they were read before."""
+        space = f"critic/{key_of(self._resolver.identity)}"
+        keys = [self._key(document) for document in documents]
+        known = self._bench.store.get(space, keys)
+        unread = {key: document for key, document in zip(keys, documents, strict=True) if key not in known}
+        if unread:
+            read = self._resolver.resolve(list(unread.values()))
+            fresh = {key: json.dumps(people).encode() for key, people in zip(unread, read, strict=True)}
+            self._bench.store.put(space, fresh)
+            known |= fresh
+        return [[tuple(people) for people in json.loads(known[key])] for key in keys]
+
+    def _key(self, document: Document) -> str:
+        return key_of({"sentences": document.sentences, "cast": document.cast, "starts": document.starts})
+
+    def _note_missing(self, corpus: Corpus) -> None:
+        films = {item.film for item in corpus.items}
+        without = {film for film in films if not corpus.casts.get(film)}
+        if films and without == films:
+            raise EvaluationError(
+                "CRITIC needs the characters' names of each film, and no film here has a cast list.",
+                "Name a file with the casts for this dataset, or leave CRITIC out.",
+            )
+        self._missing = len(without), sum(item.film in without for item in corpus.items)
+
+
+def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
+    """The films of these places, each with all its places in order of time."""
+    wanted = {corpus.items[place].film for place in places}
+    return [film for name, film in corpus.films().items() if name in wanted]
+
+
+def _row(item: Item, wanted: People, said: People, has_cast: bool, everywhere: bool) -> Row:
+    """One AD: IoU of the two sets of names, 1 AD; nothing where the human AD means nobody."""
+    notes = {"human": list(wanted), "predicted": list(said)} if has_cast else {"why": NO_CAST}
+    failure = item.missing
+    if not wanted and not (everywhere and said):
+        return Row(item.id, (0.0, 0.0), None, failure, notes)
+    overlap = len(set(wanted) & set(said)) / len(set(wanted) | set(said))
+    return Row(item.id, (overlap, 1.0), 100.0 * overlap, failure, notes)
+
+
+People = tuple[str, ...]
+"""Names of the cast, sorted, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One film's AD: ``sentences`` in order of time (an empty one says nothing), ``starts`` their seconds in
+    the film (one for each, or none where they are not known), ``cast`` the characters as the list has them;
+    equal ones are one."""
+
+    sentences: tuple[str, ...]
+    cast: tuple[str, ...]
+    starts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.starts and len(self.starts) != len(self.sentences):
+            raise ValueError(f"{len(self.starts)} starts for {len(self.sentences)} sentences")
+
+
+class Resolver(Protocol):
+    """Says who is meant. A class is made with the whole `MetricContext`, cheaply; its model is loaded when
+    it is first asked."""
+
+    @property
+    def title(self) -> str:
+        """For the report."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the report must say of it."""
+        ...
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it is the one that the published numbers were made with."""
+        ...
+
+    @property
+    def identity(self) -> Json:
+        """All that changes an answer: version, model, settings."""
+        ...
+
+    @property
+    def uses_time(self) -> bool:
+        """Whether `Document.starts` change its answers."""
+        ...
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        """For each document whom of its cast each sentence means, by names as the cast has them."""
+        ...

@@ -1,0 +1,364 @@
+"""METEOR and SPICE, by the Java programs that the COCO tools bring along (pycocoevalcap)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+
+from shotad.core import EvaluationError
+from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metrics.caption import CaptionMetric, Tokenizer, tokenizer_of
+from shotad.evaluation.metrics.ptb import VERSION
+from shotad.evaluation.store import MetricContext
+
+_SIDES = ("prediction", "reference")
+METEOR_COLUMNS = (
+    *(f"{side} words" for side in _SIDES),
+    *(f"{side} function words" for side in _SIDES),
+    *(
+        f"{stage} {kind}, {side}"
+        for stage in METEOR_STAGES
+        for kind in ("content", "function")
+        for side in _SIDES
+    ),
+    "chunks",
+    *(f"{side} words matched" for side in _SIDES),
+)
+"""In the order in which the program tells them."""
+
+SPICE_JARS = "SHOTAD_SPICE_JARS"
+"""The variable that names the folder of CoreNLP's jars."""
+_CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
+_LAST_WITH_SCRIPTS = 14
+"""Java had its own JavaScript engine until here; SPICE's program writes its answer by one."""
+_PIECE = 512
+"""Items that SPICE scores in one run of its program: what was done is kept when a later run fails."""
+
+
+class Meteor(CaptionMetric):
+    """``meteor``: METEOR 1.5 for English, as the COCO tools call it; with as many references as there are,
+    the one that it likes best. The number is that of the summed counts, as in the COCO tools. Times 100."""
+
+    figure = Figure("meteor", 100.0)
+    columns = METEOR_COLUMNS
+
+    def __init__(self, name: str, tokenizer: Tokenizer, java: Path, jar: Path) -> None:
+        super().__init__(name, "METEOR")
+        self._tokenizer = tokenizer
+        self._java = java
+        self._jar = jar
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        """Raises EvaluationError where pycocoevalcap or Java are missing."""
+        jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
+        coco_file("meteor/data/paraphrase-en.gz", "METEOR")
+        java = java_program("METEOR")
+        java_version(java, "METEOR")
+        return cls(name, tokenizer_of(bench), java, jar)
+
+    @cached_property
+    def _files(self) -> Json:
+        paraphrases = self._jar.parent / "data" / "paraphrase-en.gz"
+        return {path.name: hash_of(path) for path in (self._jar, paraphrases)}
+
+    @property
+    def identity(self) -> Json:
+        """The program with its data, how it is called, and the definition of the tokens."""
+        return {"metric": self.name, "files": self._files, "options": "-l en -norm", "tokens": VERSION}
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
+        """What the program counts, item by item."""
+        items = [corpus.items[place] for place in places]
+        predictions = self._tokenizer.predictions(items)
+        references = self._tokenizer.references(items)
+        lines = [
+            " ||| ".join(("SCORE", *(" ".join(reference) for reference in theirs), " ".join(ours)))
+            for ours, theirs in zip(predictions, references, strict=True)
+        ]
+        # As the COCO tools start it; the files' names are relative there too.
+        command = [str(self._java), "-Xmx2G", "-jar", self._jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+        with Conversation(command, self._jar.parent, "METEOR") as meteor:
+            for item, answer in zip(items, meteor.ask(lines), strict=True):
+                yield self._row(item, answer)
+
+    def _row(self, item: Item, answer: str) -> Row:
+        try:
+            sums = tuple(map(float, answer.split()))
+        except ValueError:
+            sums = ()
+        if len(sums) != len(METEOR_COLUMNS):
+            raise EvaluationError(f"METEOR's answer to item {item.id} cannot be read: {answer[:200]!r}.")
+        sums = _unbroken(sums)
+        return Row(item.id, sums, float(self.figure.of(np.array(sums))), item.missing)
+
+
+class Spice(CaptionMetric):
+    """``spice``: the mean over items of the F-score of scene graphs, as in the COCO tools. Times 100.
+
+    Its program needs Stanford's CoreNLP 3.6.0 with its models (360 MB), which pycocoevalcap does not bring.
+    """
+
+    columns = ("score", "items", "tuples matched", "tuples only predicted", "tuples only in references")
+    figure = Figure("share", 100.0)
+
+    def __init__(self, name: str, tokenizer: Tokenizer, java: Path, jars: Sequence[Path]) -> None:
+        super().__init__(name, "SPICE")
+        self._tokenizer = tokenizer
+        self._java = java
+        self._jars = tuple(jars)
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        """Raises EvaluationError where pycocoevalcap, Java, or CoreNLP with its models are missing."""
+        program = coco_file("spice/spice-1.0.jar", "SPICE")
+        java = java_program("SPICE")
+        folder = _corenlp_folder(program.parent / "lib")
+        libraries = [*sorted((program.parent / "lib").glob("*.jar")), *sorted(folder.glob("*.jar"))]
+        _check_scripts(java_version(java, "SPICE"), libraries)
+        return cls(name, tokenizer_of(bench), java, (program, *dict.fromkeys(libraries)))
+
+    @cached_property
+    def _files(self) -> Json:
+        telling = [path for path in self._jars if path.name.startswith(("spice-", "stanford-corenlp-"))]
+        return {path.name: hash_of(path) for path in telling}
+
+    @property
+    def identity(self) -> Json:
+        """The program with CoreNLP, and the definition of the tokens."""
+        return {"metric": self.name, "files": self._files, "tokens": VERSION}
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
+        """In pieces; each is one run of the program."""
+        for first in range(0, len(places), _PIECE):
+            items = [corpus.items[place] for place in places[first : first + _PIECE]]
+            scores = self._scores(items)
+            yield from (self._row(item, scores.get(number, {})) for number, item in enumerate(items))
+
+    def _scores(self, items: Sequence[Item]) -> dict[int, Json]:
+        """By place in ``items``; those of which nothing is predicted are not asked about."""
+        predictions = self._tokenizer.predictions(items)
+        references = self._tokenizer.references(items)
+        asked = [
+            {"image_id": number, "test": " ".join(ours), "refs": [" ".join(line) for line in theirs]}
+            for number, (ours, theirs) in enumerate(zip(predictions, references, strict=True))
+            if ours
+        ]
+        if not asked:
+            return {}
+        with tempfile.TemporaryDirectory(prefix="shotad-spice-") as folder:
+            question, answer = Path(folder) / "question.json", Path(folder) / "answer.json"
+            question.write_text(json.dumps(asked), encoding="utf-8")
+            self._run(question, answer)
+            return _read(answer, len(asked))
+
+    def _run(self, question: Path, answer: Path) -> None:
+        paths = os.pathsep.join(map(str, self._jars))
+        main = ["-Dfile.encoding=UTF-8", "-Xmx8G", "-cp", paths, "edu.anu.spice.SpiceScorer"]
+        run = subprocess.run(
+            [self._java, *main, question, "-out", answer, "-silent"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if run.returncode or not answer.is_file():
+            raise EvaluationError(
+                f"SPICE's program ended with code {run.returncode}: {run.stderr.strip()[-400:]}",
+                "Is there enough memory (it takes 8 GB)? Does it run with this Java (8 is best)?",
+            )
+
+    def _row(self, item: Item, scores: Json) -> Row:
+        f = scores.get("f")
+        score = f if isinstance(f, int | float) and np.isfinite(f) else 0.0
+        counts = tuple(float(scores.get(name, 0)) for name in ("tp", "fp", "fn"))
+        return Row(item.id, (score, 1.0, *counts), 100.0 * score, item.missing)
+
+
+def _unbroken(sums: tuple[float, ...]) -> tuple[float, ...]:
+    """A text that is matched whole in one run is not broken: it adds no run to the sums (METEOR 1.5)."""
+    matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
+    whole = matches == sums[:2] and sums[20] == 1
+    return (*sums[:20], 0.0, *sums[21:]) if whole else sums
+
+
+def _corenlp_folder(beside: Path) -> Path:
+    """Where CoreNLP's jars are: the folder that the variable names, or that of SPICE's other libraries."""
+    named = os.environ.get(SPICE_JARS)
+    folder = Path(named) if named else beside
+    absent = [jar for jar in _CORENLP if not (folder / jar).is_file()]
+    if absent:
+        raise EvaluationError(
+            f"SPICE needs {' and '.join(absent)}, not found in {folder}.",
+            "Get Stanford CoreNLP 3.6.0 with its English models (in a Maven repository: "
+            "edu.stanford.nlp:stanford-corenlp:3.6.0, and the same with classifier models), put both into a "
+            f"folder, and name it by {SPICE_JARS}; or leave the metric out.",
+        )
+    return folder
+
+
+def _check_scripts(version: int, libraries: Iterable[Path]) -> None:
+    if version > _LAST_WITH_SCRIPTS and not any("nashorn" in path.name for path in libraries):
+        raise EvaluationError(
+            f"SPICE's program needs a JavaScript engine, which Java {version} has not.",
+            f"Name a Java of 8 to {_LAST_WITH_SCRIPTS} by JAVA_HOME, or put nashorn-core and its asm jars "
+            f"beside CoreNLP's ({SPICE_JARS}); or leave the metric out.",
+        )
+
+
+def _read(answer: Path, wanted: int) -> dict[int, Json]:
+    """The scores over all tuples, by number."""
+    try:
+        found: list[dict[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
+        scores: dict[int, Json] = {int(entry["image_id"]): dict(entry["scores"]["All"]) for entry in found}
+    except (ValueError, KeyError, TypeError) as error:
+        raise EvaluationError(f"SPICE's answer cannot be read: {error!r}.") from None
+    if len(scores) != wanted:
+        raise EvaluationError(f"SPICE answered to {len(scores)} of {wanted} items.")
+    return scores
+
+
+_TURN = 64
+"""Lines that are sent before answers are read: their answers fit in a pipe's buffer (64 KiB)."""
+_PATIENCE = 10.0
+"""Seconds for a program to end after its input has."""
+_TOLD = 400
+"""Characters of a program's complaint that an error repeats."""
+
+
+def coco_file(path: str, wanted_by: str) -> Path:
+    """A file of the package pycocoevalcap. Raises EvaluationError where there is none."""
+    found = importlib.util.find_spec("pycocoevalcap")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        if (Path(folder) / path).is_file():
+            return Path(folder) / path
+    what = "the package pycocoevalcap, which is not installed" if found is None else f"pycocoevalcap's {path}"
+    raise EvaluationError(
+        f"{wanted_by} needs {what}.",
+        'Install it with: pip install "shotad[coco]" (about 100 MB), or leave the metric out.',
+    )
+
+
+def java_program(wanted_by: str) -> Path:
+    """Java, of JAVA_HOME or else of the PATH. Raises EvaluationError where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
+    found = found or shutil.which("java")
+    if found is None:
+        raise EvaluationError(
+            f"{wanted_by} needs Java, and there is no java on the PATH (JAVA_HOME is {home or 'not set'}).",
+            "Install a Java runtime, such as default-jre-headless or openjdk, or leave the metric out.",
+        )
+    return Path(found)
+
+
+def java_version(program: Path, wanted_by: str) -> int:
+    """Its main version: 8, 11, 17. Raises EvaluationError where it does not run."""
+    try:
+        run = subprocess.run(
+            [program, "-version"], capture_output=True, text=True, check=True, timeout=60, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EvaluationError(
+            f"{wanted_by} needs Java, and {program} does not run: {error}.",
+            "Name another by JAVA_HOME, or leave the metric out.",
+        ) from None
+    found = re.search(r'version "(?:1\.)?(\d+)', run.stderr + run.stdout)
+    return int(found[1]) if found else 0
+
+
+def hash_of(path: Path) -> str:
+    """16 hex digits of a file's SHA-256."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+class Conversation:
+    """A program that answers each line with one line, for as long as the ``with`` block lasts."""
+
+    def __init__(self, command: Sequence[str | Path], folder: Path, name: str) -> None:
+        self._command = [str(part) for part in command]
+        self._folder = folder
+        self._name = name
+
+    def __enter__(self) -> Self:
+        self._complaints: IO[bytes] = tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=self._folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._complaints,
+                encoding="utf-8",
+                errors="replace",
+            )
+        except OSError as error:
+            self._complaints.close()
+            raise EvaluationError(f"{self._name} cannot be started: {error}.") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        process = self._process
+        try:
+            if process.stdin is not None:
+                process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            process.wait(_PATIENCE if kind is None else 0.1)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        self._complaints.close()
+
+    def ask(self, lines: Sequence[str]) -> Iterator[str]:
+        """The answers, in order. Raises EvaluationError where the program ends before it has answered."""
+        for first in range(0, len(lines), _TURN):
+            turn = lines[first : first + _TURN]
+            self._send(turn)
+            for _ in turn:
+                yield self._answer()
+
+    def _send(self, lines: Sequence[str]) -> None:
+        into = self._process.stdin
+        assert into is not None
+        try:
+            into.writelines(f"{line}\n" for line in lines)
+            into.flush()
+        except BrokenPipeError:
+            raise self._gone() from None
+
+    def _answer(self) -> str:
+        out = self._process.stdout
+        assert out is not None
+        line: str = out.readline()
+        if not line:
+            raise self._gone()
+        return line.rstrip("\n")
+
+    def _gone(self) -> EvaluationError:
+        code = self._process.wait()
+        self._complaints.seek(0)
+        said = self._complaints.read().decode(errors="replace").strip()[:_TOLD]
+        return EvaluationError(
+            f"{self._name} ended with code {code} before it had answered: {said or 'it said nothing'}",
+            "Is there enough memory (it takes 2 GB)? Does it run with this Java?",
+        )

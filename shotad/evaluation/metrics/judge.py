@@ -1,0 +1,467 @@
+"""An engine as a judge: how it is named, how many short questions are asked, and how answers are read.
+
+Questions are batched, several in flight, asked again, and each answer kept: one that was read is found in
+the store by all that can change it (engine, model, revision, prompt, sampling and seed). Answers that could
+not be read are not kept, so that they are asked for again.
+
+An answer is read strictly: a JSON object with what was asked, and nothing guessed. Two wrappings are taken
+off, since they change nothing that is said: a code fence around the whole, and what a model thinks aloud
+before it answers. All else that is not the object is refused, with words that the engine is told when it is
+asked again.
+
+A judge is an engine, its model after a colon, and where or which one after an at sign: ``openai:gpt-4o``;
+``openai:Meta-Llama-3-8B-Instruct@http://localhost:8000/v1``, the server that has it;
+``llama3:meta-llama/Meta-Llama-3-8B-Instruct@8afb486``, the revision of the hub; ``llama3:FOLDER``;
+``fake``; ``package.module:Class``. A metric by a judge is called ``METRIC@JUDGE``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from shotad.core import (
+    Config,
+    Engine,
+    EvaluationError,
+    Foreseeable,
+    JudgeSettings,
+    Message,
+    Preparing,
+    Progress,
+    Reply,
+    Request,
+    SamplingSettings,
+    Stage2Settings,
+    key_of,
+)
+from shotad.description import (
+    Inquiry,
+    Named,
+    Turn,
+    converse,
+    identity_record,
+    refuses,
+    render,
+    request_record,
+    slot_seed,
+)
+from shotad.engines import ENGINES, engine_class, make_engine
+from shotad.evaluation.metric import Json
+from shotad.evaluation.store import MetricContext
+
+T = TypeVar("T")
+
+ASKED_AGAIN: Mapping[str, tuple[str, ...]] = {
+    "judge/again": ("complaint", "template"),
+    "judge/again-refused": ("template",),
+}
+"""The templates of this module and their variables."""
+
+_GROUP = 256
+"""Questions that are looked up together, and whose answers wait for each other."""
+_LONGEST = 1200
+"""Characters of an answer that an engine is shown again, as in `shotad.description.checks`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[T]):
+    """What is asked, how the answer must look, and who reads it.
+
+    ``template`` is the form of the answer as the engine is shown it again; ``read`` gives what the answer
+    says, or raises Unreadable. ``tokens`` is the room that the answer needs where that may be more than the
+    settings give.
+    """
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any]
+    template: str
+    read: Callable[[str], T]
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What an engine said: a ``value``, or why there is none."""
+
+    value: T | None
+    failure: str = ""
+
+
+class Judge:
+    """An engine that is asked, by its name (`JudgeName`), and its answers, kept on the bench.
+
+    Making one is cheap: no model is fetched or loaded before the first question. Raises ShotadError for
+    an engine that is unknown, not installed, or cannot judge.
+    """
+
+    def __init__(self, name: str, bench: MetricContext, sampling: SamplingSettings | None = None) -> None:
+        self.name = name
+        self._bench = bench
+        self._sampling = sampling or bench.settings.judge.sampling
+        self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
+        # Two servers may call different models by the same name ("default").
+        self._server = JudgeName.of(name).base_url or ""
+        self._engine: Engine = bench.once(self._key, lambda: _made(name, bench, self._sampling))
+
+    @property
+    def model(self) -> str:
+        """The model's name, as far as it is known without fetching anything."""
+        return self._engine.identity.model
+
+    @property
+    def sends_to(self) -> str:
+        """The host that is sent the texts; empty where they stay on this machine."""
+        return self._engine.abilities.sends_to
+
+    @property
+    def identity(self) -> Json:
+        """All of the engine and of the way it is asked that can change an answer. Fetches the model."""
+        self._get_ready()
+        return {
+            **identity_record(self._engine.identity),
+            "server": self._server,
+            "sampling": self._sampling.model_dump(),
+            "attempts": self._bench.settings.judge.attempts,
+            "seed": self._bench.config.seed,
+        }
+
+    def answers(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
+        """The answer to each question, in order, as soon as it is there.
+
+        Raises what an engine raises to stop the run (EngineError); whatever was answered until then is kept.
+        """
+        self._get_ready()
+        for first in range(0, len(questions), _GROUP):
+            yield from self._group(questions[first : first + _GROUP])
+
+    def _get_ready(self) -> None:
+        self._bench.once(f"{self._key}/ready", lambda: _ready(self._engine, self._bench.progress))
+
+    def _group(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
+        requests = [self._request(question) for question in questions]
+        keys = [key_of(request_record(request, self._engine.identity)) for request in requests]
+        found = self._kept(dict(zip(keys, questions, strict=True)))
+        open_ones = {
+            key: (question, request)
+            for key, question, request in zip(keys, questions, requests, strict=True)
+            if key not in found
+        }
+        coming = self._asked(open_ones)
+        for key in keys:
+            while key not in found:
+                name, answer = next(coming)
+                found[name] = answer
+            yield found[key]
+
+    def _request(self, question: Question[T]) -> Request:
+        name = key_of([[message.role, message.text] for message in question.messages])
+        sampling = self._sampling
+        if question.tokens > sampling.max_tokens:
+            sampling = sampling.model_copy(update={"max_tokens": question.tokens})
+        seed = slot_seed(self._bench.config.seed, name)
+        return Request(name, question.messages, sampling=sampling, seed=seed, schema=question.schema)
+
+    def _kept(self, questions: Mapping[str, Question[T]]) -> dict[str, Answer[T]]:
+        found: dict[str, Answer[T]] = {}
+        for key, value in self._bench.store.get(self._space, list(questions)).items():
+            answer = _read(questions[key], json.loads(value)["said"][-1])
+            if not answer.failure:
+                found[key] = answer
+        return found
+
+    def _asked(self, questions: Mapping[str, tuple[Question[T], Request]]) -> Iterator[tuple[str, Answer[T]]]:
+        attempts = self._bench.settings.judge.attempts if self._engine.abilities.converses else 1
+        inquiries: Iterator[Named] = (
+            (key, _inquiry(question, request, attempts)) for key, (question, request) in questions.items()
+        )
+        for key, record in converse(inquiries, {"writes": self._engine}):
+            question, _ = questions[key]
+            answer = _read(question, record["said"][-1]) if not record["failure"] else None
+            if answer is not None:
+                self._bench.store.put(self._space, {key: json.dumps(record).encode()})
+            yield key, answer or Answer(None, record["failure"])
+
+    @property
+    def _space(self) -> str:
+        who = self._engine.identity
+        return f"answers/{who.engine}/{who.model}/{self._server}"
+
+
+def _made(name: str, bench: MetricContext, sampling: SamplingSettings) -> Engine:
+    judge = JudgeName.of(name)
+    engine_class(judge.engine)
+    engine = make_engine(judge.engine, judge.config(bench.config, sampling), "stage2")
+    if not engine.abilities.converses and engine.identity.engine != "fake":
+        raise EvaluationError(
+            f"The engine {judge.engine} reads no questions, and cannot judge.",
+            "Name one with a language model: openai:MODEL, llama3:MODEL.",
+        )
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()
+    elif isinstance(engine, Preparing):
+        engine.get_ready(bench.progress)
+    return engine
+
+
+def _ready(engine: Engine, progress: Progress) -> bool:
+    if isinstance(engine, Preparing):
+        engine.get_ready(progress)
+    if engine.abilities.sends_to:
+        progress.note(f"Texts leave this machine: they are sent to {engine.abilities.sends_to}.")
+    return True
+
+
+def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
+    """Asks until the answer can be read. The record: what was said each time, and why the last is of no use.
+
+    An engine's own error is not asked about again: what may pass (a busy server) it has tried itself.
+    """
+    said: list[str] = []
+    failure = ""
+    for _ in range(attempts):
+        (reply,) = yield (Turn("writes", request),)
+        if reply.error is not None:
+            return {"said": [*said, reply.text], "failure": reply.error}
+        said.append(reply.text)
+        wrong = _wrong(question, reply)
+        if wrong is None:
+            return {"said": said, "failure": ""}
+        failure = str(wrong)
+        request = replace(request, messages=_again(question, reply.text, wrong))
+    return {"said": said, "failure": failure}
+
+
+def _wrong(question: Question[T], reply: Reply) -> Unreadable | None:
+    if reply.finish == "refused":
+        return Refused("The answer is a refusal.")
+    try:
+        question.read(reply.text)
+    except Unreadable as error:
+        cut = reply.finish == "length" and not isinstance(error, Refused)
+        return Unreadable("The answer is too long, and was cut off.") if cut else error
+    return None
+
+
+def _read(question: Question[T], text: str) -> Answer[T]:
+    try:
+        return Answer(question.read(text))
+    except Unreadable as error:
+        return Answer(None, str(error))
+
+
+def _again(question: Question[T], said: str, wrong: Unreadable) -> tuple[Message, ...]:
+    """The question with what was wrong with the last answer alone, so that it does not grow."""
+    if isinstance(wrong, Refused):
+        told = render("judge/again-refused", template=question.template)
+        return (*question.messages[:-1], _with(question.messages[-1], told))
+    told = render("judge/again", complaint=str(wrong), template=question.template)
+    return (*question.messages, Message("assistant", said[:_LONGEST] or "…"), Message("user", told))
+
+
+def _with(message: Message, told: str) -> Message:
+    return replace(message, text=f"{message.text}\n\n{told}")
+
+
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[ \t]*+(?:json)?(?P<body>.*)```", re.DOTALL | re.IGNORECASE)
+
+
+class Unreadable(ValueError):  # noqa: N818  what an answer is, as the engine is told
+    """An answer that is not in the form asked for; the text says what is wrong with it, as a sentence."""
+
+
+class Refused(Unreadable):
+    """An answer that declines to answer."""
+
+
+def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
+    """The answer's JSON object, which has just these keys.
+
+    >>> record_in('```json\\n{"score": 3}\\n```', ["score"])
+    {'score': 3}
+
+    Raises Unreadable for text around the object, JSON that is none, a key that is missing, stands twice or
+    was not asked for: ``{"conveyed": "yes", "partly": "yes"}`` says nothing. Refused for a refusal.
+    """
+    text = _THOUGHTS.sub("", answer).strip()
+    fenced = _FENCE.fullmatch(text)
+    text = fenced["body"].strip() if fenced else text
+    if not text:
+        raise Unreadable("The answer is empty.")
+    if not text.startswith("{"):
+        if refuses(text):
+            raise Refused("The answer is a refusal.")
+        raise Unreadable("The answer does not begin with the JSON object.")
+    record = _parsed(text)
+    missing = [key for key in keys if key not in record]
+    if missing:
+        raise Unreadable(f"The JSON object has no {_listed(missing)}.")
+    others = [key for key in record if key not in keys]
+    if others:
+        raise Unreadable(f"The JSON object has {_listed(others)}, which was not asked for.")
+    return record
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        value, end = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number).raw_decode(text)
+    except Unreadable:
+        raise
+    except (ValueError, RecursionError) as error:
+        where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+        raise Unreadable(f"The answer is not valid JSON{where}.") from None
+    if text[end:].strip():
+        raise Unreadable("There is text after the JSON object.")
+    assert isinstance(value, dict), "text that begins with a brace is an object, or no JSON"
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [key for key, _ in pairs]
+        raise Unreadable(f"{_listed([n for n in found if names.count(n) > 1])} stands in the answer twice.")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise Unreadable(f"{name} is no number.")
+
+
+def whole_number(value: Any, what: str, lowest: int, highest: int) -> int:
+    """The value as a number of the scale; ``4.0``, ``"4"``, ``"4/5"`` and ``true`` are none."""
+    if type(value) is not int or not lowest <= value <= highest:
+        raise Unreadable(f"{what} must be a whole number from {lowest} to {highest}, and is {_shown(value)}.")
+    return value
+
+
+def sentence(value: Any, what: str) -> str:
+    """The value as text on one line that says something."""
+    if not isinstance(value, str) or not re.search(r"\w", value):
+        raise Unreadable(f"{what} must be a sentence, and is {_shown(value)}.")
+    return " ".join(value.split())
+
+
+def sentences(value: Any, what: str, most: int) -> tuple[str, ...]:
+    """The value as a list of one to ``most`` sentences. One that stands twice is one."""
+    if not isinstance(value, list) or not value:
+        raise Unreadable(f"{what} must be a list of sentences, and is {_shown(value)}.")
+    first: dict[str, str] = {}
+    for one in value:
+        said = sentence(one, f"each of {what}")
+        first.setdefault(said.casefold(), said)
+    found = tuple(first.values())
+    if len(found) > most:
+        raise Unreadable(f"{what} may have {most} entries at most, and has {len(found)}.")
+    return found
+
+
+def one_of(value: Any, what: str, words: Sequence[str]) -> str:
+    """The value as one of these words."""
+    if not isinstance(value, str) or value.strip().lower() not in words:
+        raise Unreadable(f"{what} must be {_listed(words, 'or')}, and is {_shown(value)}.")
+    return value.strip().lower()
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    quoted = [json.dumps(name, ensure_ascii=False) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+_PLACE = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.DOTALL)
+_REVISION = re.compile(r"(?P<model>[\w.-]+(?:/[\w.-]+)?)@(?P<revision>[\w./-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeName:
+    """A judge's name taken apart. None: the engine's own."""
+
+    engine: str
+    model: str | None = None
+    revision: str | None = None
+    base_url: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> JudgeName:
+        """The judge that is named so. Raises EvaluationError for a name that holds a password, or nothing.
+
+        >>> JudgeName.of("openai:gpt-4o")
+        JudgeName(engine='openai', model='gpt-4o', revision=None, base_url=None)
+        >>> JudgeName.of("llama3:org/name@v2").revision
+        'v2'
+        >>> JudgeName.of("my.module:Judge:large").engine
+        'my.module:Judge'
+        """
+        engine, model = _engine_and_model(text.strip())
+        if not engine:
+            raise EvaluationError(f"{text!r} names no engine.", f"Known: {', '.join(ENGINES)}.")
+        placed = _PLACE.fullmatch(model)
+        if placed is not None:
+            if "@" in placed["url"]:
+                raise EvaluationError(
+                    "A judge's address holds a user or a password, and names are written into reports.",
+                    "Set openai.base_url instead, or the key in the environment.",
+                )
+            return cls(engine, placed["model"] or None, base_url=placed["url"])
+        revised = _REVISION.fullmatch(model)
+        if revised is not None:
+            return cls(engine, revised["model"], revised["revision"])
+        return cls(engine, model or None)
+
+    def config(self, config: Config, sampling: SamplingSettings) -> Config:
+        """The settings with which the engine is made, as that of Stage II. Nothing of the settings of Stage
+        II itself goes along, for the judge is not the one who wrote the lines."""
+        stage = Stage2Settings(
+            engine=self.engine,
+            model=self.model,
+            revision=self.revision,
+            base_url=self.base_url,
+            sampling=sampling,
+        )
+        return config.model_copy(update={"stage2": stage})
+
+
+def _engine_and_model(text: str) -> tuple[str, str]:
+    first, _, rest = text.partition(":")
+    if first in ENGINES or "." not in first:
+        return first, rest
+    name, _, model = rest.partition(":")
+    return f"{first}:{name}", model
+
+
+def judge_names(name: str, settings: JudgeSettings) -> list[str]:
+    """The metric ``name`` by each judge of the settings; a name that has its judge already stands alone.
+
+    >>> judge_names("llm-action", JudgeSettings(engines=("fake", "openai:gpt-4o")))
+    ['llm-action@fake', 'llm-action@openai:gpt-4o']
+    """
+    if "@" in name:
+        return [name]
+    return [f"{name}@{engine}" for engine in dict.fromkeys(settings.engines)]
+
+
+def judge_of(name: str, engines: Iterable[str]) -> str:
+    """The judge of the metric ``name``: what stands after its at sign, else the only one of ``engines``.
+
+    Raises EvaluationError where there is none, or more than one.
+    """
+    metric, _, judge = name.partition("@")
+    if judge:
+        return judge
+    named = list(dict.fromkeys(engines))
+    if len(named) == 1:
+        return named[0]
+    known = f"Several are set: {', '.join(named)}. " if named else ""
+    raise EvaluationError(
+        f"The metric {metric} asks an engine, and it is not said which.",
+        f"{known}Write {metric}@openai:gpt-4o, say, or set one as measures.judge.engines.",
+    )

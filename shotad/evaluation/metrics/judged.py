@@ -1,0 +1,469 @@
+"""Metrics by a judge: LLM-AD-Eval and the LLM action metric on single ADs, story recall on passages.
+
+A missing or failed prediction scores 0, and so does one without a word; neither is asked about. Where the
+judge itself fails, its answer counts as 0 too and `Row.failure` begins with ``judge:``, so that it can be
+told from a failure of the system.
+
+LLM-AD-Eval is that of AutoAD-III (Han et al., 2024), the action metric that of Shot-by-Shot (Xie et al.,
+2025, appendix D). The words of the questions are our own, in ``prompts/judge``. No template that shows the
+form of an answer is an answer: weak models copy it, and a copy must count as a failure, not as a score.
+
+Story recall is how much of the human AD's story a run of predicted lines conveys. The idea is that of
+CoherentAD's StoryRecall (Khandelwal et al., "More than a Moment", 2025); the definition is our own, so that
+a number can be looked into:
+
+1. The human ADs of a film, in order of time, are cut into passages of ``story_lines`` lines, without
+overlap; the last is shorter. 2. Of each passage's human lines the judge lists the key events. They are
+kept: every system is held against the same events. 3. Of each event the judge says whether the predicted
+lines of the same passage, alone, convey it: no 0, partly 0.5, yes 1.
+
+A missing line says nothing in its passage; a passage without any predicted line conveys nothing, unasked.
+Where the judge lists no events that can be read, the passage counts 0 of as many events as it has lines.
+
+The figure is 100 times the points over the events of all passages, so each event weighs the same.
+
+Sums are spread evenly: each of a passage's n lines has 1/n of the passage's points and events. Shards by
+film add up to the whole, and a line that is left out takes its share along. Since the lines of a passage
+have one value in common, an interval over lines, as of one film, is too narrow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeVar
+
+from shotad.core import Message
+from shotad.description import check_templates, prompt_hash, render
+from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metrics.judge import (
+    ASKED_AGAIN,
+    Answer,
+    Judge,
+    Question,
+    judge_of,
+    one_of,
+    record_in,
+    sentence,
+    sentences,
+    whole_number,
+)
+from shotad.evaluation.store import MetricContext
+
+T = TypeVar("T")
+
+AD_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "judge/ad-system": (),
+    "judge/ad": ("scale", "reference", "prediction", "template"),
+    "judge/ad-scale-0": (),
+    "judge/ad-scale-1": (),
+}
+ACTION_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "judge/action-system": (),
+    "judge/action": ("action", "prediction", "template"),
+}
+STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "judge/events-system": (),
+    "judge/events": ("lines", "most", "template"),
+    "judge/conveyed-system": (),
+    "judge/conveyed": ("lines", "event", "template"),
+    "judge/line": ("number", "line"),
+}
+"""Templates of each metric and their variables."""
+
+AD_HIGHEST = 5
+ACTION_HIGHEST = 3
+CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
+"""What a run of lines gets for each event of the human run."""
+
+_EVENT_TOKENS = 48
+"""Room for one event, a short sentence, in JSON."""
+
+_BY_JUDGE = f"{JUDGE_FAILED} "
+_WORD = re.compile(r"[^\W_]")
+
+
+class JudgedMetric:
+    """A metric by one judge. Made by `of`; ``title`` names metric and judge."""
+
+    heading: ClassVar[str]
+    version: ClassVar[int]
+    """Of the definition and of how answers are read; a higher one makes kept rows stale."""
+    templates: ClassVar[Mapping[str, tuple[str, ...]]]
+    paper_judges: ClassVar[re.Pattern[str] | None] = None
+    """Models by which the paper's numbers were made."""
+    columns: tuple[str, ...] = ("score", "ADs")
+    figure = Figure()
+
+    def __init__(self, name: str, judge: Judge, bench: MetricContext) -> None:
+        check_templates({**self.templates, **ASKED_AGAIN})
+        self.name = name
+        self.title = f"{self.heading} ({judge.name})"
+        self.remarks: tuple[str, ...] = self._remarks(judge)
+        self.comparable = self.paper_judges is not None and bool(self.paper_judges.search(judge.model))
+        self._judge = judge
+        self._settings = bench.settings.judge
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        """The metric called ``METRIC@JUDGE``, or ``METRIC`` where the settings have one judge.
+
+        Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot
+        work here.
+        """
+        return cls(name, Judge(judge_of(name, bench.settings.judge.engines), bench), bench)
+
+    @property
+    def identity(self) -> Json:
+        """Definition, prompts, settings, and who judges. Fetches the judge's model."""
+        return {
+            "metric": self.name.partition("@")[0],
+            "version": self.version,
+            "prompts": prompt_hash([*self.templates, *ASKED_AGAIN]),
+            "judge": self._judge.identity,
+            **self._more_identity(),
+        }
+
+    def basis(self, corpus: Corpus) -> str:
+        """Nothing: a row depends on its own texts."""
+        return ""
+
+    def _more_identity(self) -> Json:
+        return {}
+
+    def _remarks(self, judge: Judge) -> tuple[str, ...]:
+        sent = f"Texts were sent to {judge.sends_to}." if judge.sends_to else ""
+        return (f"{self.heading}: judged by {judge.name}, asked in our own words.", *([sent] if sent else []))
+
+
+def by_judge(answers: Sequence[Answer[T]]) -> str:
+    """What went wrong with the judge, as a row's failure; empty where nothing did."""
+    wrong = [answer.failure for answer in answers if answer.value is None]
+    if not wrong:
+        return ""
+    some = f"{len(wrong)} of {len(answers)} answers: " if len(answers) > 1 else ""
+    return f"{_BY_JUDGE}{some}{wrong[0]}"
+
+
+def says_something(text: str | None) -> bool:
+    """Whether a text has a letter or a digit."""
+    return text is not None and _WORD.search(text) is not None
+
+
+def unasked(item: Item) -> Row:
+    """The row of an item whose prediction is missing, failed or without a word: 0."""
+    return Row(item.id, (0.0, 1.0), 0.0, item.missing)
+
+
+def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:
+    """These in order, ``size`` at a time."""
+    for first in range(0, len(these), size):
+        yield these[first : first + size]
+
+
+_TOGETHER = 16
+"""Passages that are asked about together."""
+
+Verdict = tuple[str, str]
+"""no, partly or yes, and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Consecutive human lines and what was predicted for them; ``predicted`` has "" for each missing line."""
+
+    human: tuple[str, ...]
+    predicted: tuple[str, ...]
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The predicted lines that say something."""
+        return tuple(line for line in self.predicted if says_something(line))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found of a passage. ``events`` counts them; where they are not known, one for each line."""
+
+    points: float
+    events: int
+    failure: str
+    notes: Mapping[str, Any]
+
+
+class StoryRecall(JudgedMetric):
+    """How much of the human AD's story the predicted ADs convey, passage by passage, times 100."""
+
+    heading = "Story recall"
+    version = 1
+    templates = STORY_TEMPLATES
+    columns = ("events conveyed", "events")
+    figure = Figure(factor=100.0)
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The texts of the whole passage, and whether the line itself has a prediction."""
+        passages = self._passages(corpus)
+        return [
+            {
+                "human": passages[place].human,
+                "predicted": passages[place].predicted,
+                "missing": corpus.items[place].prediction is None,
+            }
+            for place in places
+        ]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """One row for each place, in order; equal passages are asked about once."""
+        passages = self._passages(corpus)
+        judged: dict[Passage, Judged] = {}
+        waiting = list(places)
+        for group in in_groups(list(dict.fromkeys(passages[place] for place in places)), _TOGETHER):
+            judged.update(zip(group, self._judged(group), strict=True))
+            while waiting and passages[waiting[0]] in judged:
+                place = waiting.pop(0)
+                yield _row(corpus.items[place], passages[place], judged[passages[place]])
+
+    def _passages(self, corpus: Corpus) -> dict[int, Passage]:
+        """The passage that each place belongs to."""
+        found: dict[int, Passage] = {}
+        for film in corpus.films().values():
+            for places in in_groups(film, self._settings.story_lines):
+                items = [corpus.items[place] for place in places]
+                passage = Passage(
+                    tuple(item.reference for item in items), tuple(item.prediction or "" for item in items)
+                )
+                found.update(dict.fromkeys(places, passage))
+        return found
+
+    def _judged(self, passages: Sequence[Passage]) -> list[Judged]:
+        listed = list(self._judge.answers([events_question(one.human) for one in passages]))
+        verdicts = self._judge.answers(
+            [
+                conveyed_question(event, passage.told)
+                for passage, events in zip(passages, listed, strict=True)
+                for event in _asked(passage, events)
+            ]
+        )
+        return [
+            _of_passage(passage, events, [next(verdicts) for _ in _asked(passage, events)])
+            for passage, events in zip(passages, listed, strict=True)
+        ]
+
+    def _more_identity(self) -> Json:
+        return {"story_lines": self._settings.story_lines}
+
+    def _remarks(self, judge: Judge) -> tuple[str, ...]:
+        shared = (
+            "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
+        )
+        return (*super()._remarks(judge), shared)
+
+
+def _asked(passage: Passage, events: Answer[tuple[str, ...]]) -> tuple[str, ...]:
+    """The events that are asked about: none where nothing was predicted at all."""
+    return (events.value or ()) if passage.told else ()
+
+
+def _of_passage(
+    passage: Passage, events: Answer[tuple[str, ...]], verdicts: Sequence[Answer[Verdict]]
+) -> Judged:
+    if events.value is None:
+        return Judged(0.0, len(passage.human), by_judge([events]), {"events": []})
+    said = [one.value or ("", one.failure) for one in verdicts] or [("no", "")] * len(events.value)
+    notes = [
+        {"event": event, "conveyed": verdict, "reason": reason}
+        for event, (verdict, reason) in zip(events.value, said, strict=True)
+    ]
+    points = sum(CONVEYED.get(verdict, 0.0) for verdict, _ in said)
+    return Judged(points, len(events.value), by_judge(verdicts), {"events": notes})
+
+
+def _row(item: Item, passage: Passage, judged: Judged) -> Row:
+    lines = len(passage.human)
+    sums = (judged.points / lines, judged.events / lines)
+    value = 100.0 * judged.points / judged.events
+    return Row(item.id, sums, value, judged.failure or item.missing, {"lines": lines, **judged.notes})
+
+
+class LlmAdEval(JudgedMetric):
+    """How well the prediction tells what the human AD tells, by a judge (AutoAD-III; Shot-by-Shot, Table 7).
+
+    A whole number for each AD: from 1 to 5, or from 0 to 5 as in the published code; 0 for what is missing
+    or cannot be read. The figure is the mean.
+    """
+
+    heading = "LLM-AD-Eval"
+    version = 1
+    templates = AD_TEMPLATES
+    paper_judges = re.compile(r"llama[-_ ]?3(?![.\d])[-_: ]?8b|llama[-_ ]?2[-_: ]?7b|^llama3$", re.IGNORECASE)
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The two texts, the second None where it is missing."""
+        items = [corpus.items[place] for place in places]
+        return [{"reference": item.reference, "prediction": item.prediction} for item in items]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """One row for each place, in order."""
+        for group in in_groups(places):
+            items = [corpus.items[place] for place in group]
+            answers = self._judge.answers(
+                [
+                    ad_question(item.reference, item.prediction or "", self._settings.lowest)
+                    for item in items
+                    if says_something(item.prediction)
+                ]
+            )
+            for item in items:
+                yield _score_row(item, next(answers)) if says_something(item.prediction) else unasked(item)
+
+    def _more_identity(self) -> Json:
+        return {"lowest": self._settings.lowest}
+
+
+class LlmAction(JudgedMetric):
+    """Whether the actions of the human AD are told, by a judge (Shot-by-Shot, appendix D).
+
+    For each action 0 unrelated, 1 loosely related, 2 similar meaning, 3 the same with the same verb; the mean
+    over the AD's actions, then over ADs. An AD whose actions are not known says nothing.
+    """
+
+    heading = "LLM action"
+    version = 1
+    templates = ACTION_TEMPLATES
+    paper_judges = re.compile(r"llama[-_ ]?3\.1[-_: ]?70b|gpt-4o(?!-mini)", re.IGNORECASE)
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The actions, and the prediction, None where it is missing."""
+        items = [corpus.items[place] for place in places]
+        return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """One row for each place, in order."""
+        for group in in_groups(places):
+            items = [corpus.items[place] for place in group]
+            asked = [_actions_asked(item) for item in items]
+            answers = self._judge.answers(
+                [
+                    action_question(action, item.prediction or "")
+                    for item, actions in zip(items, asked, strict=True)
+                    for action in actions
+                ]
+            )
+            for item, actions in zip(items, asked, strict=True):
+                yield _action_row(item, actions, [next(answers) for _ in actions])
+
+
+def _score_row(item: Item, answer: Answer[int]) -> Row:
+    score = float(answer.value or 0)
+    return Row(item.id, (score, 1.0), score, by_judge([answer]))
+
+
+def _actions_asked(item: Item) -> tuple[str, ...]:
+    return item.actions or () if says_something(item.prediction) else ()
+
+
+def _action_row(item: Item, actions: Sequence[str], answers: Sequence[Answer[tuple[int, str]]]) -> Row:
+    if not item.actions:
+        return Row(item.id, (0.0, 0.0), None)
+    if not actions:
+        return unasked(item)
+    said = [answer.value or (0, answer.failure) for answer in answers]
+    mean = sum(score for score, _ in said) / len(said)
+    notes = {
+        "actions": [
+            {"action": action, "score": score, "reason": reason}
+            for action, (score, reason) in zip(actions, said, strict=True)
+        ]
+    }
+    return Row(item.id, (mean, 1.0), mean, by_judge(answers), notes)
+
+
+def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
+    """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
+    template = f'{{"score": <{lowest} to {AD_HIGHEST}>}}'
+    text = render(
+        "judge/ad",
+        scale=render(f"judge/ad-scale-{lowest}"),
+        reference=quoted(reference),
+        prediction=quoted(prediction),
+        template=template,
+    )
+
+    def read(answer: str) -> int:
+        return whole_number(record_in(answer, ["score"])["score"], "score", lowest, AD_HIGHEST)
+
+    schema = schema_of({"score": {"type": "integer", "minimum": lowest, "maximum": AD_HIGHEST}})
+    return Question(messages("judge/ad-system", text), schema, template, read)
+
+
+def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
+    """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
+    template = f'{{"reason": "<one sentence>", "score": <0 to {ACTION_HIGHEST}>}}'
+    text = render("judge/action", action=quoted(action), prediction=quoted(prediction), template=template)
+
+    def read(answer: str) -> tuple[int, str]:
+        record = record_in(answer, ["reason", "score"])
+        score = whole_number(record["score"], "score", 0, ACTION_HIGHEST)
+        return score, sentence(record["reason"], "reason")
+
+    score = {"type": "integer", "minimum": 0, "maximum": ACTION_HIGHEST}
+    schema = schema_of({"reason": {"type": "string"}, "score": score})
+    return Question(messages("judge/action-system", text), schema, template, read)
+
+
+def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
+    """What are the key events of these human lines? At most two for each line."""
+    most = 2 * len(lines)
+    template = '{"events": ["…", "…", …]}'
+    text = render("judge/events", lines=numbered(lines), most=str(most), template=template)
+
+    def read(answer: str) -> tuple[str, ...]:
+        return sentences(record_in(answer, ["events"])["events"], "events", most)
+
+    schema = schema_of({"events": {"type": "array", "items": {"type": "string"}}})
+    return Question(
+        messages("judge/events-system", text), schema, template, read, tokens=_EVENT_TOKENS * (most + 1)
+    )
+
+
+def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
+    """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
+    template = '{"reason": "<one sentence>", "conveyed": <"yes", "partly" or "no">}'
+    text = render("judge/conveyed", lines=numbered(lines), event=quoted(event), template=template)
+
+    def read(answer: str) -> tuple[str, str]:
+        record = record_in(answer, ["reason", "conveyed"])
+        verdict = one_of(record["conveyed"], "conveyed", tuple(CONVEYED))
+        return verdict, sentence(record["reason"], "reason")
+
+    schema = schema_of({"reason": {"type": "string"}, "conveyed": {"type": "string", "enum": list(CONVEYED)}})
+    return Question(messages("judge/conveyed-system", text), schema, template, read)
+
+
+def numbered(lines: Sequence[str]) -> str:
+    """The lines, quoted, one under the other, with numbers from 1."""
+    return "\n".join(
+        render("judge/line", number=str(number), line=quoted(line)) for number, line in enumerate(lines, 1)
+    )
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, on one line, so that it is plain where it begins and ends."""
+    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+
+
+def schema_of(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these keys, all of them and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def messages(system: str, text: str) -> tuple[Message, ...]:
+    """What is asked: the template ``system`` as it stands, and the text."""
+    return Message("system", render(system)), Message("user", text)

@@ -1,0 +1,403 @@
+"""The resolver that is built in: names by rules, pronouns by gender and recency. No model, English only.
+
+In the spirit of Lappin and Leass (1994): candidates are weighed by how lately and in which place they were
+spoken of, those whom grammar rules out are left aside. Somebody in focus may be nobody of the cast (``the
+man``, another film's Mike): then the pronoun means nobody of the cast either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.clauses import Place, Role, Who, leads, learned, places, shared, suits, who_of
+from shotad.evaluation.metrics.critic import Document, People
+from shotad.evaluation.store import MetricContext
+from shotad.script import (
+    NAME_DETERMINERS,
+    NAME_FUNCTION_WORDS,
+    REFLEXIVES,
+    UPON_OTHERS,
+    WHO,
+    Member,
+    Mention,
+    NameToken,
+    book_of,
+    listed,
+    members,
+    mentions,
+    respelt,
+    tokens_of,
+)
+
+REACH = 4
+"""Lines after which somebody is out of focus."""
+PAUSE = 60.0
+"""Seconds without AD after which nobody is in focus any more."""
+_GROUP_REACH = 2
+_WEIGHT: dict[Role, float] = {"subject": 1.0, "owner": 0.6, "object": 0.3, "oblique": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class InFocus:
+    """Somebody in focus: where they were spoken of last, and how."""
+
+    who: Who
+    pronoun: str
+    line: int
+    at: int
+    role: Role
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Several who were spoken of together; ``people`` is empty where they are nobody that one knows.
+    ``clause`` is the one in which they act, None where they do not."""
+
+    people: tuple[Who, ...]
+    line: int
+    clause: int | None
+
+
+class Focus:
+    """Who is in focus, line after line of one film."""
+
+    def __init__(self, pronouns: Mapping[Who, str], leads: Mapping[str, Who], groups: bool = True) -> None:
+        self._pronouns = pronouns
+        self._leads = leads
+        self._with_groups = groups
+        self._standing: dict[Who, InFocus] = {}
+        self._groups: list[Group] = []
+        self._number = -1
+        self._someone = 0
+        self._acted: tuple[Who, ...] = ()
+
+    def forget(self) -> None:
+        """Nobody is in focus."""
+        self._standing.clear()
+        self._groups.clear()
+        self._acted = ()
+
+    def read(self, line: Line) -> frozenset[int]:
+        """Whom of the cast a line means; they are in focus then."""
+        self._number += 1
+        for at, mention in enumerate(line.found):
+            people = self._people(at, mention, line)
+            line.note(at, people)
+            if len(people) == 1:
+                self._note(people[0], mention, line.where[at])
+            self._note_row(at, line)
+        self._acted = line.last_subject()
+        return frozenset(int(who[1]) for people in line.meant for who in people if who[0] == "cast")
+
+    def _people(self, at: int, mention: Mention, line: Line) -> tuple[Who, ...]:
+        if mention.kind == "cast":
+            return (self._owner(mention),)
+        if mention.kind == "group":
+            self._groups.append(Group((), self._number, line.acts_in(at)))
+            return ()
+        if mention.kind != "pronoun":
+            return ((mention.kind, mention.key),)
+        if mention.pronoun == "they":
+            return self._they(at, mention, line) if self._with_groups else ()
+        return (self._ahead(at, mention, line) or self._one(at, mention, line),)
+
+    def _owner(self, mention: Mention) -> Who:
+        """Whose a shared name is: theirs who is she or he as the title or the film's lines say; of several,
+        theirs who was spoken of last, by that name or otherwise."""
+        owners: list[Who] = [("cast", place) for place in mention.members]
+        pronoun = mention.pronoun or self._pronouns.get(shared(mention), "")
+        if pronoun and len(owners) > 1:
+            told = [who for who in owners if self._pronouns.get(who) == pronoun]
+            owners = told or [who for who in owners if not self._pronouns.get(who)]
+        if len(owners) == 1:
+            return owners[0]
+        near = [one for who, one in self._standing.items() if who in owners and self._far(one) <= REACH]
+        last = max(near, key=lambda one: (one.line, one.at), default=None)
+        return last.who if last else ("name", mention.key)
+
+    def _far(self, one: InFocus) -> int:
+        return self._number - one.line
+
+    def _ahead(self, at: int, mention: Mention, line: Line) -> Who | None:
+        """``Wiping his brow, Tony …``: who acts behind the comma."""
+        subject = line.behind_comma(at) if mention.key in ("his", "her") else None
+        who = who_of(subject) if subject is not None else None
+        named = subject is not None and subject.kind in ("cast", "name")
+        return who if who and named and suits(mention.pronoun, self._gender(who, "")) else None
+
+    def _gender(self, who: Who, said: str) -> str:
+        standing = self._standing.get(who)
+        return self._pronouns.get(who, "") or (standing.pronoun if standing else "") or said
+
+    def _one(self, at: int, mention: Mention, line: Line) -> Who:
+        """Whom ``he`` or ``she`` means; where nobody is in focus, the lead or a new somebody."""
+        acting = line.acting(at, self._acted)
+        near = [
+            one
+            for one in self._standing.values()
+            if self._far(one) <= REACH and suits(mention.pronoun, one.pronoun)
+        ]
+        if mention.key in REFLEXIVES:
+            near = [one for one in near if one.who in acting] or near
+        else:
+            others = line.others(at, acting)
+            near = [one for one in near if one.who not in others]
+        best = max(near, key=lambda one: (self._weight(one, at, mention, line, acting), one.at), default=None)
+        if best is not None:
+            return best.who
+        lead = self._leads.get(mention.pronoun)
+        if lead is not None and lead not in line.named():
+            return lead
+        self._someone += 1
+        return ("someone", self._someone)
+
+    def _weight(self, one: InFocus, at: int, mention: Mention, line: Line, acting: tuple[Who, ...]) -> float:
+        role = line.where[at].role
+        weight = _WEIGHT[one.role] - self._far(one)
+        weight += 0.4 if one.pronoun == mention.pronoun else -0.3
+        weight += 0.15 * min(math.log2(one.times), 3)
+        if one.who in acting:
+            weight += -2.0 if role == "owner" and line.upon_others(at) else 1.5 if role == "owner" else 1.0
+        if role == "object" and one.role in ("object", "oblique"):
+            weight += 0.3
+        return weight
+
+    def _they(self, at: int, mention: Mention, line: Line) -> tuple[Who, ...]:
+        """The last row or group; else, for those who act, everybody of the line before."""
+        them = mention.key == "them"
+        near = [
+            group
+            for group in self._groups
+            if self._number - group.line <= _GROUP_REACH
+            and not (them and group.line == self._number and group.clause == line.where[at].clause)
+        ]
+        if near:
+            self._groups.append(Group(near[-1].people, self._number, line.acts_in(at)))
+            return near[-1].people
+        if mention.key != "they":
+            return ()
+        here = tuple(dict.fromkeys(who for people in line.meant for who in people))
+        before = tuple(one.who for one in self._standing.values() if self._far(one) == 1)
+        people = next((some for some in (here, before) if len(some) > 1), ())
+        self._groups.append(Group(people, self._number, line.acts_in(at)))
+        return people
+
+    def _note(self, who: Who, mention: Mention, place: Place) -> None:
+        old = self._standing.get(who)
+        role = place.role
+        if old is not None and old.line == self._number and _WEIGHT[old.role] > _WEIGHT[role]:
+            role = old.role
+        pronoun = self._gender(who, mention.pronoun)
+        times = old.times + 1 if old else 1
+        self._standing[who] = InFocus(who, pronoun, self._number, mention.start, role, times)
+
+    def _note_row(self, at: int, line: Line) -> None:
+        """``Tony and Mark`` are who ``they`` are in what follows."""
+        row: list[Who] = []
+        for place, people in zip(reversed(line.where[: at + 1]), reversed(line.meant), strict=True):
+            row = [*people, *row]
+            if not place.joined:
+                break
+        if line.where[at].joined and len(set(row)) > 1:
+            self._groups.append(Group(tuple(dict.fromkeys(row)), self._number, line.acts_in(at)))
+
+
+_VERSION = 1
+
+
+class PlainResolver:
+    """Names in full and in part; ``he`` and ``she`` by who is in focus; ``they`` for those named together
+    (not with the published code's rules, by which a mention of several is nobody's)."""
+
+    title = "plain resolver"
+    remarks = (
+        "Pronouns were resolved by the plain resolver that is built in (names by rules, pronouns by gender "
+        "and recency), not by the coreference model of the paper: compare only with figures made so.",
+    )
+    comparable = False
+    uses_time = True
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._groups = bench.settings.critic.rules != "code"
+
+    @property
+    def identity(self) -> Json:
+        return {"resolver": "plain", "version": _VERSION, "groups": self._groups}
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        """Whom each sentence of each film means."""
+        return [resolved(document, self._groups) for document in documents]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What stands in the lines of a film: its cast, words, people, and their places in the lines."""
+
+    cast: tuple[Member, ...]
+    lines: tuple[tuple[NameToken, ...], ...]
+    found: tuple[tuple[Mention, ...], ...]
+    where: tuple[tuple[Place, ...], ...]
+
+
+def read(document: Document) -> Reading:
+    """Everybody who is named or meant in a film's lines; pronouns not yet resolved."""
+    cast = members(document.cast)
+    lines, _ = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
+    book = book_of(cast, lines)
+    found = tuple(mentions(line, cast, book) for line in lines)
+    where = tuple(places(line, those) for line, those in zip(lines, found, strict=True))
+    return Reading(cast, tuple(lines), found, where)
+
+
+def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
+    """Whom of the cast each sentence means, by name or by pronoun."""
+    text = read(document)
+    pronouns = learned(text.cast, list(zip(text.found, text.where, strict=True)))
+    focus = Focus(pronouns, leads(text.cast, text.found, pronouns), groups)
+    people: list[People] = []
+    for at, (line, found, where) in enumerate(zip(text.lines, text.found, text.where, strict=True)):
+        if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:
+            focus.forget()
+        meant = focus.read(Line(line, found, where))
+        people.append(tuple(sorted({text.cast[place].name for place in meant})))
+    return tuple(people)
+
+
+def named(document: Document) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """The names alone, for each sentence: where each begins and ends in it, and whose it is; those that
+    several share are left out."""
+    text = read(document)
+    return tuple(
+        tuple(
+            (line[mention.start].at, line[mention.end - 1].end, text.cast[mention.members[0]].name)
+            for mention in found
+            if len(mention.members) == 1
+        )
+        for line, found in zip(text.lines, text.found, strict=True)
+    )
+
+
+_AROUND = listed("behind around about beside after over above before with under past through")
+"""Before ``him``, where he may be the one who acts: ``closes the door behind him``."""
+
+
+@dataclass
+class Line:
+    """The words of a line, the people in it and their places. ``meant`` grows as they are understood;
+    ``subjects`` are those who act in each clause."""
+
+    words: Sequence[NameToken]
+    found: Sequence[Mention]
+    where: Sequence[Place]
+    meant: list[tuple[Who, ...]] = field(default_factory=list)
+    subjects: dict[int, tuple[Who, ...]] = field(default_factory=dict)
+
+    def note(self, at: int, people: tuple[Who, ...]) -> None:
+        """These are meant by the mention at this place."""
+        place = self.where[at]
+        self.meant.append(people)
+        if (
+            len(people) == 1
+            and place.role == "subject"
+            and (place.joined or place.clause not in self.subjects)
+        ):
+            self.subjects[place.clause] = (*self.subjects.get(place.clause, ()), people[0])
+
+    def named(self) -> set[Who | None]:
+        """All who stand in the line by name."""
+        return {who_of(mention) for mention in self.found if mention.kind == "cast"}
+
+    def acts_in(self, at: int) -> int | None:
+        """The clause of a mention that acts in it."""
+        place = self.where[at]
+        return place.clause if place.role == "subject" else None
+
+    def last_subject(self) -> tuple[Who, ...]:
+        """Who acts at the end of the line."""
+        return self.subjects[max(self.subjects)] if self.subjects else ()
+
+    def acting(self, at: int, before: tuple[Who, ...]) -> tuple[Who, ...]:
+        """Who acts where a pronoun stands that is no subject itself.
+
+        In a clause that begins with a verb, who acts in the last; behind ``who`` the one before it; in ``lets
+        Mark kiss her`` Mark; in a line that begins with ``and``, those who acted ``before``.
+        """
+        place = self.where[at]
+        if place.role == "subject":
+            return ()
+        embedded = self._embedded(at)
+        if embedded is not None:
+            return embedded
+        if place.thing and place.role != "owner":
+            return ()
+        if place.clause not in self.subjects and self.words[place.start].key in WHO:
+            self.subjects[place.clause] = self._before(place.start)
+        known = [clause for clause in self.subjects if clause <= place.clause]
+        if known:
+            return self.subjects[max(known)]
+        return before if self.words[0].key in ("and", "then") else ()
+
+    def _embedded(self, at: int) -> tuple[Who, ...] | None:
+        if (
+            not at
+            or self.where[at - 1].clause != self.where[at].clause
+            or self.where[at - 1].role != "object"
+        ):
+            return None
+        then = self.words[self.found[at - 1].end : self.found[at].start]
+        if then and then[0].key not in NAME_FUNCTION_WORDS and self.found[at - 1].kind != "pronoun":
+            return self.meant[at - 1]
+        return None
+
+    def _before(self, word: int) -> tuple[Who, ...]:
+        """Whom the last mention before a word means."""
+        ended = [at for at, mention in enumerate(self.found[: len(self.meant)]) if mention.end <= word]
+        return self.meant[ended[-1]] if ended else ()
+
+    def others(self, at: int, acting: tuple[Who, ...]) -> set[Who | None]:
+        """Who is not meant by ``him`` or ``he``: who acts, and whom he acts on: ``He glares at Holmes``."""
+        role = self.where[at].role
+        if role == "object" and not self._around(at):
+            return set(acting)
+        return self._behind(at) if role == "subject" else set()
+
+    def _around(self, at: int) -> bool:
+        """Whether ``him`` may be who acts: ``closes the door behind him``, not ``creeps behind him``."""
+        start = self.found[at].start
+        if start == 0 or self.words[start - 1].key not in _AROUND:
+            return False
+        thing = self.words[max(0, start - 5) : start - 1]
+        near = self.words[start - 1].key in ("around", "about")
+        return near or any(token.key in NAME_DETERMINERS for token in thing)
+
+    def _behind(self, at: int) -> set[Who | None]:
+        """Those who are named behind ``he`` in the same clause."""
+        return {
+            who_of(mention)
+            for mention, place in zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
+            if place.clause == self.where[at].clause and mention.kind != "pronoun"
+        }
+
+    def behind_comma(self, at: int) -> Mention | None:
+        """Who acts behind the comma, where a pronoun stands in a part of a sentence before it without a
+        subject."""
+        here = self.where[at]
+        if not here.fronted or any(place.fronted for place in self.where[:at] if place.role != "owner"):
+            return None
+        return next(
+            (
+                mention
+                for mention, place in zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
+                if place.role == "subject" and place.sentence == here.sentence
+            ),
+            None,
+        )
+
+    def upon_others(self, at: int) -> bool:
+        """Whether what is done is rarely done to oneself: ``grabs his fist``."""
+        start = self.found[at].start
+        return any(token.key in UPON_OTHERS for token in self.words[max(0, start - 2) : start])

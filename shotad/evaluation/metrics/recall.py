@@ -1,0 +1,515 @@
+"""Recall@k/N (AutoAD-II): of how many ADs is the own human AD among the k that are most like the prediction,
+out of N neighbours?
+
+The published code slides a window of N by N//2 along a film and takes only full ones: what stands in the
+middle is asked about twice, the last ADs perhaps never, and a film of fewer than N stops it.
+
+How alike two texts are is BERTScore (Zhang et al. 2020): each word of one is held against the word of the
+other that is most like it, by their vectors in context; precision is the mean over the prediction's words,
+recall that over the reference's, and the score their harmonic mean. As in the authors' bert_score 0.3.13
+without frequencies: the marks of beginning and end are matched with, but not counted. The numbers are those
+of that program (table below; a test holds ours against it). Each text is encoded once, each pair matched
+once.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import EvaluationError, RecallSettings, key_of, reported
+from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.store import MetricContext, text_key
+from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
+
+Rule = Literal["all", "full"]
+
+TIE = 1e-6
+"""Similarities that differ by less are equal: what float32 leaves open of one sentence in two batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Neighbours ``[start, end)`` along a film, by their number in it."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
+    """The windows of a film of ``count`` ADs, in order.
+
+    ``full``: windows of ``size`` with a step of ``size // 2``, as long as they fit in. ``all``: besides, one
+    that ends with the film where the last does not, and the whole film where it is shorter than ``size``.
+
+    >>> [(w.start, w.end) for w in windows_of(8, 5, "all")]
+    [(0, 5), (2, 7), (3, 8)]
+    """
+    starts = range(0, count - size + 1, max(size // 2, 1))
+    found = [Window(start, start + size) for start in starts]
+    if rule == "all" and count and (not found or found[-1].end < count):
+        found.append(Window(max(count - size, 0), count))
+    return tuple(found)
+
+
+def rank_of(similarities: Sequence[float] | npt.NDArray[np.float64], own: int) -> int:
+    """The own AD's place among the candidates, from 1.
+
+    Counted are only those that are more similar: of equals the own one comes first, since a prediction that
+    is like two ADs of the same words has found its own. So no order of items decides.
+
+    >>> rank_of([0.5, 0.9, 0.9], 2), rank_of([0.5, 0.9, 0.9], 0)
+    (1, 3)
+    """
+    scores = np.asarray(similarities, np.float64)
+    return 1 + int(np.count_nonzero(scores > scores[own] + TIE))
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """What one AD is asked about: ``places`` of the corpus along its film, itself at ``own``, and the windows
+    it is in, by numbers of ``places``."""
+
+    places: tuple[int, ...]
+    own: int
+    windows: tuple[Window, ...]
+
+
+def neighbours_of(corpus: Corpus, size: int, rule: Rule, above: int) -> list[Neighbours]:
+    """For each item of the corpus its neighbours, in windows of more than ``above`` ADs.
+
+    In a window of at most k ADs whatever is predicted is among the first k, which tests nothing.
+    """
+    found: list[Neighbours] = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
+    for places in corpus.films().values():
+        windows = [w for w in windows_of(len(places), size, rule) if len(w) > above]
+        for i, place in enumerate(places):
+            found[place] = _around(i, places, [w for w in windows if w.start <= i < w.end])
+    return found
+
+
+def _around(i: int, places: Sequence[int], windows: Sequence[Window]) -> Neighbours:
+    if not windows:
+        return Neighbours((places[i],), 0, ())
+    first, last = min(w.start for w in windows), max(w.end for w in windows)
+    within = tuple(Window(w.start - first, w.end - first) for w in windows)
+    return Neighbours(tuple(places[first:last]), i - first, within)
+
+
+_PAPER = "roberta-large"
+_PAPER_WINDOWS = ((1, 5), (5, 16))
+"""k and N of Shot-by-Shot's tables: of CMD-AD and TV-AD, and of MAD-Eval."""
+_CHUNK = 1024
+"""ADs whose texts are encoded together."""
+
+
+class Recall:
+    """Sums: of how many windows the own AD was found, of how many it was asked for.
+
+    An AD that stands in two windows counts twice, as in the published code. One that stands in no window of
+    more than k ADs says nothing: its value is None. A prediction that is missing, or has no word, is never
+    found. The similarity of a prediction to an AD is the largest to any of its references.
+    """
+
+    name = "recall"
+    columns = ("found", "asked")
+    figure = Figure("share", 100.0)
+    higher_is_better = True
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._settings = bench.settings.recall
+        self._pairs: PairScores = pair_scores(bench)
+        self._corpus: Corpus | None = None
+        self._neighbours: list[Neighbours] = []
+        self.title = f"Recall@{self._settings.k}/{self._settings.neighbours}"
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
+        model has no such layer, WeightsError for a model that is none or cannot be had."""
+        del name
+        wanted = bench.settings.recall
+        if wanted.k >= wanted.neighbours:
+            raise EvaluationError(
+                f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
+                "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
+            )
+        check_name(source_of(wanted.model))
+        made = cls(bench)
+        made._pairs.identity  # noqa: B018  a model that cannot be had is said now
+        return made
+
+    @property
+    def identity(self) -> Json:
+        wanted = self._settings
+        return {
+            "metric": "recall 1",
+            "k": wanted.k,
+            "neighbours": wanted.neighbours,
+            "windows": wanted.windows,
+            "rescale": self._baseline,
+            **self._pairs.identity,
+        }
+
+    @property
+    def comparable(self) -> bool:
+        """True for the paper's model, layer, k and N, whichever windows: they differ in less than 1 of 100
+        ADs."""
+        known = published(self._settings.model)
+        paper = PUBLISHED[_PAPER]
+        windows = (self._settings.k, self._settings.neighbours)
+        return known is paper and self._pairs.layer == paper.layer and windows in _PAPER_WINDOWS
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(self._remarks())
+
+    def _remarks(self) -> Iterator[str]:
+        wanted = self._settings
+        if published(wanted.model) is not PUBLISHED[_PAPER]:
+            yield f"BERTScore with {wanted.model}; the paper's is roberta-large."
+        known = published(wanted.model)
+        if known is None or known.layer != self._pairs.layer:
+            yield f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}."
+        if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
+            yield "The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval."
+        yield from self._left_out()
+
+    def _left_out(self) -> Iterator[str]:
+        """Of the whole dataset, so that all shards say the same."""
+        if self._corpus is None:
+            return
+        without = [i for i, those in enumerate(self._neighbours) if not those.windows]
+        if without:
+            films = len({self._corpus.items[i].film for i in without})
+            why = (
+                f"no full window of {self._settings.neighbours}"
+                if self._settings.windows == "full"
+                else f"no window of more than {self._settings.k}"
+            )
+            yield f"{len(without)} ADs of {films} films stand in {why} and are not asked about."
+        twins = self._twins()
+        if twins:
+            yield f"{twins} ADs share a window with another of the same words; of equals the own is first."
+
+    def _twins(self) -> int:
+        assert self._corpus is not None
+        items = self._corpus.items
+        found = 0
+        for place, those in enumerate(self._neighbours):
+            shared = {p for w in those.windows for p in those.places[w.start : w.end]} - {place}
+            found += any(items[p].reference == items[place].reference for p in shared)
+        return found
+
+    @property
+    def _baseline(self) -> float | None:
+        known = published(self._settings.model)
+        if not self._settings.rescale or known is None or known.layer != self._pairs.layer:
+            return None
+        return known.baseline
+
+    def basis(self, corpus: Corpus) -> str:
+        """Nothing: a row needs its neighbours alone."""
+        return ""
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The prediction, the neighbours' references in order, the own place and the windows."""
+        around = self._around(corpus)
+        return [
+            {
+                "prediction": corpus.items[place].prediction,
+                "references": [corpus.items[p].references for p in around[place].places],
+                "own": around[place].own,
+                "windows": [(w.start, w.end) for w in around[place].windows],
+            }
+            for place in places
+        ]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        around = self._around(corpus)
+        for first in range(0, len(places), _CHUNK):
+            chunk = places[first : first + _CHUNK]
+            scores = self._pairs.of(pair for place in chunk for pair in _pairs(corpus, place, around[place]))
+            for place in chunk:
+                yield self._row(corpus, place, around[place], scores)
+
+    def _around(self, corpus: Corpus) -> list[Neighbours]:
+        if self._corpus is not corpus:
+            wanted = self._settings
+            self._neighbours = neighbours_of(corpus, wanted.neighbours, wanted.windows, wanted.k)
+            self._corpus = corpus
+        return self._neighbours
+
+    def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
+        item = corpus.items[place]
+        asked = len(those.windows)
+        if not asked:
+            return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
+        if not _has_words(item.prediction):
+            return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
+        alike = [_similarity(item.prediction, corpus.items[p], scores) for p in those.places]
+        ranks = [rank_of(alike[w.start : w.end], those.own - w.start) for w in those.windows]
+        found = sum(rank <= self._settings.k for rank in ranks)
+        return Row(
+            item.id,
+            (float(found), float(asked)),
+            100.0 * found / asked,
+            "",
+            self._notes(corpus, those, alike, ranks),
+        )
+
+    def _notes(self, corpus: Corpus, those: Neighbours, alike: Sequence[float], ranks: Sequence[int]) -> Json:
+        best = max(range(len(alike)), key=lambda i: (alike[i], i == those.own))
+        notes: Json = {
+            "ranks": list(ranks),
+            "similarity": round(rescaled(alike[those.own], self._baseline), 4),
+        }
+        if min(ranks) > 1:
+            notes["more like"] = corpus.items[those.places[best]].reference
+        return notes
+
+
+def _has_words(text: str | None) -> bool:
+    return text is not None and any(char.isalnum() for char in text)
+
+
+def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
+    prediction = corpus.items[place].prediction
+    if prediction is not None and _has_words(prediction) and those.windows:
+        for neighbour in those.places:
+            for reference in corpus.items[neighbour].references:
+                yield prediction, reference
+
+
+def _similarity(prediction: str | None, item: Item, scores: dict[Pair, float]) -> float:
+    return max(scores[prediction or "", reference] for reference in item.references)
+
+
+Pair = tuple[str, str]
+"""A prediction and a reference."""
+
+_BLOCK = 32
+"""Predictions that are matched together, with the references of all: neighbours share theirs."""
+AT_ONCE = 64
+"""Texts that are encoded together; it changes no figure."""
+_BATCHES = 8
+"""Batches between two reports of progress."""
+_ROOM = 1 << 29
+"""Bytes of vectors that stay in memory, for the texts that come again."""
+
+
+class PairScores:
+    """BERTScore's F of pairs, before any rescaling, kept in `MetricContext.store` by model and layer.
+
+    The model is located when its identity or a score is asked for, and loaded when
+    the first text has to be encoded.
+    """
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._bench = bench
+        self._settings: RecallSettings = bench.settings.recall
+        self._place: EncoderPlace | None = None
+        self._encoder: TokenEncoder | None = None
+        self._vectors: dict[str, TokenVectors] = {}
+
+    @property
+    def place(self) -> EncoderPlace:
+        """Where the model is, fetched if it is not here."""
+        if self._place is None:
+            self._place = locate(source_of(self._settings.model), self._bench.progress)
+        return self._place
+
+    @property
+    def layer(self) -> int:
+        """The layer that is set, else the one of BERTScore's authors, else the last.
+
+        Raises EvaluationError for one that the model has not.
+        """
+        known, layers = published(self._settings.model), self.place.layers
+        wanted = self._settings.layer
+        if wanted is not None and not 0 <= wanted <= layers:
+            raise EvaluationError(
+                f"recall.layer = {wanted}, and {self._settings.model} has {layers} layers.",
+                f"Name one of 0 to {layers}.",
+            )
+        return wanted if wanted is not None else min(known.layer if known else layers, layers)
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """All that changes a score besides its texts."""
+        model = self.place.identity
+        half = self._bench.config.compute.precision == "bfloat16"
+        return {
+            "score": "BERTScore F 1",
+            "model": model.model,
+            "revision": model.revision,
+            "layer": self.layer,
+            "precision": "bfloat16" if half else "float32",
+        }
+
+    def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """The score of each pair."""
+        keys = {pair: text_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
+        space = f"bertscore/{key_of(self.identity)}"
+        kept = self._bench.store.get(space, list(keys.values()))
+        found = {pair: struct.unpack("<d", kept[key])[0] for pair, key in keys.items() if key in kept}
+        fresh = self._matched([pair for pair in keys if pair not in found])
+        self._bench.store.put(space, [(keys[pair], struct.pack("<d", f)) for pair, f in fresh.items()])
+        return {**found, **fresh}
+
+    def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
+        against: dict[str, list[str]] = {}
+        for prediction, reference in pairs:
+            against.setdefault(prediction, []).append(reference)
+        self._encode(text for pair in pairs for text in pair)
+        predictions = list(against)
+        found: dict[Pair, float] = {}
+        for first in range(0, len(predictions), _BLOCK):
+            found |= self._block({text: against[text] for text in predictions[first : first + _BLOCK]})
+        self._make_room()
+        return found
+
+    def _block(self, against: dict[str, list[str]]) -> dict[Pair, float]:
+        columns = {
+            text: i for i, text in enumerate(dict.fromkeys(t for texts in against.values() for t in texts))
+        }
+        scores = f_scores([self._vectors[t] for t in against], [self._vectors[t] for t in columns])
+        return {
+            (prediction, reference): float(scores[row, columns[reference]])
+            for row, (prediction, references) in enumerate(against.items())
+            for reference in references
+        }
+
+    def _encode(self, texts: Iterable[str]) -> None:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        missing.sort(key=lambda text: (len(text), text))
+        size = AT_ONCE * _BATCHES
+        with reported(self._bench.progress, "Comparing words", len(missing), "texts") as task:
+            for group in (missing[first : first + size] for first in range(0, len(missing), size)):
+                self._vectors.update(zip(group, self._loaded().of(group), strict=True))
+                task.advance(len(group))
+
+    def _loaded(self) -> TokenEncoder:
+        if self._encoder is None:
+            compute = self._bench.config.compute
+            self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
+        return self._encoder
+
+    def _make_room(self) -> None:
+        """Forget the texts that came first, until the others take no more than `_ROOM`."""
+        size = sum(text.vectors.nbytes for text in self._vectors.values())
+        for key in list(self._vectors):
+            if size <= _ROOM:
+                return
+            size -= self._vectors.pop(key).vectors.nbytes
+
+
+def source_of(model: str) -> str:
+    """Where a model is looked for: its repository, where only its short name is given."""
+    return PUBLISHED[model].repo if model in PUBLISHED and not Path(model).is_dir() else model
+
+
+def pair_scores(bench: MetricContext) -> PairScores:
+    """Those of this run."""
+    return bench.once("pair scores", lambda: PairScores(bench))
+
+
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What BERTScore's authors chose and measured for a model: its ``repo`` on the hub, the ``layer``, and
+    the F of sentences that have nothing to do with each other in English at that layer."""
+
+    repo: str
+    layer: int
+    baseline: float | None = None
+
+
+PUBLISHED = {
+    known.repo.partition("/")[2]: known
+    for known in (
+        Published("FacebookAI/roberta-large", 17, 0.83122575),
+        Published("FacebookAI/roberta-base", 10, 0.814463),
+        Published("FacebookAI/roberta-large-mnli", 19, 0.6896288),
+        Published("FacebookAI/xlm-roberta-base", 9, 0.81639785),
+        Published("FacebookAI/xlm-roberta-large", 17, 0.8525485),
+        Published("google-bert/bert-base-uncased", 9, 0.35219112),
+        Published("google-bert/bert-large-uncased", 18, 0.42646673),
+        Published("google-bert/bert-base-multilingual-cased", 9, 0.63146895),
+        Published("distilbert/distilbert-base-uncased", 5, 0.66620487),
+        Published("distilbert/distilroberta-base", 5, 0.8473319),
+        Published("albert/albert-base-v2", 9, 0.56031275),
+        Published("albert/albert-xxlarge-v2", 8, 0.23519956),
+        Published("microsoft/deberta-base-mnli", 9, 0.52866036),
+        Published("microsoft/deberta-large-mnli", 18, 0.45173016),
+        Published("microsoft/deberta-xlarge-mnli", 40, 0.5150192),
+        Published("microsoft/mpnet-base", 8),
+        Published("microsoft/deberta-v3-base", 9),
+        Published("microsoft/deberta-v3-large", 12),
+    )
+}
+"""By the model's name without its owner. Source: bert_score 0.3.13, ``model2layers`` and
+``rescale_baseline/en``."""
+
+
+def published(model: str) -> Published | None:
+    """What is published for a model, by its short name, repository, or folder of the same name.
+
+    >>> published("FacebookAI/roberta-large").layer
+    17
+    """
+    return PUBLISHED.get(model.rstrip("/").rpartition("/")[2])
+
+
+def rescaled(score: float, baseline: float | None) -> float:
+    """A score on the scale where unrelated sentences have 0. No ranks change by it."""
+    return score if baseline is None else (score - baseline) / (1 - baseline)
+
+
+def f_scores(predictions: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> Scores:
+    """float64[p, r], of each prediction with each reference; 0 where one of them has no word."""
+    scores = np.zeros((len(predictions), len(references)))
+    rows = [i for i, text in enumerate(predictions) if text.words.any()]
+    columns = [i for i, text in enumerate(references) if text.words.any()]
+    if rows and columns:
+        scores[np.ix_(rows, columns)] = _matched(
+            [predictions[i] for i in rows], [references[i] for i in columns]
+        )
+    return scores
+
+
+def _matched(predictions: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> Scores:
+    """One product of all words with all words, then the best of each text and the mean over the words."""
+    ours, theirs = _starts(predictions), _starts(references)
+    alike = (
+        np.concatenate([text.vectors for text in predictions])
+        @ np.concatenate([text.vectors for text in references]).T
+    )
+    precision = _means(np.maximum.reduceat(alike, theirs, axis=1), predictions, ours)
+    recall = _means(np.maximum.reduceat(alike, ours, axis=0).T, references, theirs).T
+    total = precision + recall
+    return np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
+
+
+def _starts(texts: Sequence[TokenVectors]) -> npt.NDArray[np.intp]:
+    return np.cumsum([0, *(len(text.words) for text in texts[:-1])])
+
+
+def _means(
+    best: npt.NDArray[np.float32], texts: Sequence[TokenVectors], starts: npt.NDArray[np.intp]
+) -> Scores:
+    """``[tokens, n] → [texts, n]``: the mean over each text's words."""
+    words = np.concatenate([text.words for text in texts]).astype(np.float64)
+    sums = np.add.reduceat(best * words[:, None], starts, axis=0)
+    return np.asarray(sums / np.add.reduceat(words, starts)[:, None], np.float64)

@@ -1,0 +1,368 @@
+"""Measures along a film's lines: repetition in words and in meaning, and names that are kept.
+
+What a system does not say repeats nothing and renames nobody: lines that are missing or without words are
+left out of all three and counted, and bring neither gain nor loss. The same measure of the human AD stands in
+the remarks: that is what a good one has, not nought.
+
+Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
+whose is read as for CRITIC (`shotad.script.line_mentions`), from the film's cast list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.store import MetricContext, VectorService, vectors_of
+from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
+
+_CHUNK = 1024
+"""Lines whose vectors are asked for together."""
+
+
+class _Along:
+    """What the measures share. Of the item itself a row needs the prediction, and of the film what was heard
+    before it."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+    figure = Figure("share", 100.0)
+    comparable = True
+    higher_is_better = False
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._settings = bench.settings.sequence
+        self._corpus: Corpus | None = None
+        self._human: tuple[Corpus, float | None] | None = None
+
+    @classmethod
+    def of(cls, name: str, bench: MetricContext) -> Self:
+        del name
+        return cls(bench)
+
+    def basis(self, corpus: Corpus) -> str:
+        """Nothing: a row needs the lines before it alone."""
+        del corpus
+        return ""
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The line, and those that were heard before it."""
+        self._corpus = corpus
+        before = before_of(corpus, self._settings.reach, predicted)
+        return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Of the whole dataset, so that all shards say the same."""
+        return () if self._corpus is None else tuple(self._remarks(self._corpus))
+
+    def _remarks(self, corpus: Corpus) -> Iterator[str]:
+        if self._human is None or self._human[0] is not corpus:
+            self._human = corpus, self._share_of_human(corpus)
+        if self._human[1] is not None:
+            yield f"The human ADs' own: {100 * self._human[1]:.1f}."
+        silent = sum(not words_of(item.prediction) for item in corpus.items)
+        if silent:
+            yield f"{silent} ADs with nothing said are left out; silence repeats and renames nothing."
+
+    def _share_of_human(self, corpus: Corpus) -> float | None:
+        raise NotImplementedError
+
+    def _row(self, item: Item, sums: tuple[float, float], notes: Json) -> Row:
+        """The row of a line; it says nothing (None) where the second of ``sums`` is 0."""
+        value = 100 * sums[0] / sums[1] if sums[1] else None
+        return Row(item.id, sums, value, item.missing, notes)
+
+
+class Repetition(_Along):
+    """Sums: runs of words that stand in one of the last lines, runs in all (see `repeated`)."""
+
+    name = "repetition"
+    title = "Repetition of words"
+    columns = ("repeated runs", "runs")
+
+    @property
+    def identity(self) -> Json:
+        return {"metric": "repetition 1", "reach": self._settings.reach, "order": self._settings.order}
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        before = before_of(corpus, self._settings.reach, predicted)
+        for place in places:
+            item = corpus.items[place]
+            said = repeated(item.prediction or "", before[place], self._settings.order)
+            sums = (float(len(said.runs)), float(said.total)) if before[place] else (0.0, 0.0)
+            yield self._row(item, sums, {"repeated": list(said.runs)} if said.runs else {})
+
+    def _share_of_human(self, corpus: Corpus) -> float | None:
+        before = before_of(corpus, self._settings.reach, human)
+        said = [
+            repeated(item.reference, lines, self._settings.order)
+            for item, lines in zip(corpus.items, before, strict=True)
+            if lines
+        ]
+        total = sum(line.total for line in said)
+        return sum(len(line.runs) for line in said) / total if total else None
+
+
+class RepetitionOfMeaning(_Along):
+    """Sums: the cosine of a line to that of the last lines which is most like it, and 1."""
+
+    name = "repetition-meaning"
+    title = "Repetition of meaning"
+    columns = ("cosine", "lines")
+
+    def __init__(self, bench: MetricContext) -> None:
+        super().__init__(bench)
+        self._vectors: VectorService = vectors_of(bench)
+
+    @property
+    def identity(self) -> Json:
+        return {"metric": "repetition-meaning 1", "reach": self._settings.reach, **self._vectors.identity}
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        before = before_of(corpus, self._settings.reach, predicted)
+        for first in range(0, len(places), _CHUNK):
+            chunk = places[first : first + _CHUNK]
+            lines = [(corpus.items[p].prediction or "", before[p]) for p in chunk]
+            for place, found in zip(chunk, self._nearest(lines), strict=True):
+                if found is None:
+                    yield self._row(corpus.items[place], (0.0, 0.0), {})
+                    continue
+                cosine, line = found
+                yield self._row(corpus.items[place], (cosine, 1.0), {"like": line})
+
+    def _nearest(self, lines: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[float, str] | None]:
+        """Of each line the one before that is most like it, and its cosine; None where there is none."""
+        asked = [(line, before) for line, before in lines if before and words_of(line)]
+        texts = list(dict.fromkeys(text for line, before in asked for text in (line, *before)))
+        vectors = dict(zip(texts, self._vectors.of(texts), strict=True))
+        return [
+            _most_like(line, before, vectors) if before and words_of(line) else None for line, before in lines
+        ]
+
+    def _share_of_human(self, corpus: Corpus) -> float | None:
+        before = before_of(corpus, self._settings.reach, human)
+        lines = [(item.reference, those) for item, those in zip(corpus.items, before, strict=True)]
+        cosines = [found[0] for found in self._nearest(lines) if found is not None]
+        return float(np.mean(cosines)) if cosines else None
+
+
+def _most_like(
+    line: str, before: Sequence[str], vectors: dict[str, np.typing.NDArray[np.float32]]
+) -> tuple[float, str]:
+    """Of equals the latest."""
+    return max(
+        ((float(vectors[line] @ vectors[text]), text) for text in reversed(before)),
+        key=lambda found: found[0],
+    )
+
+
+class NamesKept(_Along):
+    """Sums: how often somebody is named again by the name that they had last, how often they are named again.
+
+    For films with a cast list; see `namings`.
+    """
+
+    name = "names-kept"
+    title = "Names kept"
+    columns = ("kept", "named again")
+    higher_is_better = True
+
+    def __init__(self, bench: MetricContext) -> None:
+        super().__init__(bench)
+        self._found: list[tuple[Naming, ...]] = []
+
+    @property
+    def identity(self) -> Json:
+        return {"metric": "names-kept 1"}
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """What was read of names, which says all."""
+        found = self._predicted(corpus)
+        return [
+            {
+                "missing": corpus.items[p].prediction is None,
+                "named": [(n.who, n.label, n.last, n.kept) for n in found[p]],
+            }
+            for p in places
+        ]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        found = self._predicted(corpus)
+        for place in places:
+            again = [naming for naming in found[place] if naming.last is not None]
+            changed = [f"{n.last} → {n.label}" for n in again if not n.kept]
+            sums = (float(len(again) - len(changed)), float(len(again)))
+            yield self._row(corpus.items[place], sums, {"changed": changed} if changed else {})
+
+    def _predicted(self, corpus: Corpus) -> list[tuple[Naming, ...]]:
+        if self._corpus is not corpus:
+            self._found, self._corpus = _namings(corpus, predicted), corpus
+        return self._found
+
+    def _remarks(self, corpus: Corpus) -> Iterator[str]:
+        yield from super()._remarks(corpus)
+        without = {item.film for item in corpus.items} - {film for film, cast in corpus.casts.items() if cast}
+        if without:
+            yield f"{len(without)} films have no cast list, and no names are read in them."
+
+    def _share_of_human(self, corpus: Corpus) -> float | None:
+        again = [n for line in _namings(corpus, human) for n in line if n.last is not None]
+        return sum(naming.kept for naming in again) / len(again) if again else None
+
+
+def _namings(corpus: Corpus, said: Said) -> list[tuple[Naming, ...]]:
+    """For each item who is named in it."""
+    found: list[tuple[Naming, ...]] = [()] * len(corpus.items)
+    for film, places in corpus.films().items():
+        if cast := corpus.casts.get(film):
+            lines = namings([said(corpus.items[p]) for p in places], cast)
+            for place, line in zip(places, lines, strict=True):
+                found[place] = line
+    return found
+
+
+Said = Callable[[Item], str | None]
+"""What is read along the film: the predictions, or the human ADs."""
+
+
+def predicted(item: Item) -> str | None:
+    """The line that a system says here."""
+    return item.prediction
+
+
+def human(item: Item) -> str | None:
+    """The line of the dataset's own AD."""
+    return item.reference
+
+
+def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
+    """For each item the last ``reach`` lines of its film before it, oldest first.
+
+    Lines without words are none: nobody hears them, and a system that falls silent is held against what it
+    said before.
+    """
+    found: list[tuple[str, ...]] = [()] * len(corpus.items)
+    for places in corpus.films().values():
+        heard: list[str] = []
+        for place in places:
+            found[place] = tuple(heard[-reach:])
+            line = said(corpus.items[place])
+            if line is not None and words_of(line):
+                heard.append(line)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Runs of words of a line that were said before, out of all that count."""
+
+    runs: tuple[str, ...]
+    total: int
+
+
+def repeated(line: str, before: Sequence[str], order: int) -> Repeated:
+    """Which runs of ``order`` words of a line stand in a line before it.
+
+    A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
+    line says twice counts twice.
+
+    >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."], 3)
+    Repeated(runs=('smiles at bob',), total=2)
+    """
+    words = words_of(line)
+    size = min(order, len(words))
+    runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
+    heard = {run for other in before for run in _runs(words_of(other), size)}
+    return Repeated(tuple(" ".join(run) for run in runs if run in heard), len(runs))
+
+
+def _runs(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    """The words of a line in small letters.
+
+    >>> words_of("Ann's T-shirt: red!")
+    ("ann's", 't-shirt', 'red')
+    """
+    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text or ""))
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+FUNCTION_WORDS = _listed(
+    """
+    a an the and or but as so than then that which who whom whose this these those there here not no nor
+    he him his himself she her hers herself it its itself they them their theirs themselves we us our you
+    your i me my one another other each both all some any
+    is are was were be been being am has have had having do does did can could will would may might must
+    at by for from in into of off on onto out over to up with without about above across after against along
+    around away back before behind below beneath beside between beyond down inside near outside past through
+    toward towards under until upon within while when where if because
+    """
+)
+"""Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
+
+_ARTICLES = frozenset(("the", "a", "an"))
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Somebody of the cast in a line, and how. ``label`` is compared: without article and titles, unless it
+    has nothing else; ``last`` the label before, None where they are named for the first time; ``kept``: it
+    is the last one, or (behind a first mention by a longer name) a part of that."""
+
+    who: str
+    label: str
+    last: str | None
+    kept: bool
+
+
+def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
+    """Of each line of a film, in order, those of the cast who are named in it, each time.
+
+    Names that may be several people's are not counted.
+    """
+    people = members(cast)
+    tokens = [tokens_of(line or "") for line in lines]
+    book = book_of(people, tokens)
+    last: dict[str, str] = {}
+    settled: set[str] = set()
+    found = []
+    for line in tokens:
+        named = []
+        for mention in mentions(line, people, book):
+            if mention.kind == "cast" and len(mention.members) == 1:
+                who = people[mention.members[0]].name
+                named.append(_naming(who, _label(line, mention), last, settled))
+        found.append(tuple(named))
+    return found
+
+
+def _label(line: Sequence[NameToken], mention: Mention) -> str:
+    words = [token.key for token in line[mention.start : mention.end]]
+    bare = [word for word in words if word not in _ARTICLES]
+    return " ".join([word for word in bare if word not in TITLES] or bare or words)
+
+
+def _naming(who: str, label: str, last: dict[str, str], settled: set[str]) -> Naming:
+    """The naming, which becomes the last one; ``settled`` are those who were named more than once."""
+    before = last.get(who)
+    shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
+    if before is not None:
+        settled.add(who)
+    last[who] = label
+    return Naming(who, label, before, before in (None, label) or shortened)

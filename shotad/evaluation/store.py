@@ -1,0 +1,365 @@
+"""What metrics share: settings, models that are loaded once, and what was computed of texts in earlier runs.
+
+That is kept in one file that any program can read (SQLite). A value belongs to a space (what was computed,
+by which model, told how) and to a key (a hash of the text). Values are written in groups, each whole or not
+at all; a file that is damaged is set aside and begun anew, since everything in it can be computed again.
+Vectors and parses of texts are counted once and kept there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
+
+import numpy as np
+
+from shotad.core import (
+    Config,
+    EvaluationError,
+    MeasureSettings,
+    NoProgress,
+    Progress,
+    cache_folder,
+    key_of,
+    reported,
+)
+from shotad.script import (
+    Embedder,
+    Parse,
+    Parser,
+    ParserModel,
+    Vectors,
+    check_installed,
+    embedding_model,
+    find_parser,
+    make_embedder,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class MetricContext:
+    """``store`` keeps what was computed of texts, between metrics and between runs. ``once`` makes what
+    several metrics use (a parser, an embedder, an engine) when the first of them asks."""
+
+    config: Config
+    store: Store
+    progress: Progress = field(default_factory=NoProgress)
+    _made: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> MeasureSettings:
+        """Those of the metrics."""
+        return self.config.measures
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What ``make`` gives, made once in this run under this name."""
+        if name not in self._made:
+            self._made[name] = make()
+        return cast("T", self._made[name])
+
+
+_CHUNK = 500
+"""Keys that are asked for at once; SQLite takes at least 999."""
+
+
+class Store:
+    """Values by space and key, both text; values are bytes.
+
+    ``path`` None keeps them in memory, for this run. Several processes may use one file.
+    """
+
+    def __init__(self, path: Path | None = None, *, forget: bool = False) -> None:
+        self._path = path
+        self._forget = forget
+        self._known: set[str] = set()
+        self._base = _opened(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._base.close()
+
+    def __del__(self) -> None:
+        if "_base" in vars(self):  # else it was never opened
+            self.close()
+
+    def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """The values that are there, by key. A store that was told to forget finds only what this run put
+        in."""
+        wanted = list(dict.fromkeys(keys))
+        if self._forget:
+            wanted = [key for key in wanted if f"{space}\0{key}" in self._known]
+        found: dict[str, bytes] = {}
+        for first in range(0, len(wanted), _CHUNK):
+            chunk = wanted[first : first + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            sql = f"SELECT key, value FROM kept WHERE space = ? AND key IN ({marks})"
+            found.update(self._rows(sql, (space, *chunk)))
+        return found
+
+    def put(self, space: str, values: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> None:
+        """Keep these values, replacing those of the same key."""
+        pairs = values.items() if isinstance(values, Mapping) else values
+        rows = [(space, key, value) for key, value in pairs]
+        try:
+            try:
+                self._write(rows)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                self._begin_anew()
+                self._write(rows)
+        except sqlite3.Error as error:
+            raise EvaluationError(
+                f"{self._path} cannot be written: {error}.",
+                "Free some space, or name another by --cache.",
+            ) from None
+        if self._forget:
+            self._known.update(f"{space}\0{key}" for _, key, _ in rows)
+
+    def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
+        with self._base:
+            self._base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
+
+    def _rows(self, sql: str, words: Sequence[str]) -> list[tuple[str, bytes]]:
+        """What is found; nothing in a file that turns out to be damaged."""
+        try:
+            with closing(self._base.execute(sql, words)) as rows:
+                return rows.fetchall()
+        except sqlite3.OperationalError as error:
+            raise EvaluationError(
+                f"{self._path} cannot be read: {error}.", "Name another by --cache."
+            ) from None
+        except sqlite3.DatabaseError:
+            self._begin_anew()
+            return []
+
+    def _begin_anew(self) -> None:
+        """Set a damaged file aside, with what SQLite keeps beside it."""
+        self._base.close()
+        if self._path is not None:
+            _set_aside(self._path)
+        self._base = _opened(self._path)
+
+
+def kept_file() -> Path:
+    """The file that evaluations share, in the user's cache folder."""
+    return cache_folder().parent / "evaluation.sqlite"
+
+
+def text_key(text: str) -> str:
+    """The key of a text."""
+    return key_of(text)
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is None:
+        return _table(":memory:")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return _table(path)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            _set_aside(path)
+            return _table(path)
+    except (OSError, sqlite3.Error) as error:
+        raise EvaluationError(
+            f"{path} cannot keep what is computed: {error}.", "Name another file by --cache."
+        ) from None
+
+
+def _set_aside(path: Path) -> None:
+    """Rename a damaged file; its log belongs to it and would damage the next."""
+    for part in ("-wal", "-shm"):
+        path.with_name(path.name + part).unlink(missing_ok=True)
+    path.replace(path.with_name(path.name + ".damaged"))
+
+
+def _table(path: Path | str) -> sqlite3.Connection:
+    # One that is let go may be closed by the thread in which Python collects it.
+    base = sqlite3.connect(path, timeout=60, check_same_thread=False)
+    try:
+        if path != ":memory:":
+            base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = NORMAL")
+        with base:
+            base.execute(
+                "CREATE TABLE IF NOT EXISTS kept "
+                "(space TEXT, key TEXT, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID"
+            )
+    except sqlite3.Error:
+        base.close()
+        raise
+    return base
+
+
+Json = dict[str, Any]
+
+INSTRUCTIONS = {
+    "none": "",
+    "paper": "Instruct: Retrieve relevant passages that involve similar actions, with particular focus on "
+    "the verbs.\nQuery: ",
+    "code": "Instruct: Given a sentence, retrieve relevant passages that involve similar actions, focus "
+    "particularly on the verbs\nQuery: ",
+}
+"""What stands before each text, human and predicted alike, in the form that the gte models were trained with:
+the sentence of the paper (Shot-by-Shot, section 4.2), or that of its published code."""
+
+VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
+"""Texts that go through a model together; more is no faster, and neither changes a figure."""
+_GROUP = 16
+"""Batches whose vectors are written out together."""
+
+
+class VectorService:
+    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs.
+
+    The model is loaded when a text comes that is not known yet.
+    """
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._bench = bench
+        self._settings = bench.settings.embedding
+        self._embedder: Embedder | None = None
+        self._identity: Json | None = None
+        check_installed()
+
+    @property
+    def identity(self) -> Json:
+        """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
+        if self._identity is None:
+            found = embedding_model(self._settings.model, self._settings.revision, self._bench.progress)
+            self._identity = {
+                **found,
+                "longest": self._settings.longest,
+                "precision": self._bench.config.compute.precision,
+            }
+        return self._identity
+
+    @property
+    def instruction(self) -> str:
+        """The prompt that ``measures.embedding.instruction`` names."""
+        return INSTRUCTIONS[self._settings.instruction]
+
+    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        """float32[n, d], a unit vector to each text, in order; [0, 0] of no text.
+
+        ``prompt`` stands before each text. Texts that come twice cost nothing.
+        """
+        cut = [text[: self._settings.longest] for text in texts]
+        unique = list(dict.fromkeys(cut))
+        if not unique:
+            return np.zeros((0, 0), np.float32)
+        space = f"vectors/{key_of(self.identity, prompt)}"
+        keys = [text_key(text) for text in unique]
+        known = {
+            key: np.frombuffer(value, np.float32) for key, value in self._bench.store.get(space, keys).items()
+        }
+        self._count(
+            [t for t, key in zip(unique, keys, strict=True) if key not in known], prompt, space, known
+        )
+        table = np.stack([known[key] for key in keys])
+        places = {text: place for place, text in enumerate(unique)}
+        return table if len(cut) == len(unique) else table[[places[text] for text in cut]]
+
+    def _count(self, texts: list[str], prompt: str, space: str, known: dict[str, np.ndarray]) -> None:
+        """Encode new texts, those of like length together, and keep them group by group."""
+        if not texts:
+            return
+        texts = sorted(texts, key=lambda text: (-len(text), text))
+        with reported(self._bench.progress, "Comparing by meaning", len(texts), "texts") as task:
+            size = VECTORS_AT_ONCE * _GROUP
+            for group in (texts[first : first + size] for first in range(0, len(texts), size)):
+                vectors = self._encoded(group, prompt)
+                new = dict(zip((text_key(text) for text in group), vectors, strict=True))
+                self._bench.store.put(space, {key: vector.tobytes() for key, vector in new.items()})
+                known.update(new)
+                task.advance(len(group))
+
+    def _encoded(self, texts: Sequence[str], prompt: str) -> Vectors:
+        if self._embedder is None:
+            self._embedder = make_embedder(
+                self._settings.model,
+                self._bench.config.compute,
+                self._bench.progress,
+                revision=self._settings.revision,
+                batch=VECTORS_AT_ONCE,
+            )
+        return self._embedder.of(texts, prompt=prompt)
+
+
+class ParseService:
+    """Texts taken apart by the model of ``measures.parser``, each counted once for all runs."""
+
+    def __init__(self, bench: MetricContext) -> None:
+        self._bench = bench
+        self._settings = bench.settings.parser
+        self._found: ParserModel | None = None
+        self._parser: Parser | None = None
+
+    @property
+    def identity(self) -> Json:
+        """The model, its version and spaCy's."""
+        return dict(self._model().identity)
+
+    def of(self, texts: Iterable[str]) -> dict[str, Parse]:
+        """The parse of each text, by text."""
+        unique = list(dict.fromkeys(texts))
+        space = f"parses/{key_of(self.identity)}"
+        keys = {text: text_key(text) for text in unique}
+        kept = self._bench.store.get(space, list(keys.values()))
+        found = {text: Parse.from_bytes(kept[key]) for text, key in keys.items() if key in kept}
+        new = sorted(text for text in unique if text not in found)
+        if new:
+            self._count(new, space, found)
+        return found
+
+    def _count(self, texts: list[str], space: str, found: dict[str, Parse]) -> None:
+        if self._parser is None:
+            self._parser = Parser(self._model(), PARSED_AT_ONCE)
+        with reported(self._bench.progress, "Taking sentences apart", len(texts), "texts") as task:
+            parses = zip(texts, self._parser.of(texts), strict=True)
+            while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
+                self._bench.store.put(
+                    space, {text_key(text): parse.to_bytes() for text, parse in group.items()}
+                )
+                found.update(group)
+                task.advance(len(group))
+
+    def _model(self) -> ParserModel:
+        if self._found is None:
+            self._found = find_parser(self._settings.model, self._bench.progress)
+        return self._found
+
+
+def vectors_of(bench: MetricContext) -> VectorService:
+    """The bench's vectors. Raises ShotadError, naming the extra, where they cannot be counted here."""
+    return bench.once("vectors", lambda: VectorService(bench))
+
+
+def parser_of(bench: MetricContext) -> ParseService:
+    """The bench's parses. Raises ShotadError without spaCy, WeightsError without its model."""
+
+    def make() -> ParseService:
+        service = ParseService(bench)
+        service.identity  # noqa: B018  a model that is not here is said now
+        return service
+
+    return bench.once("parses", make)

@@ -1,0 +1,228 @@
+"""Features of threads and readers of shot scale, by name, or what ``auto`` takes here."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    HubModel,
+    Progress,
+    ScaleSettings,
+    ShotadError,
+    ThreadSettings,
+    cached,
+    device_of,
+    manifest,
+    need,
+    need_torch,
+    weights_file,
+)
+from shotad.grammar.features import MODELS, FeatureMaker, ScaleReader
+
+if TYPE_CHECKING:
+    import torch
+
+_TIMM = "timm:"
+
+_ON_GPU = ("giant-registers", "giant", "large-registers", "large", "base-registers", "base",
+           "small-registers", "small")  # fmt: skip
+_ON_CPU = ("base-registers", "base", "small-registers", "small", "large-registers", "large",
+           "giant-registers", "giant")  # fmt: skip
+"""What ``auto`` prefers. On a processor base comes first: 0.4 s for a frame where giant takes 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What ``auto`` takes, by the name that stands in the settings, and why."""
+
+    name: str
+    why: str
+
+
+def make_feature_maker(
+    threads: ThreadSettings, compute: ComputeSettings, progress: Progress | None = None
+) -> FeatureMaker | None:
+    """The features that the settings ask for; None where threads are not wanted (``none``).
+
+    A published model that is not at hand is fetched from the hub; ``auto`` fetches nothing.
+    Raises ConfigError for a name that is none and for a device that is not there, WeightsError for
+    weights that cannot be had or read, ShotadError where an extra is not installed.
+    """
+    name = threads.features
+    if name == "auto":
+        name = auto_choice(threads, compute).name
+    if name == "none":
+        return None
+    if name == "grid":
+        from shotad.grammar.grid_features import GridFeatures
+
+        return GridFeatures()
+    if name in MODELS:
+        from shotad.grammar.vit_features import DinoV2
+
+        return DinoV2.named(name, threads.revision, compute, progress)
+    if name.startswith(_TIMM):
+        from shotad.grammar.vit_features import TimmFeatures
+
+        return TimmFeatures(name.removeprefix(_TIMM), threads.revision, compute, progress)
+    return _from_folder(name, compute)
+
+
+def features_at_hand(revision: str | None = None) -> dict[str, Path]:
+    """The published DINOv2 models in the hub's cache, by name: where each lies. Loads no torch."""
+    found = {name: cached(model.repo, revision) for name, model in MODELS.items()}
+    return {name: folder for name, folder in found.items() if folder is not None}
+
+
+def auto_choice(threads: ThreadSettings, compute: ComputeSettings) -> Choice:
+    """The best DINOv2 that is at hand and that this machine can bear, else ``grid``; and the reason.
+
+    torch is loaded only where weights are at hand. Raises ConfigError for a device that is not there.
+    """
+    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        return Choice("grid", f'{missing[0]} is not installed: pip install "shotad[models]"')
+    here = features_at_hand(threads.revision)
+    if not here:
+        return Choice("grid", "no DINOv2 weights are at hand: shotad models pull dinov2-base")
+    try:
+        for name in ("torch", "transformers"):
+            need(name, "Threads by DINOv2")
+    except ShotadError as error:
+        return Choice("grid", error.what.rstrip("."))
+    device = device_of(compute)
+    order = _ON_CPU if device.type == "cpu" else _ON_GPU
+    best = next((n for part in order if (n := f"dinov2-{part}") in here and _bears(device, MODELS[n])), None)
+    if best is None:
+        return Choice("grid", f"{', '.join(here)} at hand, too large for the memory of {device}")
+    return Choice(
+        best, f"at hand, on {device}" + (f"; also here: {_others(here, best)}" if len(here) > 1 else "")
+    )
+
+
+def _others(here: dict[str, Path], best: str) -> str:
+    return ", ".join(name for name in here if name != best)
+
+
+def _bears(device: torch.device, model: HubModel) -> bool:
+    """True where the weights in float32, and as much again for the work, fit into the memory."""
+    if device.type == "cuda":
+        total = need_torch("A model").cuda.get_device_properties(device).total_memory
+    else:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return bool(2 * model.bytes <= total)
+
+
+def _from_folder(name: str, compute: ComputeSettings) -> FeatureMaker:
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        known = ["auto", "grid", "none", *MODELS]
+        near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise ConfigError(
+            f"threads.features = {name!r} is neither a known name nor a folder.",
+            f"{hint}Known: {', '.join(known)}, timm:NAME, or a folder with a DINOv2 model.",
+        )
+    from shotad.grammar.vit_features import DinoV2
+
+    return DinoV2.in_folder(folder, compute)
+
+
+ROLE = "shot scale"
+"""What a manifest entry says it is for where it may be used as ``scale.checkpoint``."""
+
+
+def make_scale_reader(
+    scale: ScaleSettings,
+    compute: ComputeSettings,
+    progress: Progress | None = None,
+) -> ScaleReader | None:
+    """The reader that ``scale.method`` names, its weights fetched; None for ``none``.
+
+    Raises ConfigError for a classifier without a checkpoint, and for a checkpoint that is neither a file
+    nor a name in the manifest; WeightsError where weights cannot be had or are damaged.
+    """
+    method = method_of(scale)
+    if method == "none":
+        return None
+    if method == "classifier":
+        file = _checkpoint_file(scale, progress)  # first: what is wrong with it needs no torch to be said
+        from shotad.grammar.scale_net import ScaleClassifier
+
+        classifier: ScaleReader = ScaleClassifier.load(file, compute)
+        return classifier
+    from shotad.grammar.by_face import ByFace
+
+    return ByFace(progress)
+
+
+def method_of(scale: ScaleSettings) -> str:
+    """The method that is used: ``classifier``, ``by-face`` or ``none``."""
+    if scale.method == "auto":
+        return "by-face" if scale.checkpoint is None else "classifier"
+    return scale.method
+
+
+def scale_weights(scale: ScaleSettings) -> tuple[str, ...]:
+    """Names in the manifest of the weights that the reader needs; none for a checkpoint that is a file.
+
+    Raises ConfigError as `make_scale_reader` does.
+    """
+    method = method_of(scale)
+    if method == "by-face":
+        from shotad.grammar.by_face import by_face_weights
+
+        return by_face_weights()
+    if method == "classifier":
+        name = _checkpoint(scale)
+        return () if isinstance(name, Path) else (name,)
+    return ()
+
+
+def _checkpoint_file(scale: ScaleSettings, progress: Progress | None) -> Path:
+    found = _checkpoint(scale)
+    return found if isinstance(found, Path) else weights_file(found, progress)
+
+
+def _checkpoint(scale: ScaleSettings) -> Path | str:
+    """The checkpoint's file, or its name in the manifest."""
+    if scale.checkpoint is None:
+        raise ConfigError(
+            "scale.method = classifier needs a checkpoint, and scale.checkpoint is not set.",
+            "Set scale.checkpoint to a file made by `shotad train scale`, or take scale.method = by-face, "
+            "which needs none.",
+        )
+    path = Path(scale.checkpoint).expanduser()
+    if path.is_file():
+        return path
+    entries = manifest()
+    if scale.checkpoint not in entries:
+        raise ConfigError(
+            f"scale.checkpoint = {scale.checkpoint!r} is neither a file nor a name in the manifest.",
+            _advice(scale.checkpoint, [name for name, entry in entries.items() if entry.role == ROLE]),
+        )
+    role = entries[scale.checkpoint].role
+    if role != ROLE:
+        raise ConfigError(
+            f"scale.checkpoint = {scale.checkpoint!r} names weights for {role}, not for {ROLE}.",
+            "Name a file made by `shotad train scale`.",
+        )
+    return scale.checkpoint
+
+
+def _advice(wanted: str, known: list[str]) -> str:
+    """The nearest names: of files beside the one wanted, and in the manifest."""
+    folder = Path(wanted).expanduser().parent
+    beside = sorted(str(p) for p in folder.glob("*.safetensors")) if folder.is_dir() else []
+    near = difflib.get_close_matches(wanted, [*known, *beside], n=3, cutoff=0.4)
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    names = f"Names in the manifest: {', '.join(known)}. " if known else ""
+    return f"{names}Name a file made by `shotad train scale`."

@@ -1,0 +1,397 @@
+"""The items of a data set of shot scale: MovieShots as MovieNet publishes it, or a plain data set.
+
+MovieShots is Rao et al. 2020, arXiv:2008.03548; its home is movienet.github.io/projects/eccv20shot.html.
+The layout and the counts below are put together from public programs that read it, and were not checked
+against the data itself. Five JSON files of labels, of which those with ``split`` in their name hold the
+published split:
+
+==========================  ==============================================================  ==============
+file                        nesting above ``{"scale": {"label": "CS", "value": 1}, …}``     shots
+==========================  ==============================================================  ==============
+``v1_full_trailer.json``    film, shot                                                      33,653
+``v1_split_trailer.json``   split, film, shot                                               the same
+``v2_full_trailer.json``    film, shot (camera movement only, no scale)                     606
+``v3_full.json``            ``full``, ``trailer`` or ``movie``, film, shot                  with 13,204 of
+                                                                                            ten films
+``v3_split.json``           split, ``trailer`` or ``movie``, film, shot                     the same
+==========================  ==============================================================  ==============
+
+33,653 and 13,204 fit the "46K shots" of the paper. The nesting of ``v3_split.json`` is concluded from that
+of ``v3_full.json`` and from its six parts.
+
+A film is an IMDb id (``tt0078841``), a shot a number of four digits. Trailers come as one clip per shot,
+``trailer/tt0078841/shot_0012.mp4``; MovieNet's films as three key frames per shot,
+``…/tt0078841/shot_0012_img_0.jpg`` to ``_2``. Both are taken for both, wherever below the folder the
+films' own folders stand, and also ``shot_0012/`` with pictures inside. The labels are read, never the
+``value`` beside them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shotad.core import DatasetError, ShotScale
+from shotad.grammar.scale_data import (
+    CLIP_SUFFIXES,
+    PICTURE_SUFFIXES,
+    RATIOS,
+    SPLITS,
+    ClipFile,
+    ScaleData,
+    ScaleItem,
+    Split,
+    Stills,
+    folders_in,
+    means_something,
+    read_folders,
+    scale_named,
+    split_by_hash,
+)
+
+
+def read_items(
+    folder: Path,
+    *,
+    seed: int = 42,
+    ratios: Sequence[float] = RATIOS,
+    annotation: str | None = None,
+    missing: float = 0.02,
+) -> ScaleData:
+    """The data set in ``folder``: MovieShots as MovieNet publishes it, or one folder of pictures per scale.
+
+    ``ratios`` (train, val, test) and ``seed`` matter only where the data brings no split of its own.
+    ``annotation`` names the JSON file, inside ``folder``, where MovieShots has several; ``missing`` is the
+    largest share, 0 to 1, of annotated shots whose files may be absent. Raises DatasetError for what is
+    neither, for unknown labels, for missing files, and for a split or a training class without items.
+    """
+    if len(ratios) != 3 or any(ratio < 0 for ratio in ratios) or not sum(ratios):
+        raise ValueError(f"ratios must be three numbers of 0 or more, got {tuple(ratios)}")
+    if not 0 <= missing <= 1:
+        raise ValueError(f"missing must be a share from 0 to 1, got {missing}")
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
+    data = read_movieshots(folder, annotation=annotation, seed=seed, ratios=ratios, missing=missing)
+    if data is None:
+        data = read_folders(folder, seed=seed, ratios=ratios)
+    _check(data, folder)
+    return data
+
+
+def _check(data: ScaleData, folder: Path) -> None:
+    for split in SPLITS:
+        if not data.of(split):
+            raise DatasetError(
+                f"The {split} split of {folder} is empty ({data.layout}, {len(data.items)} items).",
+                "Add pictures, or leave the split's folder out so that it is taken out of train.",
+            )
+    without = [scale.value for scale, count in data.counts("train").items() if not count]
+    if without:
+        raise DatasetError(
+            f"The train split of {folder} has no item of {', '.join(without)}.",
+            "All five scales must be there: a class that is never seen cannot be learnt.",
+        )
+
+
+KINDS = ("trailer", "movie")
+
+DEPTH = 3
+"""Folders between the data set's and those of the films, at most."""
+
+_FILE = re.compile(r"(?:shot_)?(\d+)(?:_img_(\d+))?", re.IGNORECASE)
+_FILM = re.compile(r"tt\d+")
+
+
+class DatasetFiles:
+    """The shots of every folder below ``root`` that is named after one of ``films``.
+
+    A shot is ``shot_0012.mp4``, or pictures ``shot_0012_img_0.jpg`` in the order of their number, or a folder
+    ``shot_0012`` with pictures in the order of their names; ``shot_`` may be left out, the number may have
+    any zeros in front. Empty files are none.
+    """
+
+    def __init__(self, root: Path, films: set[str]) -> None:
+        self._root, self._films = root, films
+        self._folders: dict[str, list[Path]] = defaultdict(list)
+        self._shots: dict[Path, dict[int, ClipFile | Stills]] = {}
+        self._walk(root, DEPTH)
+
+    def _walk(self, folder: Path, depth: int) -> None:
+        for entry in _entries(folder):
+            if entry.name in self._films and entry.is_dir():
+                self._folders[entry.name].append(folder / entry.name)
+            elif depth and not _FILM.fullmatch(entry.name) and entry.is_dir():
+                self._walk(folder / entry.name, depth - 1)
+
+    def source(self, kind: str, film: str, shot: int) -> ClipFile | Stills | None:
+        """The shot's pictures, or its clip where there are none; None where there is neither.
+
+        Folders below one that is named after ``kind`` (trailer or movie) come first; those below the other
+        kind's hold another film of the same id.
+        """
+        other = KINDS[1 - KINDS.index(kind)]
+        folders = [path for path in self._folders.get(film, ()) if not self._below(path, other)]
+        folders.sort(key=lambda path: (not self._below(path, kind), path))
+        found = [source for path in folders if (source := self._in(path).get(shot)) is not None]
+        return min(found, key=lambda source: isinstance(source, ClipFile), default=None)
+
+    def _below(self, path: Path, kind: str) -> bool:
+        return any(part.lower().startswith(kind) for part in path.relative_to(self._root).parts[:-1])
+
+    def _in(self, folder: Path) -> dict[int, ClipFile | Stills]:
+        if folder not in self._shots:
+            self._shots[folder] = _shots_in(folder)
+        return self._shots[folder]
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
+
+
+def _shots_in(folder: Path) -> dict[int, ClipFile | Stills]:
+    clips: dict[int, Path] = {}
+    stills: dict[int, list[tuple[int, Path]]] = defaultdict(list)
+    for entry in _entries(folder):
+        path = folder / entry.name
+        match = _FILE.fullmatch(path.name if entry.is_dir() else path.stem)
+        if match is None:
+            continue
+        shot, suffix = int(match[1]), path.suffix.lower()
+        if entry.is_dir():
+            stills[shot] += list(enumerate(_pictures(path)))
+        elif suffix in PICTURE_SUFFIXES and entry.stat().st_size:
+            stills[shot].append((int(match[2] or 0), path))
+        elif suffix in CLIP_SUFFIXES and match[2] is None and entry.stat().st_size:
+            clips.setdefault(shot, path)
+    found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
+    found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items() if rows}
+    return found
+
+
+def _pictures(folder: Path) -> list[Path]:
+    names = [e.name for e in _entries(folder) if e.is_file() and e.stat().st_size]
+    return [folder / name for name in names if Path(name).suffix.lower() in PICTURE_SUFFIXES]
+
+
+_SPLITS: dict[str, Split] = {"train": "train", "val": "val", "test": "test"}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One annotated shot, before its files are looked for. ``scale`` is the label as it stands there."""
+
+    kind: str
+    film: str
+    shot: int
+    split: Split | None
+    scale: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}/{self.film}/{self.shot:04d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One annotation file, read: its labels, and how many shots have none for the scale."""
+
+    path: Path
+    labels: tuple[Label, ...]
+    without_scale: int
+
+
+def read_movieshots(
+    folder: Path, *, annotation: str | None, seed: int, ratios: Sequence[float], missing: float
+) -> ScaleData | None:
+    """The annotated shots below ``folder`` whose files are there; None where it holds no annotation.
+
+    Of several annotations, one with a split is taken, then the one of which most shots have their files,
+    then the one that misses fewest. Raises DatasetError for a named file that is absent or something else,
+    for malformed ones, for unknown labels, and for more missing files than the share ``missing``.
+    """
+    found = _candidates(folder) if annotation is None else [_named(folder, annotation)]
+    if not found:
+        return None
+    files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
+    chosen = max(found, key=lambda one: _merit(one, files)) if len(found) > 1 else found[0]
+    return _data(folder, chosen, files, seed, ratios, missing)
+
+
+def _named(folder: Path, annotation: str) -> Annotation:
+    path = folder / annotation
+    if not path.is_file():
+        raise DatasetError(f"There is no {annotation} in {folder}.", "Name a JSON file inside the folder.")
+    found = load(path)
+    if found is None or not found.labels:
+        raise DatasetError(
+            f"{path} holds no shot scales of MovieShots.", "Name a file such as v1_split_trailer.json."
+        )
+    return found
+
+
+def _candidates(folder: Path) -> list[Annotation]:
+    """Those beside the films' folders, else those one folder below."""
+    for shelf in (folder, *(path for path in folders_in(folder) if not means_something(path.name))):
+        read = [load(path) for path in sorted(shelf.glob("*.json"))]
+        found = [one for one in read if one is not None and one.labels]
+        if found:
+            return found
+    return []
+
+
+def _merit(found: Annotation, files: DatasetFiles) -> tuple[bool, int, int]:
+    there = sum(files.source(label.kind, label.film, label.shot) is not None for label in found.labels)
+    return all(label.split for label in found.labels), there, there - len(found.labels)
+
+
+def load(path: Path) -> Annotation | None:
+    """The annotation in a JSON file; None where the file is something else. Raises DatasetError."""
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DatasetError(f"{path} cannot be read: {error}.", "Replace the file.") from None
+    except _TwiceError as error:
+        raise DatasetError(f"{path} has two entries for {error}.", "Keep one of them.") from None
+    if not isinstance(tree, dict):
+        return None
+    labels: list[Label] = []
+    without = 0
+    for names, leaf in _leaves(tree, ()):
+        place = _place(names)
+        if place is None:
+            return None
+        split, kind, film, shot = place
+        label = _label(leaf)
+        if label is None:
+            without += 1
+        else:
+            labels.append(Label(kind, film, shot, split, label))
+    if not labels and not without:
+        return None
+    _refuse_doubles(path, labels)
+    return Annotation(path, tuple(labels), without)
+
+
+class _TwiceError(ValueError):
+    """A key that stands twice in one JSON object; json alone would keep the last."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise _TwiceError(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
+    return result
+
+
+def _leaves(
+    node: Mapping[str, Any], names: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    for name, inner in node.items():
+        if not isinstance(inner, dict):
+            continue
+        if "scale" in inner or "movement" in inner:
+            yield (*names, name), inner
+        elif len(names) < 4:
+            yield from _leaves(inner, (*names, name))
+
+
+def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
+    """``("train", "trailer", "tt01", "0007") → ("train", "trailer", "tt01", 7)``; None for other nestings."""
+    if len(names) < 2 or not names[-1].isdecimal():
+        return None
+    *above, film, shot = names
+    split: Split | None = None
+    if above and (above[0] in _SPLITS or above[0] == "full"):
+        split = _SPLITS.get(above.pop(0))
+    kind = above.pop(0) if above and above[0] in KINDS else KINDS[0]
+    return None if above else (split, kind, film, int(shot))
+
+
+def _label(leaf: Mapping[str, Any]) -> str | None:
+    scale = leaf.get("scale")
+    if isinstance(scale, dict):
+        scale = scale.get("label")
+    return None if scale is None else str(scale)
+
+
+def _refuse_doubles(path: Path, labels: Iterable[Label]) -> None:
+    first: dict[str, Label] = {}
+    for label in labels:
+        before = first.setdefault(label.key, label)
+        if before is not label:
+            where = f" ({before.split} and {label.split})" if before.split != label.split else ""
+            raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
+
+
+def _data(
+    folder: Path, found: Annotation, files: DatasetFiles, seed: int, ratios: Sequence[float], missing: float
+) -> ScaleData:
+    labels = _known(found)
+    sources = {label: files.source(label.kind, label.film, label.shot) for label in labels}
+    absent = [label for label, source in sources.items() if source is None]
+    if len(absent) > missing * len(labels):
+        raise DatasetError(
+            f"{len(absent)} of the {len(labels)} shots in {found.path} have no clip and no picture below "
+            f"{folder}, such as {_examples(label.key for label in absent)}.",
+            f"Fetch them, or allow a larger share than {missing:g} to be missing.",
+        )
+    splits = _splits(labels, seed, ratios)
+    items = [
+        ScaleItem(label.key, splits[label], scale, source)
+        for label, scale in labels.items()
+        if (source := sources[label]) is not None
+    ]
+    own = all(label.split for label in labels)
+    layout = f"MovieShots, {found.path.name}, " + (
+        "published split" if own else "split by the hash of the films' ids"
+    )
+    return ScaleData(
+        tuple(sorted(items, key=lambda item: item.key)), layout, tuple(_notes(found, absent, labels, splits))
+    )
+
+
+def _known(found: Annotation) -> dict[Label, ShotScale]:
+    scales = {label: scale_named(label.scale) for label in found.labels}
+    unknown = Counter(label.scale for label, scale in scales.items() if scale is None)
+    if unknown:
+        example = next(label.key for label, scale in scales.items() if scale is None)
+        named = ", ".join(f"{name!r} ({count})" for name, count in unknown.most_common(5))
+        raise DatasetError(
+            f"{found.path} has labels that are no shot scales: {named}; one is at {example}.",
+            "The scales are ECS, CS, MS, FS and LS.",
+        )
+    return {label: scale for label, scale in scales.items() if scale is not None}
+
+
+def _splits(labels: Iterable[Label], seed: int, ratios: Sequence[float]) -> dict[Label, Split]:
+    """The published split, or one by film: shots of one film look alike and must not be torn apart."""
+    own = {label: label.split for label in labels}
+    free = {label.film for label, split in own.items() if split is None}
+    by_film = split_by_hash(free, str, seed, dict(zip(SPLITS, ratios, strict=True)))
+    return {label: split or by_film[label.film] for label, split in own.items()}
+
+
+def _notes(
+    found: Annotation, absent: Sequence[Label], labels: Iterable[Label], splits: Mapping[Label, Split]
+) -> Iterator[str]:
+    if absent:
+        yield f"{len(absent)} annotated shots have no files, such as {_examples(x.key for x in absent)}."
+    if found.without_scale:
+        yield f"{found.without_scale} annotated shots have no scale and are left out."
+    where: dict[str, set[Split]] = defaultdict(set)
+    for label in labels:
+        where[label.film].add(splits[label])
+    torn = sorted(film for film, inside in where.items() if len(inside) > 1)
+    if torn:
+        yield f"{len(torn)} films have shots in more than one split, such as {_examples(torn)}."
+
+
+def _examples(names: Iterable[str]) -> str:
+    return ", ".join(list(names)[:3])

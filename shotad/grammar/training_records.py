@@ -1,0 +1,240 @@
+"""What training writes down as it goes, a CSV and TensorBoard beside it, and its accuracy and F1."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import DatasetError, ShotScale
+
+FILE = "metrics.csv"
+
+
+class MetricLog:
+    """Figures by step: ``metrics.csv`` in ``folder``, and ``tensorboard/`` where that is installed.
+
+    ``resume_after`` is the last step that counts: rows after it, written by a run that was broken off, are
+    taken out, so that no step stands twice; None begins anew. ``note`` says why TensorBoard is not written,
+    or is None.
+    """
+
+    def __init__(self, folder: Path, *, resume_after: int | None = None, tensorboard: bool = True) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / FILE
+        self._rows: list[dict[str, str]] = []
+        self._columns = ["step"]
+        if resume_after is not None and self._path.is_file():
+            self._columns, rows = _read(self._path)
+            self._rows = [row for row in rows if int(row["step"]) <= resume_after]
+        self._last = int(self._rows[-1]["step"]) if self._rows else None
+        self._rewrite()
+        self.note: str | None = None
+        self._board: Any = None
+        if tensorboard:
+            self._board, self.note = _board(folder / "tensorboard", resume_after)
+
+    @property
+    def rows(self) -> tuple[Mapping[str, str], ...]:
+        """All rows as they stand in the file; a figure that was not given for a step is empty."""
+        return tuple({column: row.get(column, "") for column in self._columns} for row in self._rows)
+
+    def add(self, step: int, values: Mapping[str, float]) -> None:
+        """Write one row at once. Steps ascend; a figure of a new name opens a new column.
+
+        Raises ValueError for a step that is not after the last, or a figure named ``step``.
+        """
+        if self._last is not None and step <= self._last:
+            raise ValueError(f"steps must ascend, got {step} after {self._last}")
+        if "step" in values:
+            raise ValueError("a figure cannot be named step")
+        self._last = step
+        row = {"step": str(step), **{name: f"{value:.8g}" for name, value in values.items()}}
+        self._rows.append(row)
+        new = [name for name in values if name not in self._columns]
+        if new:
+            self._columns += new
+            self._rewrite()
+        else:
+            with self._path.open("a", encoding="utf-8", newline="") as file:
+                csv.DictWriter(file, self._columns, restval="", lineterminator="\n").writerow(row)
+        if self._board is not None:
+            for name, value in values.items():
+                self._board.add_scalar(name, value, step)
+            self._board.flush()
+
+    def _rewrite(self) -> None:
+        draft = self._path.with_name(f"{FILE}.part")
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, self._columns, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self._rows)
+        os.replace(draft, self._path)
+
+    def close(self) -> None:
+        """Finish the files."""
+        if self._board is not None:
+            self._board.close()
+            self._board = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Columns and rows; the last row is left out where the run was broken off while it was written."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    if lines and not text.endswith("\n"):
+        lines.pop()
+    columns, *table = list(csv.reader(lines)) or [[]]
+    if columns[:1] != ["step"]:
+        raise DatasetError(f"{path} is no log of training: its first column is not step.", "Move it away.")
+    rows = [dict(zip(columns, row, strict=False)) for row in table]
+    broken = next((row for row in rows if not row.get("step", "").isdecimal()), None)
+    if broken is not None:
+        raise DatasetError(f"{path} has a row without a step: {broken}.", "Repair it, or move it away.")
+    return columns, rows
+
+
+def _board(folder: Path, resume_after: int | None) -> tuple[Any, str | None]:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None, (
+            "TensorBoard is not installed, so the figures go to metrics.csv alone; "
+            "the extra shotad[train] brings it."
+        )
+    # TensorBoard itself hides what an earlier run wrote from this step on.
+    purge = None if resume_after is None else resume_after + 1
+    return SummaryWriter(log_dir=str(folder), purge_step=purge), None
+
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """How a classifier does on a split. ``confusion`` is ``int64[5, 5]``: rows true, columns predicted;
+    ``loss`` is the mean cross-entropy, unweighted and unsmoothed."""
+
+    confusion: Counts
+    loss: float
+
+    def __post_init__(self) -> None:
+        if self.confusion.shape != (len(ShotScale), len(ShotScale)) or (self.confusion < 0).any():
+            raise ValueError(f"confusion must be 5 x 5 counts, got {self.confusion.tolist()}")
+        if not self.confusion.any():
+            raise ValueError("scores of no items are undefined")
+
+    @property
+    def accuracy(self) -> float:
+        """Part of the items that are told rightly."""
+        return float(np.trace(self.confusion) / self.confusion.sum())
+
+    @property
+    def recall(self) -> tuple[float, ...]:
+        """By class; 0 for one that does not occur."""
+        return _ratios(np.diag(self.confusion), self.confusion.sum(axis=1))
+
+    @property
+    def precision(self) -> tuple[float, ...]:
+        """By class; 0 for one that is never predicted."""
+        return _ratios(np.diag(self.confusion), self.confusion.sum(axis=0))
+
+    @property
+    def f1(self) -> tuple[float, ...]:
+        """By class: harmonic mean of precision and recall."""
+        return _ratios(2 * np.diag(self.confusion), self._either())
+
+    @property
+    def macro_f1(self) -> float:
+        """Mean of F1 over the classes that occur or are predicted."""
+        there = self._either() > 0
+        return float(np.mean(np.array(self.f1)[there]))
+
+    def _either(self) -> Counts:
+        return np.asarray(self.confusion.sum(axis=0) + self.confusion.sum(axis=1))
+
+    def record(self) -> dict[str, Any]:
+        """As JSON, rounded to six digits."""
+        by_class = {
+            scale.value: {
+                "items": int(self.confusion[scale.number].sum()),
+                "precision": round(self.precision[scale.number], 6),
+                "recall": round(self.recall[scale.number], 6),
+                "f1": round(self.f1[scale.number], 6),
+            }
+            for scale in ShotScale
+        }
+        return {
+            "items": int(self.confusion.sum()),
+            "accuracy": round(self.accuracy, 6),
+            "macro_f1": round(self.macro_f1, 6),
+            "loss": round(self.loss, 6),
+            "classes": by_class,
+            "confusion": self.confusion.tolist(),
+        }
+
+
+def _ratios(above: Counts, below: Counts) -> tuple[float, ...]:
+    return tuple(float(a / b) if b else 0.0 for a, b in zip(above, below, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A figure on the test split of MovieShots, from the paper's table of classifiers."""
+
+    name: str
+    accuracy: float
+    macro_f1: float | None
+
+
+PUBLISHED = (
+    Published("ViViT", 0.747, 0.751),
+    Published("SGNet (Rao et al. 2020)", 0.875, None),
+    Published("Lu et al.", 0.892, None),
+    Published("Li et al.", 0.895, 0.897),
+    Published("Shot-by-Shot (Xie et al. 2025)", 0.897, 0.899),
+)
+
+
+def beside_published(test: Scores) -> str:
+    """The table of the paper with this run's figures below."""
+    rows = [*PUBLISHED, Published("this run, on its own test split", test.accuracy, test.macro_f1)]
+    wide = max(len(row.name) for row in rows)
+    lines = [f"{'MovieShots, test split':{wide}}  accuracy  macro-F1"]
+    for row in rows:
+        f1 = "–" if row.macro_f1 is None else f"{row.macro_f1:.3f}"
+        lines.append(f"{row.name:{wide}}  {row.accuracy:8.3f}  {f1:>8}")
+    return "\n".join(lines)
+
+
+def by_class(test: Scores) -> str:
+    """Precision, recall and F1 of each class, as a table."""
+    wide = max(len(scale.value) for scale in ShotScale)
+    lines = [f"{'on test':{wide}}  precision  recall     F1  items"]
+    for scale in ShotScale:
+        k = scale.number
+        lines.append(
+            f"{scale.value:{wide}}  {test.precision[k]:9.3f}  {test.recall[k]:6.3f}  {test.f1[k]:5.3f}"
+            f"  {int(test.confusion[k].sum()):5d}"
+        )
+    return "\n".join(lines)
+
+
+def published_rows() -> list[Mapping[str, Any]]:
+    """The paper's table as JSON."""
+    return [{"name": p.name, "accuracy": p.accuracy, "macro_f1": p.macro_f1} for p in PUBLISHED]

@@ -1,0 +1,394 @@
+"""Dense features by DINOv2 (Oquab et al. 2023; registers: Darcet et al. 2024), through transformers or timm.
+
+Shot-by-Shot compares the patch tokens of ViT-g/14 with registers; the smaller sizes are settings.
+torchvision is not needed: frames are prepared by `shotad.grammar.features`. timm is the second backend, in
+its own extra, and gives the same for the same weights: it would resample the position embedding by a recipe
+of its own, so that is done as transformers does it, before timm sees it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    Image,
+    Progress,
+    WeightsError,
+    broken,
+    device_of,
+    dtype_of,
+    loading_quiet,
+    model_folder,
+    need,
+    need_torch,
+    processors,
+    reason,
+    weight_files,
+)
+from shotad.grammar.features import HINT, MODELS, THREAD_SIZE, Features, all_upright, fitted, normalised
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = need_torch("Threads by DINOv2")
+
+PURPOSE = "Threads by DINOv2"
+
+THRESHOLD = 0.3
+"""Matching score above which two shots share a camera set-up (Shot-by-Shot's published code)."""
+
+Tokens = Callable[[Any], Any]
+"""``[n, 3, H, W]`` → ``[n, prefix + rows * columns, D]``: CLS, registers, then the patches by row."""
+
+_READERS = 4
+"""Threads that make frames small while the model works; Pillow lets go of the interpreter meanwhile."""
+
+CLASSES = {"dinov2": "Dinov2Model", "dinov2_with_registers": "Dinov2WithRegistersModel"}
+"""``model_type`` of config.json → class of transformers."""
+
+_UNUSED = {"embeddings.mask_token"}
+"""Weights of the training task, which the features do not depend on."""
+
+
+class DinoV2:
+    """Features by a DINOv2 of the hub or of a folder, on the device and in the precision that is set.
+
+    The tensors of the features are float32 and stay on that device. The same frames in the same order
+    give the same bytes on one machine; in other batches the last bits may differ. The weights are read
+    at the first use, so that a run that finds its features in the work folder does not read them.
+    """
+
+    threshold = THRESHOLD
+
+    def __init__(self, folder: Path, label: str, compute: ComputeSettings) -> None:
+        """The model in ``folder`` (config.json and safetensors); ``label`` says which it is.
+
+        Raises WeightsError where the folder holds no DINOv2, ConfigError for a device that is not there,
+        ShotadError without torch or transformers.
+        """
+        self._folder = folder
+        self._kind, patch, self._prefix = _read_config(folder)
+        self._grid = patch_grid(patch, label)
+        self._runner = Runner.of(compute)
+        self.identity = f"dinov2:{label}:{self._runner.precision}"
+
+    @classmethod
+    def named(
+        cls, name: str, revision: str | None, compute: ComputeSettings, progress: Progress | None = None
+    ) -> DinoV2:
+        """One of the published models, by its name here; fetched from the hub if it is not in its cache.
+
+        Raises WeightsError where it cannot be had, and what the constructor raises.
+        """
+        model = MODELS[name]
+        folder = model.folder(revision, progress)
+        return cls(folder, f"{model.repo}@{folder.name}", compute)
+
+    @classmethod
+    def in_folder(cls, folder: Path, compute: ComputeSettings) -> DinoV2:
+        """A model that somebody saved in a folder; known by its name and the hash of its files."""
+        return cls(folder, f"{folder.resolve().name}@{folder_hash(folder)}", compute)
+
+    def of(self, images: Sequence[Image]) -> Features:
+        """Features of ``images``, as `shotad.grammar.features.FeatureMaker` says.
+
+        Raises WeightsError where the weights are damaged or do not fit their config.json.
+        """
+        return self._runner.features(images, self._tokens, self._prefix, self._grid)
+
+    def _tokens(self, pixels: Any) -> Any:
+        return self._model(pixel_values=pixels).last_hidden_state
+
+    @cached_property
+    def _model(self) -> Any:
+        return self._runner.place(load_model(self._folder, self._kind))
+
+
+def load_model(folder: Path, kind: str) -> Any:
+    """The module of ``CLASSES[kind]`` with the weights of a folder, float32, on the CPU.
+
+    Raises WeightsError where a weight is missing, damaged or of another shape.
+    """
+    transformers = need("transformers", PURPOSE)
+    try:
+        with loading_quiet(transformers):
+            model, report = getattr(transformers, CLASSES[kind]).from_pretrained(
+                folder, dtype="float32", use_safetensors=True, local_files_only=True, output_loading_info=True
+            )
+    except broken(PURPOSE) as error:
+        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _DAMAGED) from None
+    missing = sorted(set(report["missing_keys"]) - _UNUSED)
+    if missing:
+        raise WeightsError(
+            f"The model in {folder} lacks {len(missing)} of its weights, such as {missing[0]}.", _DAMAGED
+        )
+    return model
+
+
+_DAMAGED = "Fetch or save it again, whole."
+
+
+def folder_hash(folder: Path) -> str:
+    """``sha256:`` and 16 digits over config.json and the weights of a model folder.
+
+    Raises WeightsError where one of them is missing.
+    """
+    files = weight_files(folder)
+    if not files or not (folder / "config.json").is_file():
+        raise WeightsError(
+            f"The folder {folder} holds no model: config.json and model.safetensors are needed.",
+            "Give the folder that save_pretrained of transformers wrote.",
+        )
+    digests = [
+        _sha256(path, path.stat().st_size, path.stat().st_mtime_ns)
+        for path in (folder / "config.json", *files)
+    ]
+    return f"sha256:{hashlib.sha256(' '.join(digests).encode()).hexdigest()[:16]}"
+
+
+@cache
+def _sha256(path: Path, size: int, modified: int) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _read_config(folder: Path) -> tuple[str, int, int]:
+    """Kind of model, pixels along a patch, and number of tokens before the patches."""
+    transformers = need("transformers", PURPOSE)
+    path = folder / "config.json"
+    try:
+        kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+        if kind in CLASSES:
+            patch = config.patch_size if isinstance(config.patch_size, int) else config.patch_size[0]
+            return kind, int(patch), 1 + int(getattr(config, "num_register_tokens", 0))
+    except broken(PURPOSE) as error:
+        raise WeightsError(f"{path} is not the config of a model: {reason(error)}.", _DAMAGED) from None
+    raise WeightsError(
+        f"The model in {folder} is a {kind}, not a DINOv2.", f"Kinds that are read: {', '.join(CLASSES)}."
+    )
+
+
+_EXTRA = "timm"
+
+
+class TimmFeatures:
+    """Features by one of timm's DINOv2 models, with the same promises as `DinoV2`."""
+
+    threshold = THRESHOLD
+
+    def __init__(
+        self, name: str, revision: str | None, compute: ComputeSettings, progress: Progress | None = None
+    ) -> None:
+        """The model that timm calls ``name``, such as ``vit_small_patch14_dinov2.lvd142m``.
+
+        Fetched from the hub if it is not in its cache. Raises ConfigError for a name that is none of
+        timm's DINOv2 models, WeightsError where the weights cannot be had, ShotadError without timm.
+        """
+        timm = need("timm", f"Threads by timm:{name}", _EXTRA)
+        check_name(name, timm.list_pretrained("*dinov2*"))
+        self._name = name
+        self._runner = Runner.of(compute)
+        self._folder = model_folder(f"timm/{name}", revision, progress, hint=HINT)
+        self.identity = f"timm:{name}@{self._folder.name}:{self._runner.precision}"
+
+    def of(self, images: Sequence[Image]) -> Features:
+        """Features of ``images``, as `shotad.grammar.features.FeatureMaker` says.
+
+        Raises WeightsError where the weights are damaged or are not those of the model.
+        """
+        grid = patch_grid(int(self._model.patch_embed.patch_size[0]), self._name)
+        return self._runner.features(images, self._tokens, self._model.num_prefix_tokens, grid)
+
+    def _tokens(self, pixels: Any) -> Any:
+        patch = int(self._model.patch_embed.patch_size[0])
+        rows, columns = pixels.shape[2] // patch, pixels.shape[3] // patch
+        self._model.pos_embed = self._positions(rows, columns)
+        return self._model.forward_features(pixels)
+
+    def _positions(self, rows: int, columns: int) -> Any:
+        if (rows, columns) not in self._resampled:
+            self._resampled[rows, columns] = torch.nn.Parameter(
+                resampled(
+                    self._square,
+                    (rows, columns),
+                    prefix=0 if self._model.no_embed_class else 1,
+                    antialias=self._model.reg_token is not None,
+                ),
+                requires_grad=False,
+            )
+        return self._resampled[rows, columns]
+
+    @cached_property
+    def _model(self) -> Any:
+        model = load_timm_model(self._name, self._folder)
+        # Its own check is for one size; upright film has another, and both fit the positions given.
+        model.patch_embed.strict_img_size = False
+        return self._runner.place(model)
+
+    @cached_property
+    def _square(self) -> Any:
+        """The position embedding as it was trained, for a square grid."""
+        return self._model.pos_embed.detach().float()
+
+    @cached_property
+    def _resampled(self) -> dict[tuple[int, int], Any]:
+        return {}
+
+
+def check_name(name: str, known: Sequence[str]) -> None:
+    """Raises ConfigError, with the nearest of ``known``, for a name that is not among them."""
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:3]
+        raise ConfigError(
+            f"threads.features = 'timm:{name}' is none of timm's DINOv2 models.",
+            f"Nearest: {', '.join(f'timm:{other}' for other in near)}.",
+        )
+
+
+def resampled(positions: Any, grid: tuple[int, int], prefix: int, antialias: bool) -> Any:
+    """A position embedding ``[1, prefix + n * n, D]`` for another grid: ``[1, prefix + rows * columns, D]``.
+
+    Bicubic, and antialiased for the models with registers alone, as transformers' Dinov2Model and
+    Dinov2WithRegistersModel do it (and the published code of each).
+    """
+    kept, patches = positions[:, :prefix], positions[:, prefix:]
+    side = round(patches.shape[1] ** 0.5)
+    if grid == (side, side):
+        return positions
+    square = patches.reshape(1, side, side, -1).permute(0, 3, 1, 2)
+    turned = torch.nn.functional.interpolate(
+        square, size=grid, mode="bicubic", align_corners=False, antialias=antialias
+    )
+    return torch.cat((kept, turned.permute(0, 2, 3, 1).flatten(1, 2)), dim=1)
+
+
+def load_timm_model(name: str, folder: Path) -> Any:
+    """timm's module with the weights of a folder, float32, on the CPU.
+
+    Raises WeightsError where a weight is missing, damaged, unknown or of another shape.
+    """
+    timm = need("timm", f"Threads by timm:{name}", _EXTRA)
+    safetensors = need("safetensors.torch", f"Threads by timm:{name}")
+    try:
+        model = timm.create_model(name, pretrained=False, num_classes=0)
+        weights = {
+            key: value for path in weight_files(folder) for key, value in safetensors.load_file(path).items()
+        }
+        model.load_state_dict({key: value.float() for key, value in weights.items()}, strict=True)
+    except broken(f"Threads by timm:{name}") as error:
+        raise WeightsError(
+            f"The model {name} in {folder} cannot be loaded: {reason(error)}.", "Fetch it again, whole."
+        ) from None
+    return model
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """How a model is run: where, how precisely, and how many frames at once.
+
+    bfloat16 is for matrix products alone: what flows between the layers, their norms and the position
+    embedding stay float32. That costs 3 % of the time of bfloat16 throughout and leaves about a third of
+    its largest error (ViT-S and B, random weights, docs/experiments.md).
+    """
+
+    device: torch.device
+    dtype: torch.dtype
+    batch: int
+
+    @classmethod
+    def of(cls, compute: ComputeSettings) -> Runner:
+        """As the settings say. Raises ConfigError for a device that is not there."""
+        device = device_of(compute)
+        return cls(device, dtype_of(compute, device), compute.batch)
+
+    @property
+    def precision(self) -> str:
+        """``float32`` or ``bfloat16``."""
+        return str(self.dtype).removeprefix("torch.")
+
+    def place(self, model: Any) -> Any:
+        """The module on its device, its matrices in their precision; the module itself is changed."""
+        for module in model.modules():
+            if isinstance(module, (torch.nn.Linear, torch.nn.Conv2d)):
+                module.to(self.dtype)
+        return model.to(self.device).eval()
+
+    def features(
+        self, images: Sequence[Image], tokens: Tokens, prefix: int, grid: tuple[int, int]
+    ) -> Features:
+        """Features of ``images`` by ``tokens``, whose first ``prefix`` tokens are no patches.
+
+        ``grid`` is that of broad film, rows and columns; upright film has it turned. The tensors are
+        float32, on the device. Raises ValueError for no images, and for upright and broad ones together.
+        """
+        rows, columns = grid[::-1] if all_upright(images) else grid
+        parts = []
+        for pixels in _batches(images, self.batch):
+            with self._context():
+                found = tokens(torch.from_numpy(pixels).to(self.device))
+                parts.append(torch.nn.functional.normalize(found.float(), dim=-1))
+        patches, whole = _joined(parts, len(images), prefix)
+        return Features(patches, whole, (rows, columns))
+
+    @contextmanager
+    def _context(self) -> Iterator[None]:
+        """No gradients, mixed precision; CUDA's convolutions as precise as asked for (no TF32)."""
+        lower = self.dtype != torch.float32
+        exact = {"enabled": True, "benchmark": False, "deterministic": True, "allow_tf32": False}
+        with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode())
+            stack.enter_context(torch.autocast(self.device.type, torch.bfloat16, enabled=lower))
+            if self.device.type == "cuda":
+                stack.enter_context(torch.backends.cudnn.flags(**exact))
+            yield
+
+
+def patch_grid(patch: int, model: str) -> tuple[int, int]:
+    """Rows and columns of a broad frame for patches of ``patch`` pixels: 14 → 12 and 16.
+
+    Raises WeightsError where the frame does not divide into such patches.
+    """
+    long_side, short_side = THREAD_SIZE
+    if patch < 1 or long_side % patch or short_side % patch:
+        raise WeightsError(
+            f"The model {model} has patches of {patch} pixels, which do not divide a frame of "
+            f"{long_side} x {short_side}.",
+            "Use a DINOv2 model with patches of 14 pixels.",
+        )
+    return short_side // patch, long_side // patch
+
+
+def _batches(images: Sequence[Image], batch: int) -> Iterator[npt.NDArray[np.float32]]:
+    with ThreadPoolExecutor(min(_READERS, processors())) as pool:
+        small = pool.map(partial(fitted, long_side=THREAD_SIZE[0], short_side=THREAD_SIZE[1]), images)
+        for start in range(0, len(images), batch):
+            yield normalised([next(small) for _ in images[start : start + batch]])
+
+
+def _joined(parts: list[Any], n: int, prefix: int) -> tuple[Any, Any]:
+    """Patches and CLS tokens of all batches, in tensors that autograd may use; empties ``parts``."""
+    tokens, width = parts[0].shape[1:]
+    patches = torch.empty(n, tokens - prefix, width, device=parts[0].device)
+    whole = torch.empty(n, width, device=parts[0].device)
+    start = 0
+    while parts:
+        found = parts.pop(0)
+        patches[start : start + len(found)] = found[:, prefix:]
+        whole[start : start + len(found)] = found[:, 0]
+        start += len(found)
+    return patches, whole
