@@ -52,7 +52,7 @@ BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
     "shotad.description.leakwords:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
-    "shotad.evaluation.metrics": "lines of a data set; the rules are those of the published tokenizer",
+    "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",
     "shotad.script.english_names:_READ": "a line",
     "shotad.script.rules": "a line",
