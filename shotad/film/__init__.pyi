@@ -32,6 +32,7 @@ from .drawing import (
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid
+from .one_pass import survey as survey
 from .overlays import (
     COLOURS as COLOURS,
     RED as RED,
@@ -58,6 +59,7 @@ from .palette import (
     page_environment as page_environment,
     thread_colour as thread_colour,
 )
+from .parts import OnShots as OnShots
 from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (
@@ -71,7 +73,6 @@ from .sampling import (
     plan_frames as plan_frames,
     published_moments_of as published_moments_of,
 )
-from .shots import OnShots as OnShots, survey as survey
 from .slot_records import (
     HandSlots as HandSlots,
     Kept as Kept,

@@ -21,8 +21,8 @@ from shotad.core.profiling import recording
 from shotad.film import Film, FrameStore, Grid, open_film, parts as crew, parts as joining, shots as survey
 from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
-from shotad.film.parts import Part, Piece, proof, proven
-from shotad.film.shots import PassProgress, ShotFinder, ShotList
+from shotad.film.parts import Part, PassProgress, Piece, proof, proven
+from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
 
@@ -213,7 +213,7 @@ def test_shots_are_told_when_they_are_final(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.shots.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.5)
     told: list[tuple[tuple[Shot, ...], float]] = []
     advanced: list[float] = []
 
@@ -238,7 +238,7 @@ def test_shots_are_told_when_they_are_final(
 
 def test_a_store_is_read_while_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.shots.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.5)
     with open_film(path) as film, open_film(path) as other:
         store = FrameStore(tmp_path, film, GRID)
         read: list[float] = []
@@ -296,7 +296,7 @@ def alive() -> list[str]:
 def test_threads_end_when_whoever_is_told_raises(
     error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.film.shots.TELL_EVERY", 0.3)
+    monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.3)
 
     def fail(shots: tuple[Shot, ...], until: float) -> None:
         assert alive()
