@@ -96,7 +96,6 @@ def command(console: Console, **options: Any) -> None:
 
     from shotad.description import describe, lint_track, opening
     from shotad.script import summary_line
-    from shotad.sound import run_render, summary as render_summary
 
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
@@ -109,9 +108,9 @@ def command(console: Console, **options: Any) -> None:
             from shotad.description import estimate_as_json, estimate_lines, foresee
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            told, found = estimate_lines(foreseen), estimate_as_json(foreseen)
-            told += told_of_time(recorded, folder, found)
-            console.result("\n".join(told), found)
+            lines, found = estimate_lines(foreseen), estimate_as_json(foreseen)
+            lines += told_of_time(recorded, folder, found)
+            console.result("\n".join(lines), found)
             return
         wanted = _wanted(film, folder, config, options["makes"]) if spoken else ()
         for line in opening(config, folder.path, engines):
@@ -126,23 +125,24 @@ def command(console: Console, **options: Any) -> None:
             discard_edits=options["discard_edits"],
             sheet=not options["no_sheet"],
         )
-        heard = None
+        heard, told = None, summary(outcome)
         if spoken and not outcome.all_failed:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
-                console.result(summary(outcome), None)
+                console.result(told, None)
             from shotad.description import shortener
+            from shotad.sound import run_render, summary as render_summary
 
             heard = run_render(
                 film, folder, config, wanted, console, shorten=partial(shortener, engines=engines)
             )
+            told = render_summary(heard)
         with span("lint"):
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
-        told = [render_summary(heard) if heard else summary(outcome)]
-        told.append(f"Guidelines: {summary_line(checked)} shotad lint tells them.")
         found = report(outcome, checked, heard)
-        told += told_of_time(recorded, folder, found)
-    console.result("\n".join(told), found)
+        lines = [told, f"Guidelines: {summary_line(checked)} shotad lint tells them."]
+        lines += told_of_time(recorded, folder, found)
+    console.result("\n".join(lines), found)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
