@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import RefusalError, ScriptError
 from shotad.description import parse_stage1
-from shotad.description.stage1_answer import parse_stage2
+from shotad.description.stage2_answer import parse_stage2
 
 FOUR = ("Main characters", "Actions", "Interactions", "Key objects")
 THREE = FOUR[:3]

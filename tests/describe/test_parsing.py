@@ -9,7 +9,8 @@ from hypothesis import example, given, settings, strategies as st
 
 from shotad.core import ScriptError
 from shotad.description import parse_stage1
-from shotad.description.stage1_answer import WHOLE, parse_stage2
+from shotad.description.stage1_answer import WHOLE
+from shotad.description.stage2_answer import parse_stage2
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {

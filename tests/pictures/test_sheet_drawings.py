@@ -107,13 +107,13 @@ def test_the_time_line_shows_what_happens_when(tmp_path: Path) -> None:
     subject = subject_of(tmp_path, Made(shots=3, length=5, threads=0))
     (row,) = timeline.timeline_rows(subject)
     pixels = np.asarray(row.picture)
-    second = (timeline.WIDTH - timeline._ROW_NAMES - 2 * timeline._ROW_EDGE) / 15
+    second = (timeline.WIDTH - timeline._NAMES - 2 * timeline._ROW_EDGE) / 15
     for colour, spans in (
         (palette.SKY_BLUE, [(0.2, 2.2), (10.2, 12.2)]),
         (palette.YELLOW, [(0.2, 1.7), (10.2, 11.7)]),
     ):
         columns = np.flatnonzero((pixels == colour).all(axis=-1).any(axis=0))
-        seconds = (columns - timeline._ROW_NAMES - timeline._ROW_EDGE) / second
+        seconds = (columns - timeline._NAMES - timeline._ROW_EDGE) / second
         for value in seconds:
             assert any(start - 0.02 <= value <= end + 0.02 for start, end in spans)
         assert seconds.min() == pytest.approx(spans[0][0], abs=0.05)
