@@ -1,4 +1,4 @@
-"""Real clips to tune statements by and to judge them by (tests/labels/clips.yaml): fetched, and what is there.
+"""Real clips to tune statements by and to judge them by (tests/labels/clips.yaml): what is there, fetched.
 
     python benchmarks/clips.py [--half tuning|judging] [--fetch] [--folder FOLDER] [name ...]
 

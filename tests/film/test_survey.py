@@ -18,7 +18,7 @@ from av.video.reformatter import ColorRange
 
 from shotad.core import FilmError, Interval, Shot, ShotSettings
 from shotad.core.profiling import recording
-from shotad.film import Film, FrameStore, Grid, open_film, one_pass as survey, parts as crew, parts as joining
+from shotad.film import Film, FrameStore, Grid, one_pass as survey, open_film, parts as crew, parts as joining
 from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
 from shotad.film.parts import Part, PassProgress, Piece, proof, proven
