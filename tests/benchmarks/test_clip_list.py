@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+import yaml
 
 from benchmarks import clips
 
@@ -48,3 +49,15 @@ def test_a_source_that_is_not_known_is_refused(tmp_path: Path) -> None:
     (tmp_path / "clips.yaml").write_text("- {name: one, half: tuning, seconds: [0, 1], torrent: x, path: y}")
     with pytest.raises(ValueError, match="one: give one of pypi, npm"):
         clips.read_clips(tmp_path / "clips.yaml")
+
+
+def test_all_clips_to_judge_by_are_labelled_within_their_part() -> None:
+    scenes = yaml.safe_load((clips.LIST.parent / "scenes.yaml").read_text("utf-8"))
+    by_name = {clip.name: clip for clip in clips.read_clips()}
+    assert set(scenes) <= set(by_name)
+    assert {name for name, clip in by_name.items() if clip.half == "judging"} <= set(scenes)
+    for name, moments in scenes.items():
+        for start, end, text in moments:
+            assert by_name[name].start <= start < end <= by_name[name].end + 0.05, (name, text)
+            assert text
+        assert [moment[0] for moment in moments] == sorted(moment[0] for moment in moments), name
