@@ -50,7 +50,7 @@ SECONDS = 4.0
 
 BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
-    "shotad.description.leakwords:TAGGED": "marks that are taken out of every answer and put in by us",
+    "shotad.description.leaks:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",
@@ -59,7 +59,7 @@ BOUNDED = {
 }
 """Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""
 
-SHORT = {"shotad.script": LONGEST, "shotad.describe": LONGEST}
+SHORT = {"shotad.script": LONGEST, "shotad.description": LONGEST}
 """How long the texts of such patterns can be, by room; others have `LONGEST_NAME`."""
 LONGEST_NAME = 300
 
@@ -351,3 +351,5 @@ def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
     assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.stage2_answer:_KEY"} <= names
     assert len(names) > 400
+    assert [bound for bound in BOUNDED if not any(name.startswith(bound) for name in names)] == []
+    assert set(SHORT) <= {".".join(one.module.split(".")[:2]) for one in found()}

@@ -224,8 +224,8 @@ TALK = _any(
 """Stage II's wish: no talk about talking, which is heard."""
 
 MARKUP = re.compile(
-    r"\*\*|\b__\w|^\s{0,3}#{1,6}\s|```|`[^`]+`|^\s*(?:[-*•]|\d{1,2}[.)])\s+\S|<\|?/?[a-z_]+\|?>"
-    r"|\[/?(?:INST|SYS)\]|\{\s*[\"'“][\w ]+[\"'”]\s*:|[\"“]\s*\}|\\n|^\s*[\[{]|https?://|\ufffd",
+    r"\*\*|\b__\w|^\s{0,3}#{1,6}\s|```|`[^`]+`|^[^\S\n]*(?:[-*•]|\d{1,2}[.)])\s+\S|<\|?/?[a-z_]+\|?>"
+    r"|\[/?(?:INST|SYS)\]|\{\s*[\"'“][\w ]+[\"'”]\s*:|[\"“]\s*\}|\\n|^[^\S\n]*[\[{]|https?://|\ufffd",
     re.MULTILINE | re.IGNORECASE,
 )
 """L5: markdown, lists, JSON, tokens of a chat template."""
