@@ -272,7 +272,8 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, folder: Path)
     page.wait_for_timeout(300)
     assert strip.is_visible()
     track.write_text(sound)
-    emit(page, "trouble", {"what": "", "hint": ""})  # mended
+    settled(page)  # what was pressed is done now, and the server has told that all is mended
+    emit(page, "trouble", {"what": "", "hint": ""})
     strip.wait_for(state="detached")
     emit(page, "trouble", {"what": "track.json is damaged.", "hint": "Mend it."})
     strip.get_by_role("button", name="Dismiss").click()
