@@ -189,10 +189,10 @@ class Decoder:
             self._last = last
         for frame in self._raw_frames(key):
             seconds = self._seconds(frame, last)
-            if key is not None and seconds < key.seconds:
-                # Shown before the key packet, decoded after it: what they refer to may be missing.
-                continue
             if key is not None and last == -math.inf and seconds != key.seconds:
+                if seconds < key.seconds:
+                    # Shown before the key packet, decoded after it: what they refer to may be missing.
+                    continue
                 self.missed = True
                 return
             if seconds <= last:

@@ -22,6 +22,7 @@ from shotad.film import Film, FrameStore, Grid, one_pass as survey, open_film, p
 from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
 from shotad.film.parts import Part, PassProgress, Piece, proof, proven
+from shotad.film.pyav_reader import PyavFilm
 from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
@@ -163,6 +164,27 @@ def test_a_clock_that_jumps_back_ends_the_film_either_way(tmp_path: Path) -> Non
     found = same_either_way(path, tmp_path)
     assert found.damage is not None
     assert "jumps back" in found.damage
+
+
+def test_a_clock_that_jumps_back_is_seen_from_every_key(tmp_path: Path) -> None:
+    data = make_film(KINDS["cuts, transport stream"]).path.read_bytes()
+    path = tmp_path / "twice.ts"
+    path.write_bytes(data + data)
+    found = 0
+    with open_film(path) as film:
+        assert isinstance(film, PyavFilm)
+        decoder = film.decoder(threads=1)
+        for tenth in range(64):
+            key = decoder.next_key(tenth / 10)
+            if key is not None and key.place[1] < len(data):
+                decoder.stand_at(key)
+                for _ in decoder:
+                    pass
+                if not decoder.missed:
+                    found += 1
+                    assert decoder.stopped == "its clock jumps back", key
+        decoder.close()
+    assert found > 20
 
 
 def test_a_seek_that_misses_costs_time_and_nothing_else(
