@@ -57,13 +57,13 @@ from .config.sound import (
     MixSettings as MixSettings,
     VoiceSettings as VoiceSettings,
 )
-from .config.translating import TranslateSettings as TranslateSettings
 from .config.words import (
     EndpointSettings as EndpointSettings,
     LocalSettings as LocalSettings,
     PromptSettings as PromptSettings,
     SamplingSettings as SamplingSettings,
     Stage2Settings as Stage2Settings,
+    TranslateSettings as TranslateSettings,
 )
 from .engine import (
     Abilities as Abilities,

@@ -39,7 +39,6 @@ from shotad.core.config.sound import (
     MixSettings,
     VoiceSettings,
 )
-from shotad.core.config.translating import TranslateSettings
 from shotad.core.config.words import (
     EndpointSettings,
     LocalSettings,
@@ -48,6 +47,7 @@ from shotad.core.config.words import (
     Stage1Settings,
     Stage2Settings,
     StorySettings,
+    TranslateSettings,
     VerifySettings,
 )
 from shotad.core.errors import ConfigError, UsageError

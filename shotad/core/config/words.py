@@ -1,4 +1,4 @@
-"""Settings of what the models are asked, and of the engines that answer."""
+"""Settings of what the models are asked, translation included, and of the engines that answer."""
 
 from __future__ import annotations
 
@@ -188,3 +188,16 @@ class VerifySettings(Settings):
     """Whether there is a second look (``--verify``)."""
 
     former: ClassVar[dict[str, Any]] = {"max_tokens": 256}
+
+
+class TranslateSettings(Settings):
+    """How ``shotad translate`` asks. The engine is that of Stage II."""
+
+    lines: int = Field(8, ge=1, le=50)
+    """Lines that are asked for in one request."""
+    quotes: Literal["translate", "keep"] = "translate"
+    """What stands in quotation marks, which is read from the screen. Translated by default: who hears AD in a
+    language need not know that of the sign. ``keep``: as it stands in the film."""
+    sampling: SamplingSettings = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=2048)
+
+    former: ClassVar[dict[str, Any]] = {"before": 4, "after": 2, "attempts": 3}
