@@ -433,8 +433,9 @@ def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any
 
     page = opened(prepare)
     until(page, "document.querySelector('.p-without')?.textContent.includes('being made')")
-    assert len(asked) == 1
-    assert asked[0]["error"]
+    # Asked again where the page has fetched the film anew, of which this server still says "film".
+    assert asked
+    assert all(one["error"] for one in asked)
 
 
 def test_frames_step_one_by_one(page: Any) -> None:
