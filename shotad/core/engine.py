@@ -183,7 +183,13 @@ Stage = Literal["stage1", "stage2"]
 
 Place = Literal["left", "centre", "right"]
 Movement = Literal["still", "left", "right", "closer", "away", "up", "down"]
-TextKind = Literal["title", "credit", "sign", "subtitle"]
+Posture = Literal["stands", "sits", "lies"]
+Deed = Literal[
+    "stands up", "sits down", "crouches", "bends forward", "raises a hand", "raises both arms",
+    "spreads the arms", "puts a hand to the face",
+]  # fmt: skip
+TextKind = Literal["title", "credit", "sign", "text", "subtitle"]
+"""``text`` is writing of which is not known what it is: a card, a screen, a caption."""
 Framing = Literal["face", "head and shoulders", "upper body", "full figure", "distant"]
 """How much of a person is seen: from a face that fills the picture to a figure far off."""
 Look = Literal["left", "right", "ahead"]
@@ -221,7 +227,8 @@ class PeopleFact:
     face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
     counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
     what is told of them is to be seen: all of them at once, the movement, the turn, the leaving. None:
-    ``first``.
+    ``first``. ``posture``: of all of them, all the time; ``deed``: what all of them do together, or
+    one alone, who may be one ``among`` others that are seen at that moment.
     """
 
     shot: int
@@ -246,6 +253,9 @@ class PeopleFact:
     frames: int = 0
     names: tuple[Named, ...] = ()
     since: float | None = None
+    posture: Posture | None = None
+    deed: Deed | None = None
+    among: int = 0
 
     def __post_init__(self) -> None:
         if self.names and len(self.names) > self.count:
@@ -265,7 +275,7 @@ class PeopleFact:
 @dataclass(frozen=True, slots=True)
 class ThingFact:
     """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the
-    second of the first frame that shows as many (None: not known)."""
+    second of the first frame that shows as many, ``area`` its share of the picture (None: not known)."""
 
     shot: int
     name: str
@@ -273,6 +283,7 @@ class ThingFact:
     place: Place
     sure: float
     since: float | None = None
+    area: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ def _first_of(row: Mapping[str, Any], facts: Mapping[str, Any]) -> float | None:
     what = str(row["what"])
     if what in _UNTIMED:
         return None
-    texts = what in ("title", "sign", "credit", "credits")
+    texts = what in ("title", "sign", "text", "credit", "credits")
     kind = "texts" if texts else "figures" if what.startswith("figure") else "people"
     return min((fact["first"] for fact in facts.get(kind, ()) if fact["shot"] == row["shot"]), default=None)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.core import FigureFact, LightFact, Named, PeopleFact, TextFact, ThingFact
+from shotad.core import Deed, FigureFact, LightFact, Named, PeopleFact, Posture, TextFact, ThingFact
 from shotad.engines.narrator_words import (
     CROWD,
     SEVERAL,
@@ -25,23 +25,39 @@ from shotad.engines.narrator_words import (
 )
 
 WORTH = {
-    "title": 100.0, "sign": 80.0, "credit": 75.0, "credits": 65.0,
+    "title": 100.0, "sign": 80.0, "text": 78.0, "credit": 75.0, "credits": 65.0,
     "enters": 60.0, "passes": 58.0, "leaves": 55.0, "facing": 52.0, "closer": 50.0, "away": 46.0,
-    "people": 46.0, "face": 44.0, "turns": 44.0, "left": 42.0, "right": 42.0, "up": 40.0, "down": 40.0,
-    "looks": 38.0, "person": 34.0, "still": 26.0, "described": 6.0,
-    "named": 8.0, "new": 30.0,
-    "thing": 44.0, "lively": 8.0, "accompanied": 6.0, "figure": 38.0, "figure passes": 42.0, "motion": 25.0,
-    "flash": 32.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
+    "turns": 44.0, "left": 42.0, "right": 42.0,
+    "stands up": 66.0, "sits down": 66.0, "crouches": 60.0, "bends forward": 58.0, "raises a hand": 60.0,
+    "raises both arms": 64.0, "spreads the arms": 62.0, "puts a hand to the face": 54.0, "posture": 44.0,
+    "described": 6.0, "named": 15.0, "new": 30.0,
+    "thing": 44.0, "furniture": 12.0, "lively": 8.0, "accompanied": 6.0, "looks": 24.0,
+    "person": 10.0, "face": 10.0, "people": 10.0, "up": 8.0, "down": 8.0,
+    "figure": 8.0, "figure passes": 8.0, "motion": 5.0,
+    "flash": 8.0, "fade-out": 8.0, "contrast": 6.0, "fade-in": 6.0, "level": 5.0,
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what).
 
-``named`` is added for who has a name, ``new`` besides for a name that the last lines do not have.
+``named`` is added for who has a name, ``new`` besides for a name that the last lines do not have. The last
+three rows tell nothing by which a listener could follow the film: that somebody is there, that something
+moves, how light it is. They stay in the record and are no lines (but where ``narrator.always`` asks for one).
 """
-PRESENT = frozenset({"person", "face", "people", "still"})
+PRESENT = frozenset({"person", "face", "people"})
 """That somebody is there, and no more."""
+_DEEDS: dict[Deed, tuple[str, ...]] = {
+    "stands up": ("stand up", "get up"),
+    "sits down": ("sit down",),
+    "crouches": ("crouch", "squat down"),
+    "bends forward": ("bend forward",),
+    "raises a hand": ("raise a hand", "lift a hand"),
+    "raises both arms": ("raise both arms", "lift both arms"),
+    "spreads the arms": ("spread both arms", "hold out both arms"),
+    "puts a hand to the face": ("put a hand to the face", "bring a hand to the face"),
+}
+_POSTURES: dict[Posture, str] = {"stands": "stand", "sits": "sit", "lies": "lie"}
 EVENTS = frozenset(
     {"enters", "passes", "leaves", "closer", "away", "left", "right", "up", "down", "turns"}
-    | {"figure", "figure passes"}
+    | {"figure", "figure passes", *_DEEDS}
 )
 """What somebody does, as against what merely is."""
 START, MIDDLE, END = 0, 1, 2
@@ -154,8 +170,7 @@ class Clause:
 
     def of_face(self) -> Clause:
         """The same of a face: whose it is stays open where it may be that of the person told before."""
-        verb = "appear" if self.verb in ("keep still", "stay still") else self.verb
-        return replace(self, subject="a face", verb=verb, detail="", many=False)
+        return replace(self, subject="a face", detail="", many=False)
 
     def of_same(self, adjacent: bool) -> Clause:
         """The same of the person that the sentence is about already: no subject, or "the same person"."""
@@ -220,6 +235,8 @@ def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: boo
         return (Clause("credits", "appear", True, quotes=quotes, join=join),)
     if one and not quotes[0].whole:
         return (Clause("a text", "begin", quotes=quotes),)
+    if kind == "text":
+        return (Clause("text", "read", quotes=quotes, join=join),)
     if kind == "sign":
         return (Clause("a sign" if one else "signs", "read", not one, quotes=quotes, join=join),)
     if kind == "credit":
@@ -232,7 +249,7 @@ def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: boo
 
 def text_words(fact: TextFact) -> int:
     """Words that a text's introduction takes at least: "words appear"."""
-    return 3 if fact.kind in ("sign", "credit") else 2
+    return 3 if fact.kind in ("sign", "text", "credit") else 2
 
 
 def light_clauses(fact: LightFact) -> tuple[Clause, ...]:
@@ -257,6 +274,8 @@ def motion_clauses() -> tuple[Clause, ...]:
 
 Level = Literal["black", "dark", "middling", "bright", "white"]
 
+ONE_OF = "the person on the"
+"""Begins what one of several who are seen is called by: where they are."""
 FAR = 0.25
 """Height of a person, as a fraction of the picture's, up to which they are in the distance."""
 FAINT = 0.4
@@ -270,7 +289,6 @@ _MOVES = {
     "right": ("move to the right", "move right"),
     "up": ("rise", "move upward"),
     "down": ("move downward", "sink down"),
-    "still": ("keep still", "stay still"),
 }
 _QUICK_MOVES = {
     "closer": ("rush closer", "move quickly closer"),
@@ -290,6 +308,10 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     where = _where(fact, light)
     if key == "face":
         return _face_clauses(fact, where)
+    if fact.deed or key == "posture":
+        verbs = _DEEDS[fact.deed] if fact.deed else (_POSTURES[fact.posture or "stands"],)
+        clauses = _clauses(people_nouns(fact, light), verbs, fact.count > 1, where)
+        return tuple(replace(clause, detail=description(fact)) for clause in clauses)
     if fact.count > 1:
         verb, tail = ("face each other", "") if fact.facing else ("appear", _one_of_them(fact))
         many = fact.count < CROWD or bool(fact.names)
@@ -308,22 +330,26 @@ def figure_clauses(fact: FigureFact) -> tuple[Clause, ...]:
 def people_key(fact: PeopleFact) -> str:
     """The most telling thing about people, by its name in the table of worth."""
     if fact.count > 1:
-        return "facing" if fact.facing else "people"
-    if fact.enters or fact.leaves:
-        return "passes" if fact.enters and fact.leaves else "enters" if fact.enters else "leaves"
-    if fact.movement not in (None, "still"):
-        return fact.movement or ""
-    if fact.turns:
-        return "turns"
-    if fact.looks:
-        return "looks"
-    return "face" if is_near(fact) else (fact.movement or "person")
+        return fact.deed or ("facing" if fact.facing else "posture" if fact.posture else "people")
+    going = "passes" if fact.enters and fact.leaves else "enters" if fact.enters else "leaves"
+    moves = fact.movement if fact.movement != "still" else None
+    signs = {
+        going: fact.enters or fact.leaves,
+        str(moves): moves,
+        "turns": fact.turns,
+        "posture": fact.posture,
+        "looks": fact.looks,
+        "face": is_near(fact),
+    }
+    return fact.deed or next((key for key, there in signs.items() if there), "person")
 
 
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """How the people of a fact may be called."""
     if fact.names:
         return (called_together(fact.names, fact.unknown),)
+    if fact.among:
+        return (f"{ONE_OF} {fact.place}", "one")
     faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
@@ -375,7 +401,7 @@ def _where(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     if light in _DIM:
         places.append(_DIM[light])
     key = people_key(fact)
-    if key in ("person", "still") and fact.place != "centre":
+    if key in ("person", "posture") and fact.count == 1 and fact.place != "centre":
         places.append(f"on the {fact.place}")
     return (*places, *_meanwhile(fact, key))
 
@@ -427,7 +453,7 @@ def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tup
         return _entering(movement, quick)
     if leaves:
         return _leaving(movement, quick)
-    if movement is None:
+    if movement is None or movement == "still":
         return ("appear",)
     return _QUICK_MOVES.get(movement, _MOVES[movement]) if quick else _MOVES[movement]
 

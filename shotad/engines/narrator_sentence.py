@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from shotad.core import Character, Interval, Named
-from shotad.engines.narrator_phrases import PRESENT, Clause, Statement
+from shotad.engines.narrator_phrases import ONE_OF, PRESENT, Clause, Statement
 from shotad.engines.narrator_words import (
     agree,
     bare,
@@ -176,6 +176,8 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
         clauses = _by_name(ordered, at, statement.named, memory)
     elif any(_same(other, statement) for other in before):
         clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
+    elif clauses[0].subject.startswith(ONE_OF):
+        pass  # told apart by where they are
     elif any(_is_another(other, statement) for other in before):
         clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):

@@ -71,7 +71,7 @@ def text_statements(
     new = _new_texts(facts, memory)
     statements: list[Statement] = []
     unread: list[Unread] = []
-    for kind in ("title", "sign"):
+    for kind in ("title", "sign", "text"):
         found, left = _read_out([text for text in new if text.kind == kind], room, timing)
         statements += [found] if found else []
         unread += left
@@ -312,7 +312,9 @@ _LIVELY = frozenset(
         *("car", "bus", "train", "truck", "boat", "airplane", "bicycle", "motorcycle"),
     }
 )
-"""Animals and vehicles are told before furniture."""
+"""Animals and vehicles are told before furniture, which is not told where people are."""
+_FILLS = 0.45
+"""Share of the picture from which a thing is all that is to be seen."""
 
 
 def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
@@ -340,10 +342,11 @@ def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
 
 
 def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
-    """For each shot with one single unknown person whose face was seen again: their first shot."""
-    single = [f for f in people if f.count == 1 and not f.names]
-    alone = [f for f in single if sum(g.shot == f.shot for g in people) == 1]
-    first: dict[int, int] = {}
+    """For each shot with one single unknown person: that shot, or the first one with the same face."""
+    single = [f for f in people if f.count == 1 and not f.names and not f.among]
+    alone = [f for f in single if all(g in single for g in people if g.shot == f.shot)]
+    alone = [f for f in alone if sum(g.shot == f.shot and not g.deed for g in alone) == 1]
+    first = {fact.shot: fact.shot for fact in alone}
     for fact in sorted(alone, key=lambda f: f.shot):
         if fact.again is not None:
             root = first.get(fact.again, fact.again)
@@ -378,11 +381,11 @@ def _seen(
         and len(people) == 1
         and all(c.verb == "appear" and not c.tail for c in people_clauses(people[0], light))
     ):
-        yield _company(people, things, light)
+        yield _company(people, things, light, seen=True)
         return
     yield from (_people(fact, light, same) for fact in people)
     if things:
-        yield _company([], things, light)
+        yield _company([], things, light, seen=bool(people))
 
 
 def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
@@ -411,6 +414,8 @@ def _extra(fact: PeopleFact) -> float:
 def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
     if fact.count != 1:
         return None
+    if fact.among and not fact.who:
+        return f"{fact.shot} {fact.place}"
     return fact.who.id if fact.who else same.get(fact.shot)
 
 
@@ -423,8 +428,9 @@ def _figure(fact: FigureFact) -> Statement:
     )
 
 
-def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) -> Statement:
-    """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot."""
+def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *, seen: bool) -> Statement:
+    """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot. ``seen``:
+    there are people in it."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
     nouns = _nouns(people, things, light)
     counts = sum(f.count for f in people) + sum(f.count for f in things)
@@ -432,7 +438,10 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) ->
     where = (f"on the {things[0].place}",) if alone else ()
     names = tuple(name for fact in people for name in fact.names)
     clauses = appear_clauses(nouns, counts > 1, where, named=bool(names))
-    worth = WORTH["thing"] + WORTH["lively"] * any(f.name in _LIVELY for f in things)
+    fills = len(nouns) == counts == 1 and (things[0].area or 0.0) >= _FILLS
+    clauses = (Clause(nouns[0], "fill the picture"),) if fills else clauses
+    lively = any(f.name in _LIVELY for f in things)
+    worth = (WORTH["thing"] if lively or not seen else WORTH["furniture"]) + WORTH["lively"] * lively
     worth += WORTH["accompanied"] * bool(people) + WORTH["named"] * bool(names)
     heads = sum(fact.count for fact in people)
     sure = min([f.sure for f in people] + [f.sure for f in things])

@@ -25,6 +25,7 @@ from shotad.core import (
     MotionFact,
     Named,
     PeopleFact,
+    Posture,
     Reply,
     Request,
     Role,
@@ -47,18 +48,25 @@ from shotad.engines.observer_sightings import (
     shots_of,
 )
 from shotad.sight import (
+    CLEAR,
     TEXT_WEIGHTS,
     Change,
+    Company,
     FrameText,
+    Glimpse,
     Level,
     PeopleBorders,
     Person,
+    Pose,
     Stretch,
     TextReader,
+    Track,
     active_area,
+    acts_of,
     camera_of,
     change_of,
     companies,
+    deed_facts,
     figure_of,
     inside_of,
     level_of,
@@ -67,24 +75,26 @@ from shotad.sight import (
     mean_luma,
     people_fact,
     people_of,
+    posture_of,
     since_of,
     texts_of_shots,
     things_of,
     with_missed,
 )
 
-REVISION = "2"
+REVISION = "3"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
-THING_SCORE = 0.88
-"""Both detectors' score for a thing with a name. Dunes reach 0.82 in both as a bed."""
 _TEXT_EVERY = 0.45
 """Seconds between two frames in which text is looked for."""
 _HELD = 0.3
 """Share of corners that must agree on the picture's movement for a flash in it to be believed."""
 _FEW = 4
 """Frames below which a fact gives way to a fuller one of its shot."""
+_TALL = 0.15
+"""Height of a person, in that of the picture, from which joints are looked for."""
+_Poses = dict[Track[Glimpse], list[Pose]]
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
 
@@ -146,12 +156,22 @@ class Observer:
         if light.level != "black":
             for passage in passages(frames, self._eyes):
                 stretch = _stretch(frames, passage)
-                seen = people_of(link([look.people for look in passage.looks], passage.shifts), self._borders)
-                people += self._people(seen, stretch, passage, light.level, known)
+                tracks = link([look.people for look in passage.looks], passage.shifts)
+                found = people_of(tracks, self._borders)
+                poses = self._poses(found, passage)
+                seen = [person for person in found if person.who or _is_real(poses[person.track])]
+                people += self._people(seen, poses, stretch, passage, light.level, known)
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
-                things += things_of(firsts, seconds, frames.number, THING_SCORE)
+                images = {look.seconds: look.image for look in passage.looks}
+                things += things_of(
+                    firsts,
+                    seconds,
+                    passage.shifts,
+                    frames.number,
+                    lambda s, images=images: self._eyes.shares(images[s.seconds], s),  # type: ignore[misc]
+                )
         return replace(
             facts,
             people=_without_echoes(_with_missed(people, frames, known)),
@@ -161,25 +181,35 @@ class Observer:
             motion=(*facts.motion, motion),
         )
 
+    def _poses(self, found: Sequence[Person], passage: Passage) -> _Poses:
+        """The joints of all who are large enough for them; none of the others."""
+        images = {look.seconds: look.image for look in passage.looks}
+        return {p.track: self._eyes.poses(p.track, images) if _height(p) >= _TALL else [] for p in found}
+
     def _people(
         self,
         seen: Sequence[Person],
+        poses: _Poses,
         stretch: Stretch,
         passage: Passage,
         level: Level,
         known: _Known,
     ) -> Iterator[PeopleFact]:
-        """The fact about the people of a passage and, where names are known, those about each one."""
+        """The fact about the people of a passage, where names are known those about each one, and those
+        about what each one does."""
         images = {look.seconds: look.image for look in passage.looks}
         told = companies(seen)
         for company in told:
             fact = people_fact(company, stretch, known.cast)
+            if fact is not None:
+                fact = replace(fact, posture=_posture(company, poses))
             if fact is not None and len(company) == 1:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
                 fact = replace(fact, again=again, clothes=clothes_of(track, images, level))
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
+        yield from deed_facts({person: acts_of(poses[person.track]) for person in seen}, stretch, known.cast)
 
     def _again(self, person: Person, shot: int, passage: Passage, known: _Known) -> int | None:
         """The earlier shot with the same person: by name or, of the unknown, by the best face of the track,
@@ -231,6 +261,21 @@ class _Known:
         before = self.shots.get(who)
         self.shots[who] = shot
         return before if before != shot else None
+
+
+def _is_real(poses: Sequence[Pose]) -> bool:
+    """True where the joints are those of a person, and for one too small to tell."""
+    return not poses or float(np.mean([pose.clear for pose in poses])) >= CLEAR
+
+
+def _height(person: Person) -> float:
+    return float(np.median([glimpse.box.height for glimpse in person.track.seen]))
+
+
+def _posture(company: Company, poses: _Poses) -> Posture | None:
+    """How all of them are, all the time; None where it differs or is not known of one."""
+    found = {posture_of(poses[person.track]) for person in company}
+    return found.pop() if len(found) == 1 else None
 
 
 def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
@@ -430,8 +475,12 @@ def _deed(fact: PeopleFact) -> str:
         parts.append("goes out of view")
     if fact.turns:
         parts.append(f"turns the head {_LOOKS[fact.turns]}")
+    if fact.deed or fact.posture:
+        parts.append(fact.deed or fact.posture or "")
     if fact.count == 1:
         return f"{_subject(fact)} {' and '.join(parts)}" if parts else ""
+    if fact.deed or fact.posture:
+        return f"each of {_people(fact) if fact.names else 'them'} {fact.deed or fact.posture}"
     them = _people(fact) if fact.names else "they"
     return f"{them} {_PLURALS[fact.movement]}" if fact.movement else ""
 

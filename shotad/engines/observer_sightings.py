@@ -11,13 +11,17 @@ import numpy.typing as npt
 
 from shotad.core import Box, Clip, Colour, Image, Named, Presence, Sighting, obtainable, weights_file
 from shotad.sight import (
+    KINDS,
     Blind,
+    Classifier,
     EfficientDet,
     Embedding,
     FaceFinder,
     FaceReader,
     Glimpse,
     Level,
+    Pose,
+    PoseReader,
     Shift,
     SsdMobileNet,
     Track,
@@ -78,7 +82,14 @@ class Passage:
 
 FIRST = "efficientdet-lite2"
 """The better detector of people. Its weights come through npm; without it the others see fewer people."""
-OTHERS = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph", "yunet", "sface")
+OTHERS = (
+    "ssd-mobilenet-v2",
+    "ssd-mobilenet-v2-graph",
+    "yunet",
+    "sface",
+    "movenet-lightning",
+    "efficientnet-lite3",
+)
 
 
 def eye_weights() -> tuple[str, ...]:
@@ -93,6 +104,8 @@ class Eyes:
         self._names = names
         self._models: tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder] | None = None
         self._reader: FaceReader | None = None
+        self._poses: PoseReader | None = None
+        self._classifier: Classifier | None = None
 
     def look(self, image: Image, seconds: float) -> Look:
         """All that the models see in one frame (RGB, bars cut off)."""
@@ -103,7 +116,8 @@ class Eyes:
         settled = body >= _PLAIN and any(face.score >= _PLAIN for face in seen_faces)
         alone = FIRST not in self._names
         promising = alone or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
-        others = second.find(image, seconds) if promising and not settled else []
+        things = any(s.name in KINDS and s.score >= _PLAIN for s in whole)
+        others = second.find(image, seconds) if promising and (things or not settled) else []
         people = glimpses_of(whole, parts, others, seen_faces)
         return Look(seconds, image, tuple(people), tuple(whole), tuple(others))
 
@@ -114,6 +128,18 @@ class Eyes:
         if self._reader is None:
             self._reader = FaceReader(weights_file("sface"))
         return self._reader.read(look.image, glimpse.face)
+
+    def shares(self, image: Image, sighting: Sighting) -> dict[str, float]:
+        """How much the classifier takes what is in the sighting's box for each kind of thing."""
+        if self._classifier is None:
+            self._classifier = Classifier(weights_file("efficientnet-lite3"))
+        return self._classifier.shares(image, sighting.box)
+
+    def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
+        """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""
+        if self._poses is None:
+            self._poses = PoseReader(weights_file("movenet-lightning"))
+        return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]
 
     def _loaded(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
         if self._models is None:

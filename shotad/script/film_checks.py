@@ -163,7 +163,7 @@ def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
 
 def _counts(text: TextFact) -> bool:
     letters = sum(character.isalpha() for character in text.text)
-    return text.kind in ("title", "sign") and text.sure >= _SURE and letters >= 3
+    return text.kind in ("title", "sign", "text") and text.sure >= _SURE and letters >= 3
 
 
 def _once(texts: Iterable[TextFact]) -> list[TextFact]:

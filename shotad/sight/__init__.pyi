@@ -96,10 +96,12 @@ from .people import (
     with_missed as with_missed,
 )
 from .persons import (
+    Company as Company,
     PeopleBorders as PeopleBorders,
     Person as Person,
     Stretch as Stretch,
     companies as companies,
+    deed_facts as deed_facts,
     people_fact as people_fact,
     people_of as people_of,
 )
@@ -115,6 +117,14 @@ from .portraits import (
     renew_overview as renew_overview,
     write_overview as write_overview,
 )
+from .pose import (
+    CLEAR as CLEAR,
+    Act as Act,
+    Pose as Pose,
+    PoseReader as PoseReader,
+    acts_of as acts_of,
+    posture_of as posture_of,
+)
 from .text import (
     TEXT_WEIGHTS as TEXT_WEIGHTS,
     TextReader as TextReader,
@@ -122,7 +132,9 @@ from .text import (
     find_credits as find_credits,
 )
 from .things import (
+    KINDS as KINDS,
     Blind as Blind,
+    Classifier as Classifier,
     EfficientDet as EfficientDet,
     SsdMobileNet as SsdMobileNet,
     colour_of as colour_of,

@@ -1,14 +1,15 @@
 """Things with a name, and things that move without one. Pure logic.
 
 Names of things are the detectors' weakest side: on drawn and unusual pictures both agree on a bed where
-dunes are (0.86 and 0.82, for seconds), on a clock for a round sign, on a bird for a rabbit (0.82 and 0.97).
-A name is therefore given only where both are surer than that in several frames, to an animal never; what
-moves by itself and is no person is told as a figure.
+dunes are (0.86 and 0.82, for seconds), on a clock for a round sign, on a phone for a car from above (0.86 and
+1.00). A name is therefore given only to what is one of `KINDS`, and where a classifier that was trained on
+other pictures sees the same, and nothing else as clearly. What moves by itself and is no person is told as a
+figure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +17,19 @@ import numpy as np
 from shotad.core import Box, FigureFact, Movement, Sighting, ThingFact
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
-from shotad.sight.things import ANIMALS, overlap
+from shotad.sight.things import KINDS, overlap
 from shotad.sight.tracks import Carrier, Track, link, way_of, windows
 
 _FRAMES = 4
 """Frames in which a thing must be seen."""
+_LEAST = 0.5
+"""The first detector's score in a frame that counts, and from `_FIRST` on in a fifth of them."""
+_FIRST = 0.75
+_SECOND = 0.45
+"""The second detector's score in half of them."""
+_THIRD = 0.2
+"""The classifier's share for all its classes of that kind, on the mean of the `_ASKED` clearest frames."""
+_ASKED = 4
 _STEPS = 7
 """Steps from frame to frame in which a figure must move."""
 _WINDOW = 1.6
@@ -32,27 +41,58 @@ _LARGEST = 0.5
 
 
 def things_of(
-    firsts: Sequence[Sequence[Sighting]], seconds: Sequence[Sequence[Sighting]], shot: int, border: float
+    firsts: Sequence[Sequence[Sighting]],
+    seconds: Sequence[Sequence[Sighting]],
+    shifts: Sequence[Carrier | None],
+    shot: int,
+    ask: Callable[[Sighting], Mapping[str, float]],
 ) -> list[ThingFact]:
-    """Things that both detectors name alike, with at least ``border``, in several frames of a shot.
+    """The things of a shot that two detectors and a classifier name alike, in several frames.
 
-    ``firsts`` and ``seconds`` hold what each detector saw, frame by frame.
+    ``firsts`` and ``seconds`` hold what each detector saw, frame by frame, ``shifts`` how the picture moves
+    between them; ``ask`` tells how much the classifier takes a sighting for each of `KINDS`.
     """
-    agreed = [_agreed(a, b, border) for a, b in zip(firsts, seconds, strict=True)]
-    names = sorted({s.name for frame in agreed for s in frame})
-    facts = []
-    for name in names:
-        seen = [[s for s in frame if s.name == name] for frame in agreed]
-        counts = sorted((len(frame) for frame in seen if frame), reverse=True)
-        if len(counts) < _FRAMES:
-            continue
-        sure = float(np.mean([s.score for frame in seen for s in frame]))
-        glimpses = tuple(Glimpse(s.box, s.seconds) for frame in seen for s in frame)
-        place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
-        count = counts[_FRAMES - 1]
-        since = next(frame[0].seconds for frame in seen if len(frame) >= count)
-        facts.append(ThingFact(shot, name, count, place, round(sure, 3), round(since, 3)))
-    return facts
+    listed = [[s for s in frame if s.name in KINDS and s.score >= _LEAST] for frame in firsts]
+    found: dict[str, list[Track[Sighting]]] = {}
+    for track in link(listed, shifts):
+        name = track.seen[0].name
+        if all(s.name == name for s in track.seen) and _agree(track, seconds, ask):
+            found.setdefault(name, []).append(track)
+    return [_thing(name, tracks, shot) for name, tracks in sorted(found.items())]
+
+
+def _thing(name: str, tracks: Sequence[Track[Sighting]], shot: int) -> ThingFact:
+    """As many as are seen at once, from when they are."""
+    moments = sorted({s.seconds for track in tracks for s in track.seen})
+    counts = [sum(t.first <= second <= t.last for t in tracks) for second in moments]
+    since = moments[counts.index(max(counts))]
+    glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)
+    sure = min(float(np.quantile([s.score for s in track.seen], 0.8)) for track in tracks)
+    area = float(np.median([g.box.area for g in glimpses]))
+    place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
+    return ThingFact(shot, name, max(counts), place, round(sure, 3), round(since, 3), round(area, 3))
+
+
+def _agree(
+    track: Track[Sighting],
+    seconds: Sequence[Sequence[Sighting]],
+    ask: Callable[[Sighting], Mapping[str, float]],
+) -> bool:
+    """True where all three see the same for long enough."""
+    if len(track.seen) < _FRAMES or float(np.quantile([s.score for s in track.seen], 0.8)) < _FIRST:
+        return False
+    name = track.seen[0].name
+    votes = [
+        max((o.score for o in seconds[i] if o.name == name and o.box.iou(s.box) > 0.4), default=0.0)
+        for s, i in zip(track.seen, track.frames, strict=True)
+    ]
+    if float(np.median(votes)) < _SECOND:
+        return False
+    best = sorted(track.seen, key=lambda s: (-s.score, s.seconds))[:_ASKED]
+    asked = [ask(sighting) for sighting in best]
+    shares = {kind: float(np.mean([shares[kind] for shares in asked])) for kind in KINDS}
+    rival = max(share for kind, share in shares.items() if kind != name)
+    return shares[name] >= _THIRD and rival < 0.6 * shares[name]
 
 
 def figure_of(
@@ -126,14 +166,3 @@ def _course(track: Track[Glimpse], shifts: Sequence[Carrier | None], aspect: flo
 def _covers(box: Box, second: float, people: Sequence[Person]) -> bool:
     near = [g for p in people for g in p.track.seen if abs(g.seconds - second) < 0.5]
     return any(overlap(g.box, box) > 0.3 for g in near)
-
-
-def _agreed(first: Sequence[Sighting], second: Sequence[Sighting], border: float) -> list[Sighting]:
-    return [
-        a
-        for a in first
-        if a.score >= border
-        and a.name not in ANIMALS | {"person"}
-        and a.box.area <= _LARGEST
-        and any(b.name == a.name and b.score >= border and a.box.iou(b.box) > 0.5 for b in second)
-    ]

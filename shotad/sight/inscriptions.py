@@ -26,6 +26,10 @@ _SURE_ALONE = 0.97
 """Score of a line that counts though it was read in a single frame, if it is also large."""
 _LARGE = 0.06
 """Height of a large line, as a fraction of the picture's."""
+_GLANCE = 1.2
+"""Seconds for which text that is not large must stand to be told."""
+_TITLE_LINES = 4
+"""Lines that a title has at most: more are a card, a page or a screen."""
 _PLAIN = 12.0
 """Standard deviation of luma up to which the ground around a line is a plain card's."""
 _SMALL = 0.12
@@ -52,14 +56,16 @@ def texts_of_shots(
     or a line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is
     where people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several
     shots belongs to the first; small text that stays in a corner over three shots is a mark of the
-    sender or the maker, and left out.
+    sender or the maker, and left out; so is what stands in a corner all the time, and what is seen for a
+    moment only.
     """
     found = follow(observations)
     sure = [line for line in found if _counts(line, text_score)]
     cards = [_complete(card, found, text_score) for card in _cards(sure)]
-    cards = [card for card in cards if not _is_watermark(card)]
+    cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
     low = [card for card in cards if _stands_low(card)]
-    facts = [_fact(card, _kind(card, len(low), speech)) for card in cards]
+    kinds = [(card, _kind(card, len(low), speech)) for card in cards]
+    facts = [_fact(card, kind) for card, kind in kinds if kind in ("credit", "subtitle") or _is_plain(card)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
 
 
@@ -153,6 +159,20 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
     return len(shots) >= 3 and lasts >= 5 and all(_is_in_corner(line) for line in card)
 
 
+def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
+    """True for small text in a corner that stands there from the first frame to the last."""
+    frames = frozenset.union(*(line.frames for line in card))
+    ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
+    often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
+    return bool(ends) and often and all(_is_in_corner(line) for line in card)
+
+
+def _is_plain(card: Sequence[Inscription]) -> bool:
+    """True for text that stands long enough to be read, or is large."""
+    lasts = max(line.last for line in card) - min(line.first for line in card)
+    return lasts >= _GLANCE or max(line.height for line in card) >= _LARGE
+
+
 def _is_in_corner(line: Inscription) -> bool:
     x, y = line.centre
     return line.height <= _LARGE and abs(x - 0.5) > 0.3 and abs(y - 0.5) > 0.3
@@ -176,7 +196,16 @@ def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
-    return "title" if _is_overlay(card) else "sign"
+    if _is_overlay(card):
+        return "title" if len(card) <= _TITLE_LINES else "text"
+    return "sign" if _is_in_the_scene(card) else "text"
+
+
+def _is_in_the_scene(card: Sequence[Inscription]) -> bool:
+    """True for writing that leans, or moves as the picture does."""
+    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
+    dx, dy = line.drift
+    return line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03
 
 
 def _is_roll(card: Sequence[Inscription]) -> bool:

@@ -49,22 +49,92 @@ _EDGE = 0.015
 """A box that ends this near to an inner edge of its tile (fraction of the picture) is cut off there."""
 
 
+KINDS: dict[str, tuple[int, ...]] = {
+    "bird": (*range(7, 25), *range(80, 101), *range(127, 147)),
+    "cat": tuple(range(281, 286)),
+    "dog": tuple(range(151, 269)),
+    "horse": (339,),
+    "sheep": (348, 349),
+    "cow": (345, 346, 347),
+    "elephant": (101, 385, 386),
+    "bear": (294, 295, 296, 297),
+    "zebra": (340,),
+    "car": (436, 468, 511, 609, 627, 656, 661, 717, 751, 817),
+    "bus": (654, 779, 874),
+    "truck": (555, 569, 675, 864, 867),
+    "train": (466, 547, 565, 705, 820, 829),
+    "boat": (472, 484, 510, 554, 576, 625, 628, 724, 780, 814, 871, 914),
+    "airplane": (404, 895),
+    "bicycle": (444, 671),
+    "motorcycle": (665, 670),
+    "laptop": (620, 681),
+    "cell phone": (487,),
+    "mouse": (673,),
+    "keyboard": (508,),
+    "clock": (409, 530, 892),
+    "cup": (504, 967, 968),
+    "bottle": (440, 720, 737, 898, 907),
+    "umbrella": (879,),
+    "teddy bear": (850,),
+    "banana": (954,),
+    "orange": (950,),
+    "pizza": (963,),
+}
+"""The things that are told, by COCO's names, and ImageNet's classes (numbers from 0) that are the same."""
+
+
+class Classifier:
+    """EfficientNet-Lite3 (Google, Apache-2.0) through LiteRT: what fills a part of a picture."""
+
+    def __init__(self, path: Path, threads: int = 2) -> None:
+        self._model, self._input = interpreter(path, threads)
+        self._output = self._model.get_output_details()[0]
+
+    def shares(self, image: Image, box: Box) -> dict[str, float]:
+        """How much of its certainty, 0 to 1, goes to each of `KINDS`, for what is in ``box``."""
+        square, *_ = square_around(image, box, 1.15, int(self._input["shape"][1]))
+        self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
+        self._model.invoke()
+        step, zero = self._output["quantization"]
+        found = np.asarray(self._model.get_tensor(self._output["index"])[0], np.float64)
+        found = (found - zero) * step if step else found
+        return {kind: float(found[list(classes)].sum()) for kind, classes in KINDS.items()}
+
+
+def square_around(image: Image, box: Box, room: float, pixels: int) -> tuple[Image, float, float, float]:
+    """A square with ``box`` in its middle, its longer side ``room`` times as long, black beyond the picture;
+    then its left, top and side in pixels of ``image``."""
+    height, width = image.shape[:2]
+    side = max(room * max(box.width * width, box.height * height), 1.0)
+    left, top = box.centre[0] * width - side / 2, box.centre[1] * height - side / 2
+    scale = pixels / side
+    matrix = np.array([[scale, 0, -left * scale], [0, scale, -top * scale]], np.float64)
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    square = cv2.warpAffine(image, matrix, (pixels, pixels), flags=way)
+    return np.asarray(square, np.uint8), left, top, side
+
+
+def interpreter(path: Path, threads: int) -> tuple[Any, dict[str, Any]]:
+    """A model of LiteRT, and what is known of its input."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    try:
+        with native_quiet():
+            model: Any = Interpreter(model_path=str(path), num_threads=threads)
+            model.allocate_tensors()
+    except (ValueError, RuntimeError) as error:
+        raise WeightsError(
+            f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
+        ) from None
+    return model, model.get_input_details()[0]
+
+
 class EfficientDet:
     """EfficientDet-lite2 through LiteRT: 448 x 448, 25 sightings a tile at most."""
 
     def __init__(self, path: Path, threads: int = 2, least: float = 0.3) -> None:
-        from ai_edge_litert.interpreter import Interpreter
-
         self._least = least
-        try:
-            with native_quiet():
-                self._model: Any = Interpreter(model_path=str(path), num_threads=threads)
-                self._model.allocate_tensors()
-        except (ValueError, RuntimeError) as error:
-            raise WeightsError(
-                f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
-            ) from None
-        self._input = self._model.get_input_details()[0]
+        self._model, self._input = interpreter(path, threads)
         self._outputs = {d["name"].rpartition(":")[2]: d["index"] for d in self._model.get_output_details()}
 
     def find(self, image: Image, seconds: float) -> list[Sighting]:
