@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -57,13 +58,58 @@ def test_a_source_that_is_not_known_is_refused(tmp_path: Path) -> None:
         clips.read_clips(tmp_path / "clips.yaml")
 
 
-def test_all_clips_to_judge_by_are_labelled_within_their_part() -> None:
-    scenes = yaml.safe_load((clips.LIST.parent / "scenes.yaml").read_text("utf-8"))
+MORE = {
+    "people": None,
+    "person": None,
+    "posture": None,
+    "thing": None,
+    "text": {"title", "card", "sign", "caption", "credits", "logo", "screen"},
+    "place": None,
+    "light": None,
+    "scale": {"extreme close-up", "close-up", "medium", "full", "long"},
+}
+"""Kinds of facts in seen.yaml, with the fifth words that they may have, where these are few."""
+VALUES = {
+    "person": {"man", "woman", "boy", "girl", "child", "person"},
+    "place": {"indoors", "outdoors"},
+    "light": {
+        "day",
+        "night",
+        "lamps",
+        "dim",
+        "black",
+        "fade from black",
+        "fade to black",
+        "fade to white",
+        "dissolve",
+        "flash",
+    },
+    "scale": MORE["scale"],
+}
+
+
+def test_all_clips_are_labelled_within_their_part() -> None:
     by_name = clips.read_clips()
-    assert set(scenes) <= set(by_name)
-    assert {name for name, clip in by_name.items() if clip.half == "judging"} <= set(scenes)
-    for name, moments in scenes.items():
-        for start, end, text in moments:
-            assert by_name[name].start <= start < end <= by_name[name].end + 0.05, (name, text)
-            assert text
-        assert [moment[0] for moment in moments] == sorted(moment[0] for moment in moments), name
+    for file in ("scenes.yaml", "seen.yaml"):
+        labels = yaml.safe_load((clips.LIST.parent / file).read_text("utf-8"))
+        assert set(labels) == set(by_name), file
+        for name, moments in labels.items():
+            for moment in moments:
+                start, end = moment[:2]
+                assert by_name[name].start <= start < end <= by_name[name].end + 0.05, (name, moment)
+            if file == "scenes.yaml":
+                assert all(len(moment) == 3 and moment[2] for moment in moments), name
+                assert [moment[0] for moment in moments] == sorted(moment[0] for moment in moments), name
+
+
+def test_facts_are_of_known_kinds_and_do_not_contradict_each_other() -> None:
+    for name, facts in yaml.safe_load((clips.LIST.parent / "seen.yaml").read_text("utf-8")).items():
+        for fact in facts:
+            _, _, kind, value, *more = fact
+            assert value in VALUES.get(kind, {value}) and value not in ("", None), (name, fact)
+            assert len(more) == 1 if kind == "text" else len(more) <= 1, (name, fact)
+            assert set(more) <= (MORE[kind] or set(more)), (name, fact)
+            assert kind != "people" or value == "many" or isinstance(value, int), (name, fact)
+        for kind in ("people", "scale"):
+            spans = sorted(fact[:2] for fact in facts if fact[2] == kind)
+            assert all(left[1] <= right[0] for left, right in itertools.pairwise(spans)), (name, kind)
