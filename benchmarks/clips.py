@@ -64,15 +64,15 @@ def film_of(clip: Clip, progress: Progress) -> Path:
     """The film of a clip, fetched or made where it is not here. Raises WeightsError."""
     if clip.file:
         return weights.checked_file(clip.file, progress)
-    if not clip.path.is_file():
+    if not (path := clip.path).is_file():
         known = read_stills()
         taken = {shot.still for shot in made_clips.PLANS[clip.name].shots if shot.still}
         stills = {name: weights.checked_file(known[name], progress) for name in taken}
-        clip.path.parent.mkdir(parents=True, exist_ok=True)
-        half = clip.path.with_suffix(f".{os.getpid()}.part")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_suffix(f".{os.getpid()}.part")
         made_clips.write_clip(clip.name, stills, half)
-        half.replace(clip.path)
-    return clip.path
+        half.replace(path)
+    return path
 
 
 def _clip(row: dict[str, Any]) -> Clip:

@@ -33,8 +33,8 @@ class Shot:
 
     ``view`` is what is shown of the photograph: how far to the right and down it lies, from 0 to 1, and its
     width in parts of the largest piece of the picture's shape; ``to`` is the view at the end. ``light`` is
-    the share of it, from begin to end, that is left over ``ground``. ``says`` and ``seen``, facts without their
-    seconds, are those of ABOUT where they are None; ``adds`` holds more facts.
+    the share of it, from begin to end, that is left over ``ground``. ``says`` and ``seen``, facts without
+    their seconds, are those of ABOUT where they are None; ``adds`` holds more facts.
     """
 
     seconds: float
