@@ -212,7 +212,7 @@ ABOUT: dict[str, tuple[str, Facts]] = {
             ("people", 1),
             ("person", "man", "dark coat"),
             ("posture", "looks into a camera"),
-            ("thing", "camera", "middle"),
+            ("thing", "camera", "right"),
             ("place", "outdoors", "a lawn"),
             DAY,
         ),
@@ -258,7 +258,19 @@ PLANS: dict[str, Plan] = {
     "made-cuts-places": Plan((Shot(4, "canal"), Shot(3, "arches"), Shot(5, "pagoda"))),
     "made-move-cat": Plan((Shot(10, "cat", to=(0.55, 0.4, 0.6)),)),
     "made-move-canal": Plan((Shot(12, "canal", (0, 0.6, 0.6), (1, 0.6, 0.6)),)),
-    "made-person-portrait": Plan((Shot(9, "officer", (0.5, 1, 1), FACE),)),
+    "made-person-portrait": Plan(
+        (
+            Shot(
+                4,
+                "officer",
+                (0.5, 1, 1),
+                (0.5, 0.6, 1),
+                says="A dark uniform with medals, before a flag.",
+                seen=(("people", 1), ("thing", "flag", "left")),
+            ),
+            Shot(5, "officer", (0.5, 0.6, 1), FACE),
+        )
+    ),
     "made-person-children": Plan((Shot(10, "swimmers", (0.4, 0.6, 0.9), (0.5, 0.7, 1)),)),
     "made-thing-flower": Plan((Shot(8, "dahlia", (0.5, 0.5, 0.7)),)),
     "made-thing-cup": Plan((Shot(10, "coffee", (0.5, 0.5, 0.9), (0.5, 0.5, 1)),)),
@@ -269,7 +281,7 @@ PLANS: dict[str, Plan] = {
     ),
     "made-logo-birthday": Plan(
         (
-            Shot(7, "birthday", (0.3, 0.6, 0.8), (0.7, 0.6, 0.8)),
+            Shot(7, "birthday", (0, 0, 0.95), (1, 0.1, 0.95)),
             Shot(5, "arches", (0.5, 0.2, 0.9), (0.5, 0.8, 0.9)),
         ),
         logo("TELE 9", 0.1),
@@ -384,7 +396,7 @@ PLANS: dict[str, Plan] = {
             Shot(
                 10,
                 "canal",
-                light=(0.12, 0.12),
+                light=(0.2, 0.2),
                 says="It is dark; a canal between houses can just be made out.",
                 seen=(("light", "dim"), ("place", "outdoors", "a canal between old houses")),
             ),
