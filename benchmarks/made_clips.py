@@ -249,6 +249,8 @@ def named(seconds: float, still: str, text: str, kind: str, draw: Draw, view: Vi
     return Shot(seconds, still, view, draw=draw, says=f'"{text}"', adds=(("text", text, kind),))
 
 
+CLOSER = (("camera", "closer"),)
+RIGHT = (("camera", "right"),)
 NEAR = (0.5, 0.5, 0.8)
 FACE = (0.5, 0.15, 1.0)
 PLANS: dict[str, Plan] = {
@@ -256,8 +258,8 @@ PLANS: dict[str, Plan] = {
         (Shot(4, "motorcycle"), Shot(4, "rocket"), Shot(4, "photographer", (0.5, 0.3, 1)))
     ),
     "made-cuts-places": Plan((Shot(4, "canal"), Shot(3, "arches"), Shot(5, "pagoda"))),
-    "made-move-cat": Plan((Shot(10, "cat", to=(0.55, 0.4, 0.6)),)),
-    "made-move-canal": Plan((Shot(12, "canal", (0, 0.6, 0.6), (1, 0.6, 0.6)),)),
+    "made-move-cat": Plan((Shot(10, "cat", to=(0.55, 0.4, 0.6), adds=CLOSER),)),
+    "made-move-canal": Plan((Shot(12, "canal", (0, 0.6, 0.6), (1, 0.6, 0.6), adds=RIGHT),)),
     "made-person-portrait": Plan(
         (
             Shot(
@@ -266,23 +268,26 @@ PLANS: dict[str, Plan] = {
                 (0.5, 1, 1),
                 (0.5, 0.6, 1),
                 says="A dark uniform with medals, before a flag.",
-                seen=(("people", 1), ("thing", "flag", "left")),
+                seen=(("people", 1), ("thing", "flag", "left"), ("camera", "up")),
             ),
-            Shot(5, "officer", (0.5, 0.6, 1), FACE),
+            Shot(5, "officer", (0.5, 0.6, 1), FACE, adds=(("camera", "up"),)),
         )
     ),
     "made-person-children": Plan((Shot(10, "swimmers", (0.4, 0.6, 0.9), (0.5, 0.7, 1)),)),
     "made-thing-flower": Plan((Shot(8, "dahlia", (0.5, 0.5, 0.7)),)),
     "made-thing-cup": Plan((Shot(10, "coffee", (0.5, 0.5, 0.9), (0.5, 0.5, 1)),)),
     "made-logo-lake": Plan(
-        (Shot(6, "lake", (0, 0.4, 0.8), (1, 0.4, 0.8)), Shot(6, "autumn", NEAR, (0.5, 0.6, 0.6))),
+        (
+            Shot(6, "lake", (0, 0.4, 0.8), (1, 0.4, 0.8), adds=RIGHT),
+            Shot(6, "autumn", NEAR, (0.5, 0.6, 0.6), adds=CLOSER),
+        ),
         logo("NORD 4", 0.9),
         (("text", "NORD 4", "logo"),),
     ),
     "made-logo-birthday": Plan(
         (
             Shot(7, "birthday", (0, 0, 0.95), (1, 0.1, 0.95)),
-            Shot(5, "arches", (0.5, 0.2, 0.9), (0.5, 0.8, 0.9)),
+            Shot(5, "arches", (0.5, 0.2, 0.9), (0.5, 0.8, 0.9), adds=(("camera", "down"),)),
         ),
         logo("TELE 9", 0.1),
         (("text", "TELE 9", "logo"),),
@@ -389,7 +394,7 @@ PLANS: dict[str, Plan] = {
             ),
         )
     ),
-    "made-growing-stars": Plan((Shot(12, "galaxies", to=(0.45, 0.5, 0.35)),)),
+    "made-growing-stars": Plan((Shot(12, "galaxies", to=(0.45, 0.5, 0.35), adds=CLOSER),)),
     "made-dark-lake": Plan((Shot(3, "lake"), Shot(6, says="All is black."), Shot(4, "autumn", NEAR))),
     "made-dark-night": Plan(
         (
@@ -407,7 +412,7 @@ PLANS: dict[str, Plan] = {
 
 def labels(name: str) -> tuple[list[list[Any]], list[list[Any]]]:
     """Of a made clip what scenes.yaml and what seen.yaml hold, by the order of time."""
-    plan, at = PLANS[name], 0.0
+    plan, at, before = PLANS[name], 0.0, None
     scenes: list[list[Any]] = []
     seen: list[list[Any]] = [[0, plan.seconds, *fact] for fact in plan.seen]
     for shot in plan.shots:
@@ -415,7 +420,12 @@ def labels(name: str) -> tuple[list[list[Any]], list[list[Any]]]:
         says, facts = ABOUT[shot.still]
         says = says if shot.says is None else shot.says
         scenes += [[start, at, says]] if says else []
+        if before and before.still != shot.still and before.light[1] and shot.light[0]:
+            seen.append([round(start - 1 / RATE, 3), start, "cut", "hard"])
         seen += [[start, at, *fact] for fact in (*(facts if shot.seen is None else shot.seen), *shot.adds)]
+        before = shot
+    if not any("cut" in fact for fact in seen):
+        seen.append([0, plan.seconds, "cut", "none"])
     return scenes, seen
 
 

@@ -130,6 +130,10 @@ MORE = {
     "text": {"title", "card", "sign", "caption", "credits", "logo", "screen"},
     "place": None,
     "light": None,
+    "comes": {"left", "right", "above", "below"},
+    "goes": {"left", "right", "above", "below"},
+    "camera": None,
+    "cut": None,
     "scale": {"extreme close-up", "close-up", "medium", "full", "long"},
 }
 """Kinds of facts in seen.yaml, with the fifth words that they may have, where these are few."""
@@ -148,6 +152,8 @@ VALUES = {
         "dissolve",
         "flash",
     },
+    "camera": {"left", "right", "up", "down", "closer", "away", "along", "round", "to and fro"},
+    "cut": {"hard", "none"},
     "scale": MORE["scale"],
 }
 
@@ -175,6 +181,6 @@ def test_facts_are_of_known_kinds_and_do_not_contradict_each_other() -> None:
             assert len(more) == 1 if kind == "text" else len(more) <= 1, (name, fact)
             assert set(more) <= (MORE[kind] or set(more)), (name, fact)
             assert kind != "people" or value == "many" or isinstance(value, int), (name, fact)
-        for kind in ("people", "scale"):
+        for kind in ("people", "scale", "cut"):
             spans = sorted(fact[:2] for fact in facts if fact[2] == kind)
             assert all(left[1] <= right[0] for left, right in itertools.pairwise(spans)), (name, kind)
