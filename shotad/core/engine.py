@@ -186,7 +186,7 @@ Movement = Literal["still", "left", "right", "closer", "away", "up", "down"]
 Posture = Literal["stands", "sits", "lies"]
 Deed = Literal[
     "stands up", "sits down", "crouches", "bends forward", "raises a hand", "raises both arms",
-    "spreads the arms", "puts a hand to the face",
+    "spreads the arms", "puts a hand to the face", "walks to the left", "walks to the right",
 ]  # fmt: skip
 TextKind = Literal["title", "credit", "sign", "text", "subtitle"]
 """``text`` is writing of which is not known what it is: a card, a screen, a caption."""
@@ -228,7 +228,8 @@ class PeopleFact:
     counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
     what is told of them is to be seen: all of them at once, the movement, the turn, the leaving. None:
     ``first``. ``posture``: of all of them, all the time; ``deed``: what all of them do together, or
-    one alone, who may be one ``among`` others that are seen at that moment.
+    one alone, who may be one ``among`` others that are seen at that moment. ``walks``: a single person moves
+    by steps.
     """
 
     shot: int
@@ -256,6 +257,7 @@ class PeopleFact:
     posture: Posture | None = None
     deed: Deed | None = None
     among: int = 0
+    walks: bool = False
 
     def __post_init__(self) -> None:
         if self.names and len(self.names) > self.count:

@@ -29,7 +29,8 @@ WORTH = {
     "enters": 60.0, "passes": 58.0, "leaves": 55.0, "facing": 52.0, "closer": 50.0, "away": 46.0,
     "turns": 44.0, "left": 42.0, "right": 42.0,
     "stands up": 66.0, "sits down": 66.0, "crouches": 60.0, "bends forward": 58.0, "raises a hand": 60.0,
-    "raises both arms": 64.0, "spreads the arms": 62.0, "puts a hand to the face": 54.0, "posture": 44.0,
+    "raises both arms": 64.0, "spreads the arms": 62.0, "puts a hand to the face": 54.0,
+    "walks to the left": 52.0, "walks to the right": 52.0, "posture": 44.0,
     "described": 6.0, "named": 15.0, "new": 30.0,
     "thing": 44.0, "furniture": 12.0, "lively": 8.0, "accompanied": 6.0, "looks": 24.0,
     "person": 10.0, "face": 10.0, "people": 10.0, "up": 8.0, "down": 8.0,
@@ -52,6 +53,8 @@ _DEEDS: dict[Deed, tuple[str, ...]] = {
     "raises a hand": ("raise a hand", "lift a hand"),
     "raises both arms": ("raise both arms", "lift both arms"),
     "spreads the arms": ("spread both arms", "hold out both arms"),
+    "walks to the left": ("walk to the left",),
+    "walks to the right": ("walk to the right",),
     "puts a hand to the face": ("put a hand to the face", "bring a hand to the face"),
 }
 _POSTURES: dict[Posture, str] = {"stands": "stand", "sits": "sit", "lies": "lie"}
@@ -349,7 +352,7 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     if fact.names:
         return (called_together(fact.names, fact.unknown),)
     if fact.among:
-        return (f"{ONE_OF} {fact.place}", "one")
+        return (f"{ONE_OF} {fact.place}",)
     faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
@@ -443,6 +446,8 @@ def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
     if key == "looks" and fact.looks:
         gaze = _GAZE[fact.looks]
         return (f"look {gaze}", f"gaze {gaze}") if fact.looks != "ahead" else (f"look {gaze}",)
+    if fact.walks and fact.movement in _OPPOSITE:
+        return _walking(fact.movement or "", fact.enters, fact.leaves)
     return _going(fact.movement, fact.enters, fact.leaves, bool(fact.quick))
 
 
@@ -456,6 +461,13 @@ def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tup
     if movement is None or movement == "still":
         return ("appear",)
     return _QUICK_MOVES.get(movement, _MOVES[movement]) if quick else _MOVES[movement]
+
+
+def _walking(movement: str, enters: bool, leaves: bool) -> tuple[str, ...]:
+    side = _OPPOSITE[movement]
+    if enters:
+        return (f"walk past from {side} to {movement}",) if leaves else (f"walk in from the {side}",)
+    return (f"walk off to the {movement}",) if leaves else (f"walk to the {movement}",)
 
 
 def _passing(movement: str | None, quick: bool) -> tuple[str, ...]:

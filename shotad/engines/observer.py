@@ -17,6 +17,7 @@ from shotad.core import (
     NOBODY,
     Abilities,
     Clip,
+    Colour,
     Config,
     Facts,
     FigureFact,
@@ -79,6 +80,7 @@ from shotad.sight import (
     since_of,
     texts_of_shots,
     things_of,
+    walks,
     with_missed,
 )
 
@@ -159,7 +161,11 @@ class Observer:
                 tracks = link([look.people for look in passage.looks], passage.shifts)
                 found = people_of(tracks, self._borders)
                 poses = self._poses(found, passage)
-                seen = [person for person in found if person.who or _is_real(poses[person.track])]
+                seen = [
+                    replace(person, steps=walks(poses[person.track]))
+                    for person in found
+                    if person.who or _is_real(poses[person.track])
+                ]
                 people += self._people(seen, poses, stretch, passage, light.level, known)
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
@@ -199,6 +205,7 @@ class Observer:
         about what each one does."""
         images = {look.seconds: look.image for look in passage.looks}
         told = companies(seen)
+        worn: Colour | None = None
         for company in told:
             fact = people_fact(company, stretch, known.cast)
             if fact is not None:
@@ -206,10 +213,12 @@ class Observer:
             if fact is not None and len(company) == 1:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
-                fact = replace(fact, again=again, clothes=clothes_of(track, images, level))
+                fact = replace(fact, again=again, clothes=clothes_of(track, poses[track], images, level))
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
-        yield from deed_facts({person: acts_of(poses[person.track]) for person in seen}, stretch, known.cast)
+                worn = fact.clothes if len(seen) == 1 else None
+        for fact in deed_facts({p: acts_of(poses[p.track]) for p in seen}, stretch, known.cast):
+            yield replace(fact, clothes=worn)
 
     def _again(self, person: Person, shot: int, passage: Passage, known: _Known) -> int | None:
         """The earlier shot with the same person: by name or, of the unknown, by the best face of the track,

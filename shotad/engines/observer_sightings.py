@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from shotad.core import Box, Clip, Colour, Image, Named, Presence, Sighting, obtainable, weights_file
 from shotad.sight import (
+    HIPS,
     KINDS,
+    SHOULDERS,
     Blind,
     Classifier,
     EfficientDet,
@@ -45,6 +47,8 @@ _PROMISING = 0.35
 """Score of anything seen from which the second detector is asked too."""
 _SAME_MOMENT = 1e-3
 """Seconds by which the moments of one frame may differ."""
+_TOPS = 4
+"""Frames in which shoulders and hips must be seen for what is worn there to have a colour."""
 _SHOWN = 0.5
 """Share of a face that must lie inside the bars to be seen."""
 
@@ -263,17 +267,34 @@ def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
     return chosen
 
 
-def clothes_of(track: Track[Glimpse], images: Mapping[float, Image], level: Level) -> Colour | None:
-    """The colour below the chin, where the three best faces agree on one that cannot be shade or haze.
+def clothes_of(
+    track: Track[Glimpse], poses: Sequence[Pose], images: Mapping[float, Image], level: Level
+) -> Colour | None:
+    """The colour between shoulders and hips, where these are seen, else below the chin: one on which nearly
+    all frames agree, and that cannot be shade or haze.
 
     The colour above the face is not measured: it is as often a hood or the sky as hair.
     """
+    tops = [_top(images[pose.seconds], pose) for pose in poses if pose.seen(*SHOULDERS, *HIPS)]
+    if len(tops) >= _TOPS and level not in ("black", "dark"):
+        colour = max(set(tops), key=lambda colour: (tops.count(colour), str(colour)))
+        plain = tops.count(colour) >= 0.8 * len(tops) and colour not in ("grey", "brown")
+        return colour if plain else None
     faced = sorted((g for g in track.seen if g.face_score >= 0.8), key=lambda g: (-g.face_score, g.seconds))
     found = {_below(images[g.seconds], g.face.box) for g in faced[:3] if g.face is not None}
     if len(faced) < 3 or len(found) != 1 or level in ("black", "dark"):
         return None
     colour = found.pop()
     return None if colour in ("grey", "brown") else colour
+
+
+def _top(image: Image, pose: Pose) -> Colour | None:
+    """The colour of the middle of what is worn above the hips."""
+    corners = pose.points[[*SHOULDERS, *HIPS]] * image.shape[0]
+    (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
+    x, y = 0.2 * (right - left), 0.2 * (bottom - top)
+    part = image[int(top + y) : int(bottom - y) + 1, int(left + x) : int(right - x) + 1]
+    return colour_of(np.asarray(part, np.uint8)) if part.shape[0] * part.shape[1] >= 60 else None
 
 
 def _below(image: Image, face: Box) -> Colour | None:

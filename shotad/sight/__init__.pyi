@@ -119,11 +119,14 @@ from .portraits import (
 )
 from .pose import (
     CLEAR as CLEAR,
+    HIPS as HIPS,
+    SHOULDERS as SHOULDERS,
     Act as Act,
     Pose as Pose,
     PoseReader as PoseReader,
     acts_of as acts_of,
     posture_of as posture_of,
+    walks as walks,
 )
 from .text import (
     TEXT_WEIGHTS as TEXT_WEIGHTS,

@@ -62,13 +62,15 @@ class Person:
     """A track that is a person, and how sure that is.
 
     ``who`` is the id of the one of the cast who was recognised in it, empty for an unknown person.
-    ``parts`` are tracks at other moments that are, or may be, of the same person.
+    ``parts`` are tracks at other moments that are, or may be, of the same person; ``steps``: they set one
+    foot before the other.
     """
 
     track: Track[Glimpse]
     sure: float
     who: str = ""
     parts: tuple[Track[Glimpse], ...] = ()
+    steps: bool = False
 
 
 def people_of(tracks: Sequence[Track[Glimpse]], borders: PeopleBorders | None = None) -> list[Person]:
@@ -132,6 +134,7 @@ def people_fact(
         frames=len(seen),
         names=_names(together, cast or {}),
         since=round(since, 3),
+        walks=alone and main.steps,
     )
 
 
@@ -144,7 +147,8 @@ def deed_facts(
     Of one among others, ``place`` is where they are, seen from those: it tells them apart, or there is no
     fact.
     """
-    done = sorted(((act, person) for person, all_of in acts.items() for act in all_of), key=_begin)
+    everybody = {p: [*found, *(_walk(p, stretch) if len(acts) > 1 else ())] for p, found in acts.items()}
+    done = sorted(((act, person) for person, found in everybody.items() for act in found), key=_begin)
     told: set[int] = set()
     for i, (act, person) in enumerate(done):
         if i in told:
@@ -161,6 +165,14 @@ def deed_facts(
         elif (place := _apart(person, there, act.since)) is not None:
             fact = _deed_fact([person], act, stretch, cast or {})
             yield replace(fact, place=place, among=len(there) - 1)
+
+
+def _walk(person: Person, stretch: Stretch) -> Iterator[Act]:
+    """The way that one of several goes on foot."""
+    movement = movement_of(person.track, stretch)
+    if movement in ("left", "right") and person.steps:
+        since = min(first for found, first in _movements(person.track, stretch) if found == movement)
+        yield Act(f"walks to the {movement}", since, person.track.last)  # type: ignore[arg-type]
 
 
 def _begin(done: tuple[Act, Person]) -> tuple[float, str, float]:

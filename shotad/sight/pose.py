@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,17 @@ def acts_of(poses: Sequence[Pose]) -> list[Act]:
     acts = [*_raised(whole), *_spread(whole), *_at_face(whole), *_up_and_down(whole)]
     acts += [*_crouched(whole), *_bends(whole)]
     return sorted(acts, key=lambda act: (act.since, act.deed))
+
+
+def walks(poses: Sequence[Pose]) -> bool:
+    """True where one foot passes the other, and back, by half a torso's length."""
+    seen = [pose for pose in poses if pose.seen(*HIPS, *ANKLES)]
+    if len(seen) < 5 or 5 * len(seen) < 3 * len(poses):
+        return False
+    apart = [float((p.points[ANKLES[0]] - p.points[ANKLES[1]])[0]) / p.torso for p in seen if p.torso > 0]
+    wide = [step for step in apart if abs(step) > 0.15]
+    changes = sum(a * b < 0 for a, b in pairwise(wide))
+    return changes >= 2 and max(apart) - min(apart) > 0.5
 
 
 def _posture(pose: Pose) -> Posture | None:

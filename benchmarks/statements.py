@@ -1,0 +1,140 @@
+"""What the embedded engine says of unseen clips: true, false, useful, in time; both halves apart.
+
+    python benchmarks/statements.py --half tuning|judging [--runs FOLDER] [--new] [name ...]
+
+Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds
+each statement of each line against tests/labels/statements.yaml: [line, begins, verdict, useful, in time],
+where the verdict is true, false or doubtful, by eye beside the pictures. A line that was changed has to
+be labelled anew: it is counted as not labelled, and ``--new`` prints it as an entry to fill in. Useful is
+a line that says something of what scenes.yaml says there (who, what they do, where, what a text says), and
+is true. A slot in which something can be told is one that scenes.yaml says something of, up to a second
+after its end. Intervals are Wilson's, of 95 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import shotad
+from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
+from shotad.core import NoProgress
+
+VERDICTS = ("true", "false", "doubtful")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line, when it begins, and how many statements it makes."""
+
+    text: str
+    start: float
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A clip as it was described: its lines, and its slots in seconds."""
+
+    clip: Clip
+    lines: tuple[Said, ...]
+    slots: tuple[tuple[float, float], ...]
+
+
+def describe(clip: Clip, out: Path) -> Described:
+    """Describes one clip with the embedded engine, or takes what was described before."""
+    film = film_of(clip, NoProgress())
+    track = shotad.describe(film, engine="embedded", out=out, start=clip.start, end=clip.end, progress=False)
+    rows: dict[str, Any] = {}
+    if (record := out / "stage2.jsonl").is_file():
+        for row in map(json.loads, record.read_text("utf-8").splitlines()):
+            rows[row["slot"]] = row
+    lines = tuple(
+        Said(cue.text, round(cue.start, 2), len(rows[cue.id]["notes"]["said"][cue.chosen or 0]))
+        for cue in track.heard
+    )
+    slots = json.loads((out / "slots.json").read_text("utf-8"))["slots"]
+    return Described(clip, lines, tuple((slot["start"], slot["end"]) for slot in slots))
+
+
+def interval(right: int, of: int) -> str:
+    """ "right of n: share (low to high)", by Wilson."""
+    if not of:
+        return "0 of 0"
+    z, share = 1.96, right / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return f"{right} of {of}: {share:.0%} ({middle - half:.0%} to {min(1.0, middle + half):.0%})"
+
+
+def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str, Any]) -> Iterator[str]:
+    """The figures of these clips, one a line."""
+    verdicts: Counter[str] = Counter()
+    useful = timely = lines = unlabelled = able = reached = 0
+    for one in described:
+        known = {(row[0], float(row[1])): row for row in labels.get(one.clip.name, [])}
+        good: list[float] = []
+        for said in one.lines:
+            row = known.get((said.text, said.start))
+            if row is None:
+                unlabelled += 1
+                continue
+            lines += 1
+            verdicts.update(row[2].split())
+            useful += row[3]
+            timely += row[4]
+            good += [said.start] * (row[3] and set(row[2].split()) == {"true"})
+        for start, end in one.slots:
+            if any(a < end + 1 and b > start for a, b, _ in scenes.get(one.clip.name, [])):
+                able += 1
+                reached += any(start <= second < end for second in good)
+    total = verdicts.total()
+    yield f"  statements {total}; true {interval(verdicts['true'], total)}"
+    yield f"  false {verdicts['false']}, doubtful {verdicts['doubtful']}; not labelled: {unlabelled} lines"
+    yield f"  lines in time {interval(timely, lines)}; useful {interval(useful, lines)}"
+    yield f"  slots in which something can be told, with a true and useful line {interval(reached, able)}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument("--half", choices=get_args(Half), required=True)
+    parser.add_argument("--runs", type=Path)
+    parser.add_argument("--new", action="store_true", help="print lines that have no label")
+    asked = parser.parse_args()
+    folder = asked.runs or Path(tempfile.mkdtemp())
+    chosen = [
+        clip for name, clip in read_clips().items()
+        if clip.half == asked.half and name in (asked.names or [name])
+    ]  # fmt: skip
+    labels = yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8")) or {}
+    scenes = yaml.safe_load((LABELS / "scenes.yaml").read_text("utf-8"))
+    described = [describe(clip, folder / clip.name) for clip in chosen]
+    for one in described:
+        known = {(row[0], float(row[1])) for row in labels.get(one.clip.name, [])}
+        new = [said for said in one.lines if (said.text, said.start) not in known]
+        if asked.new and new:
+            print(f"{one.clip.name}:")
+        for said in new if asked.new else ():
+            print(f"- [{json.dumps(said.text)}, {said.start}, {' '.join(['true'] * said.statements)}, 0, 1]")
+    for kind in ("real", "made"):
+        part = [one for one in described if (one.clip.file is None) == (kind == "made")]
+        print(f"{asked.half}, {kind}: {len(part)} clips, {sum(len(one.lines) for one in part)} lines")
+        print("\n".join(figures(part, labels, scenes)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
