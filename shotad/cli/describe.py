@@ -201,6 +201,8 @@ def summary(outcome: Outcome) -> str:
     lines += [f"Note: {warning}" for warning in outcome.warnings]
     if outcome.used is not None:
         lines += usage_lines(outcome.used)
+    if any(maker.engine == "observer" for cue in cues if cue.provenance for maker in cue.provenance.makers):
+        lines.append(_BETTER)
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     if outcome.sheet:
         lines.append(f"Overview: {outcome.sheet[0]}")
@@ -216,6 +218,10 @@ def _people(recognised: Sequence[tuple[str, int]]) -> str:
     return f"Recognised: {', '.join(shots)}."
 
 
+_BETTER = (
+    "The embedded engine tells only what small models can measure. For a description worth hearing connect a "
+    "vision-language model: --engine openai with a server, --engine paper with a GPU (docs/engines.md)."
+)
 LISTED = 10
 """How many lines of one status are listed one by one."""
 
