@@ -173,7 +173,8 @@ class Keeper:
             kept = self._mirror.folder
             where = f"What is not sent is kept in {kept}; run again on this machine to send it."
             if error is None:
-                raise type(trouble)(trouble.what, f"{trouble.hint} {where}".strip()) from None
+                hint = f"{trouble.hint} {where}".strip()
+                raise type(trouble)(trouble.what, hint, again=trouble.again) from None
             self._progress.note(f"{trouble.what} {where}")
 
     def _run(self) -> None:
