@@ -12,7 +12,7 @@ import pytest
 
 from shotad.batch import staging as leases
 from shotad.batch.mirror import Kind, Mirror, kind_of
-from shotad.batch.staging import NAME, Lease, Staged, staged
+from shotad.batch.staging import NAME, Lease, Placed, staged
 from shotad.batch.store import Store
 from shotad.core import InUse, NoProgress, StorageError
 from shotad.script import edited_scripts, load_track
@@ -370,7 +370,7 @@ def test_a_lease_that_cannot_be_read_is_no_hindrance_once_it_is_old(bucket: Buck
 def test_a_film_and_a_folder_of_this_machine_are_used_as_they_are(tmp_path: Path) -> None:
     film, folder = tmp_path / "x.mp4", tmp_path / "x.shotad"
     with staged(str(film), str(folder), tmp_path / "scratch", progress=NoProgress()) as here:
-        assert here == Staged(film, folder)
+        assert here == Placed(film, folder)
     assert list(tmp_path.iterdir()) == []
 
 
