@@ -29,8 +29,7 @@ import av
 import numpy as np
 
 from shotad.core import Abilities, Given, Identity, Reply, Request, WorkFolder, load_config
-from shotad.core.profiling import recording
-from shotad.core.timeline import Table
+from shotad.core.profiling import Table, recording
 from shotad.description import Engines, describe
 from shotad.engines.fake import plain_answer
 from shotad.film import open_film

@@ -24,6 +24,7 @@ from shotad.core import (
     EngineError,
     Given,
     Identity,
+    Recording,
     Reply,
     Request,
     Usage,
@@ -201,15 +202,25 @@ def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("abilities", [{}, {"in_flight": 2}, {"uses_history": True}])
-def test_what_stage_two_waits_is_told_once(tmp_path: Path, abilities: dict[str, Any]) -> None:
+def test_what_stage_two_waits_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abilities: dict[str, Any]
+) -> None:
     told: list[tuple[str, str]] = []
     looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told, **abilities)
     looks.before = lambda _: time.sleep(0.02)
+    waited, mark = set(), Recording.mark
+
+    def noted(self: Recording, doing: tuple[str, str | None]) -> Any:
+        if doing == ("stage2", "stage1"):
+            waited.add(threading.get_ident())
+        return mark(self, doing)
+
+    monkeypatch.setattr(Recording, "mark", noted)
     with recording() as found:
         run(tmp_path / "w", looks, writes, overlap="acts")
-    waits = [e for e in found.trace()["traceEvents"] if e["name"].startswith("stage2 waits")]
-    assert {event["name"] for event in waits} == {"stage2 waits for stage1"}
-    assert len({event["tid"] for event in waits}) == 1
+    stage2 = next(row for row in found.table().rows if row.room == "stage2")
+    assert [what for what, _ in stage2.waited] == ["stage1"]
+    assert len(waited) == 1, "one thread waits"
 
 
 def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,7 @@ def kept(folder: Path) -> dict[str, int]:
     """Bytes by kind of file."""
     found = dict.fromkeys([*KINDS, "other"], 0)
     for path in folder.rglob("*"):
-        if path.is_file() and path.name not in ("log.txt", "profile.json"):
+        if path.is_file() and path.name != "log.txt":
             kind = next((k for k, ends in KINDS.items() if path.name.endswith(ends)), "other")
             found[kind] += path.stat().st_size
     return found

@@ -18,14 +18,9 @@ from shotad.batch.table import Row, labels, line_of
 from shotad.batch.workers import (
     Advanced,
     Begun,
-    Came,
     Died,
     Ended,
-    Go,
     News,
-    Refuse,
-    Said,
-    Wants,
     Work,
     Worker,
     WorkerPool,
@@ -173,15 +168,15 @@ class Batch:
         entry = self._at_work.get(worker)
         if entry is None:
             return  # an idle worker that has died
-        if isinstance(news, Wants):
-            entry.need = news.need
+        if isinstance(news, Need):
+            entry.need = news
             self._waiting[worker] = entry
             if not self._asked_in(worker, entry):
                 self.board.note(f"{entry.label}: waits for room on the disk until another film is done.")
-        elif isinstance(news, Came):
-            if news.result.kind in ("memory", "unexpected"):
+        elif isinstance(news, FilmResult):
+            if news.kind in ("memory", "unexpected"):
                 pool.retire(worker)
-            self._came(worker, entry, news.result)
+            self._came(worker, entry, news)
         elif isinstance(news, Died):
             self._came(worker, entry, self._death(entry, news), fresh=worker.is_fresh)
         else:
@@ -234,9 +229,9 @@ class Batch:
         try:
             if not self._room.let_in(entry.label, entry.need):
                 return False
-            worker.tell(Go())
+            worker.tell(None)
         except NoRoom as error:
-            worker.tell(Refuse(error.what, error.hint))
+            worker.tell((error.what, error.hint))
         del self._waiting[worker]
         return True
 
@@ -319,8 +314,8 @@ class BatchProgress:
                 task.bar.advance(amount)
         elif isinstance(news, Ended):
             _close(going.pop(news.number, None))
-        elif isinstance(news, Said):
-            self.note(f"{label}: {news.text}")
+        elif isinstance(news, str):
+            self.note(f"{label}: {news}")
 
     def ended(self, row: Row) -> None:
         """A film has ended."""

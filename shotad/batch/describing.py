@@ -112,7 +112,7 @@ class _Run:
             assignments=job.assignments,
         )
         engines = self.engines or Engines.of(config)
-        with profiled(folder.write_text if job.timed else None) as recorded:
+        with profiled(job.timed) as recorded:
             outcome = self._describe(film, folder, given, engines)
             heard = self._rendered(film, folder, wanted, engines) if wanted else None
             spent = () if recorded is None else tuple(lines(recorded.table()))

@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from shotad.batch.places import is_local, join, local_path, name_of, parent_of, scheme_of
+from shotad.batch.places import WEB, is_local, join, local_path, name_of, parent_of, scheme_of
 from shotad.core import FilmError, ShotadError, StorageError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _remote(place: str) -> Iterator[Found]:
     alone = None if place.endswith("/") else store.find(place)
     if alone is not None:
         entries = [alone]
-    elif scheme_of(place) in ("http", "https"):
+    elif scheme_of(place) in WEB:
         # A page that lists files is no folder: films on the web are named one by one.
         raise store.missing(place)
     elif (magic := _MAGIC.search(place)) is not None:
@@ -241,7 +241,7 @@ def _names(folder: str) -> frozenset[str]:
 def names_elsewhere(folder: str) -> frozenset[str]:
     """The names in a folder on object storage. The web has none: a signed address says nothing of its
     neighbours, and no work folders are there."""
-    if scheme_of(folder) in ("http", "https"):
+    if scheme_of(folder) in WEB:
         return frozenset()
     from shotad.batch.store import Store
 

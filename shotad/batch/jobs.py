@@ -40,7 +40,7 @@ class FilmJob:
     ``cast_photos`` be. ``config`` is the resolved settings, note and all; ``configs`` and ``assignments``
     only say how they were named. ``makes`` are what is rendered besides (``film``, ``ad:mp3``), ``rate`` the
     frame rate of numbered frames, ``stamp`` what tells this version of a film at an address from another;
-    ``timed``: a profile of the run is kept.
+    ``timed``: where the time goes is told.
     """
 
     film: str

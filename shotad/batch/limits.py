@@ -97,14 +97,6 @@ def size_text(size: float) -> str:
     return f"{size / 1e3:.0f} kB"
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """A film that was let in, and how large its folder was then."""
-
-    need: Need
-    before: int
-
-
 class Room:
     """Lets films in by the room on the disks of their folders: so much stays free, whatever they write.
 
@@ -120,7 +112,8 @@ class Room:
         size: Callable[[Path], int] = size_of,
     ) -> None:
         self._keep, self._free, self._disk, self._size = keep, free, disk, size
-        self._inside: dict[str, _Inside] = {}
+        self._inside: dict[str, tuple[Need, int]] = {}
+        """Films that were let in, and how large their folders were then."""
 
     def let_in(self, film: str, need: Need) -> bool:
         """Whether there is room for a film now; then it is counted until `left`. False: wait for others.
@@ -130,11 +123,11 @@ class Room:
         if self._keep is None:
             return True
         disk = self._disk(need.folder)
-        others = [one for one in self._inside.values() if self._disk(one.need.folder) == disk]
-        due = sum(self._due(one) for one in others)
+        others = [one for one in self._inside.values() if self._disk(one[0].folder) == disk]
+        due = sum(self._due(*one) for one in others)
         free = self._free(need.folder)
         if free - due - need.disk >= self._keep:
-            self._inside[film] = _Inside(need, self._size(need.folder))
+            self._inside[film] = need, self._size(need.folder)
             return True
         if others:
             return False
@@ -149,9 +142,9 @@ class Room:
         """A film has ended, well or not."""
         self._inside.pop(film, None)
 
-    def _due(self, one: _Inside) -> int:
+    def _due(self, need: Need, before: int) -> int:
         """What a film that was let in may still write."""
-        return max(one.need.disk - max(self._size(one.need.folder) - one.before, 0), 0)
+        return max(need.disk - max(self._size(need.folder) - before, 0), 0)
 
 
 def how_many(films: int, cores: int, memory: int | None, *, loads_models: bool) -> int:

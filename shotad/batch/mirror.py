@@ -1,9 +1,9 @@
-"""A work folder in a store and its copy on this machine, kept alike by a look at both sides.
+"""A work folder in a store and its copy on this machine: brought down, and sent up while a run writes it.
 
-What was last alike is remembered of each file, from run to run: its mark in the store, and its state here.
-Whatever differs from that was changed: here by the run, there by others. What others changed is never written
-over: it comes down where this run has not changed the same file, lines of records are laid together, a track
-that a person edited keeps the edits, and anything else is refused.
+One run at a time writes a work folder; a lease says which (`shotad.batch.staging`). Of each file it is kept,
+from run to run, how it was when both sides were last alike: its mark in the store, and its state here. So
+what others write into the folder all the same is found: it is never written over, the run that finds it
+fails, and the next one goes on from it.
 
 ``scripts.json`` says how scripts were written, and one that is not so is somebody's work. So it goes up first
 with the hashes of what is there and of what is coming, then the scripts, then it alone as it is, and the
@@ -12,16 +12,15 @@ track last: who finds that finds all it rests on.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from shotad.batch.fetching import check_room, fetch_object
 from shotad.batch.jobs import DONE
@@ -30,23 +29,20 @@ from shotad.batch.store import Entry, Store, names_below
 from shotad.batch.store_errors import Refused
 from shotad.core import (
     SETTINGS,
-    EditConflict,
     Progress,
-    ShotadError,
     StorageError,
     readable_json,
     reported,
     write_bytes,
     write_text,
 )
-from shotad.script import TRACK, derive, load_track, save_track, track_lock, without_edits
+from shotad.script import track_lock
 
 State = tuple[int, int]
 """Size in bytes and time of writing in ns, by which a file here is known to be untouched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """How a file was when both sides were last alike: None where a side had none."""
 
     mark: str | None
@@ -63,12 +59,6 @@ def read_seen(notes: Path) -> dict[str, Seen]:
         }
     except (OSError, ValueError, TypeError, AttributeError, IndexError):
         return {}
-
-
-def write_seen(notes: Path, seen: Mapping[str, Seen]) -> None:
-    """Write it down."""
-    rows = {name: [one.mark, one.state] for name, one in sorted(seen.items())}
-    write_text(notes, json.dumps(rows))
 
 
 _LARGE = 32 << 20
@@ -93,25 +83,26 @@ class Mirror:
     progress: Progress
     media: bool = False
     _seen: dict[str, Seen] = field(default_factory=dict)
-    _others: dict[str, bytes] = field(default_factory=dict)
     _sent: set[str] = field(default_factory=set)
 
     def bring_down(self) -> None:
-        """Make the copy: what the run needs of the folder. What an earlier run could not send stays."""
+        """Make the copy: what the run needs of the folder.
+
+        What an earlier run on this machine could not send stays, but where others have written since.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         self._seen = read_seen(self.notes)
         there = self._there()
-        self._leave_media(there)
-        missing = {name for name in there if self._state(name) is None and not self._stays(name)}
-        news = {
-            name: entry
-            for name, entry in there.items()
-            if name in missing or self._known(name).mark != entry.mark
-        }
+        news = {name: entry for name, entry in there.items() if self._is_news(name, entry)}
+        if any(_is_of_track(name) for name in news):
+            # Track and scripts are one: they come together.
+            news |= {name: entry for name, entry in there.items() if _is_of_track(name)}
+        for name in [name for name in news if self._stays(name)]:
+            (self.folder / name).unlink(missing_ok=True)
+            self._seen[name] = Seen(news.pop(name).mark, None)
         check_room(self.folder, sum(entry.size or 0 for entry in news.values()), self.place)
-        amiss = self._take_in(news, begins=True)
-        if amiss:
-            self._give_way(amiss, there)
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "bring") as pool:
+            list(pool.map(self._fetch, news, news.values()))
         self._remember()
 
     @property
@@ -120,50 +111,83 @@ class Mirror:
         return any(True for _ in self._changed())
 
     def sync(self) -> None:
-        """Bring both sides together. Raises StorageError for what cannot be, when all else has been sent."""
-        for attempt in range(_TRIES):
+        """Send what has changed. Raises StorageError where others have written, when all else is sent."""
+        for _ in range(_TRIES):
             try:
                 self._sync()
                 return
-            except Refused as trouble:
-                if attempt == _TRIES - 1:
-                    raise StorageError(
-                        f"{shown(str(trouble))} is being written by others all the time.",
-                        "Run again later.",
-                        again=True,
-                    ) from None
+            except (Refused, FileNotFoundError):
+                continue  # somebody wrote between the look and the sending
             finally:
                 self._remember()
+        raise StorageError(
+            f"{shown(self.place)} is being written by others all the time.", "Run again later.", again=True
+        )
 
     def _sync(self) -> None:
         there = self._there()
-        self._leave_media(there)
         self._forget_removed(there)
-        changed = {name: entry for name, entry in there.items() if self._known(name).mark != entry.mark}
-        amiss = self._take_in(changed)
-        blocked = {name for name, entry in there.items() if self._known(name).mark != entry.mark}
-        self._send_files(blocked)
-        if not any(_is_of_track(name) for name in blocked):
+        theirs = [name for name, entry in there.items() if self._is_theirs(name, entry)]
+        changed = sorted(self._changed(), key=_turn)
+        for name in changed:
+            if name not in theirs and name != DONE and not _is_of_track(name):
+                self._send_file(name)
+        if not any(_is_of_track(name) for name in theirs):
             self._send_track(there)
-        if not blocked and self._state(DONE) not in (None, self._known(DONE).state):
+        if DONE in changed and not theirs:
             self._send_file(DONE)
         self._remove_own(there)
-        for trouble in amiss.values():
-            raise trouble
+        if theirs:
+            raise StorageError(
+                f"{shown(there[theirs[0]].place)} was changed by others while this run was at the folder; "
+                "theirs stays.",
+                "Run again, to go on from theirs: what this run was answered is kept.",
+                again=True,
+            )
 
     # What comes down
 
+    def _is_news(self, name: str, entry: Entry) -> bool:
+        missing = self._state(name) is None and not self._stays(name)
+        return missing or self._known(name).mark != entry.mark
+
     def _stays(self, name: str) -> bool:
-        """Whether a file is not needed here."""
+        """Whether a file is not needed here: it stays there, and may be made anew in its place."""
         kind = kind_of(name)
         return kind is Kind.OVERVIEW or (kind is Kind.MEDIA and not self.media)
 
-    def _leave_media(self, there: Mapping[str, Entry]) -> None:
-        """What is not needed here stays there, and may be made anew in its place."""
-        for name, entry in there.items():
-            here = self._state(name)
-            if self._stays(name) and (name not in self._seen or here == self._known(name).state):
-                self._seen[name] = Seen(entry.mark, here)
+    def _fetch(self, name: str, entry: Entry) -> None:
+        """Fetch one file; nothing where it was removed since the folder was listed."""
+        path, kind = self.folder / name, kind_of(name)
+        try:
+            if kind is Kind.MEDIA:
+                self._fetch_media(path, name, entry)
+                return
+            data = self.store.read(entry.place)
+        except FileNotFoundError:
+            return
+        if kind is Kind.LINES and path.is_file() and path.read_bytes().startswith(data):
+            # A run that was stopped here wrote on from there: its answers are kept, and sent.
+            self._seen[name] = Seen(entry.mark, None)
+            return
+        write_bytes(path, [self.addresses.back(data) if name == SETTINGS else data])
+        self._seen[name] = Seen(entry.mark, self._state(name))
+
+    def _fetch_media(self, path: Path, name: str, entry: Entry) -> None:
+        """Fetch what was rendered, with the time at which it was, by which it is known to be untouched."""
+        told = self.store.note_of(entry.place).get(_TIME)
+        if not self._is_of_time(name, entry, told):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fetch_object(self.store, entry, path)
+            if told:
+                os.utime(path, ns=(int(told), int(told)))
+        self._seen[name] = Seen(entry.mark, self._state(name))
+
+    def _is_of_time(self, name: str, entry: Entry, told: str | None) -> bool:
+        here = self._state(name)
+        return here is not None and (entry.size, told) == (here[0], str(here[1]))
+
+    # What others did meanwhile
 
     def _forget_removed(self, there: Mapping[str, Entry]) -> None:
         """What others removed stays so, unless the run changes it again: then it is there anew."""
@@ -171,130 +195,38 @@ class Mirror:
             if seen.mark is not None and name not in there:
                 self._seen[name] = Seen(None, seen.state)
 
-    def _give_way(self, names: Collection[str], there: Mapping[str, Entry]) -> None:
-        """Put what is there in place of what an earlier run left here and cannot be laid together with it.
-
-        Track and scripts are one: they go together. All of it is made again from records, which stay.
-        """
-        whole = any(_is_of_track(name) for name in names)
-        theirs = {
-            name: entry for name, entry in there.items() if name in names or (whole and _is_of_track(name))
-        }
-        for name in theirs:
-            (self.folder / name).unlink(missing_ok=True)
-        self._take_in({name: entry for name, entry in theirs.items() if not self._stays(name)}, begins=True)
-
-    def _take_in(self, news: Mapping[str, Entry], *, begins: bool = False) -> dict[str, ShotadError]:
-        """Take in what others wrote; what cannot be laid together with what is here, by name.
-
-        ``begins``: no run has files open here yet. All is read first: nothing is waited for while the track
-        is locked.
-        """
-
-        def fetched(name: str) -> bytes | None:
-            return self._fetched(name, news[name], begins=begins)
-
-        with ThreadPoolExecutor(_SIDE_BY_SIDE, "bring") as pool:
-            texts = dict(zip(news, pool.map(fetched, news), strict=True))
-        records = [data for name, data in texts.items() if kind_of(name) is Kind.WRITTEN and data is not None]
-        amiss: dict[str, ShotadError] = {}
-        with track_lock(self.folder):
-            for name, data in texts.items():
-                if data is not None:
-                    try:
-                        self._meet(name, news[name], data, records, begins=begins)
-                    except ShotadError as trouble:
-                        amiss[name] = trouble
-        return amiss
-
-    def _fetched(self, name: str, entry: Entry, *, begins: bool) -> bytes | None:
-        """The content of a file; None where it was removed since the folder was listed, or is here now."""
-        try:
-            if kind_of(name) is Kind.MEDIA:
-                # It may be larger than the memory. Empty: both sides changed it.
-                return None if self._bring_media(name, entry, begins=begins) else b""
-            data = self.store.read(entry.place)
-        except FileNotFoundError:
-            return None
-        return self.addresses.back(data) if name == SETTINGS else data
-
-    def _bring_media(self, name: str, entry: Entry, *, begins: bool) -> bool:
-        """Fetch what was rendered, with the time at which it was, by which it is known to be untouched.
-
-        Returns whether what is here now is what is there.
-        """
-        path, here = self.folder / name, self._state(name)
-        told = self.store.note_of(entry.place).get(_TIME)
-        if here is None or (entry.size, told) != (here[0], str(here[1])):
-            if not begins and here not in (None, self._known(name).state):
-                return False
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fetch_object(self.store, entry, path)
-            if told:
-                os.utime(path, ns=(int(told), int(told)))
-        self._seen[name] = Seen(entry.mark, self._state(name))
-        return True
-
-    def _meet(self, name: str, entry: Entry, data: bytes, records: list[bytes], *, begins: bool) -> None:
-        """Take in one file. Raises StorageError where both sides changed it and cannot be laid together."""
-        path, kind, here, known = self.folder / name, kind_of(name), self._state(name), self._known(name)
-        if here is None or (here == known.state and kind is not Kind.LINES):
-            write_bytes(path, [data])
-            self._seen[name] = Seen(entry.mark, self._state(name))
-        elif kind is not Kind.MEDIA and path.read_bytes() == data:
-            self._seen[name] = Seen(entry.mark, here)
-        elif kind is Kind.LINES:
-            others = lines_of_others(data, path.read_bytes())
-            if begins:
-                write_bytes(path, [with_lines(others, path.read_bytes())])
-            else:
-                # A run has the file open: the lines of others go before its own when it is sent.
-                self._others[name] = others
-            self._seen[name] = Seen(entry.mark, None)
-        elif name == TRACK:
-            self._merge(name, entry, data)
-        elif kind is Kind.WRITTEN or (kind is Kind.SCRIPT and is_as_written(name, data, records)):
-            self._seen[name] = Seen(entry.mark, None)
-        else:
-            raise self._refusal(entry)
-
-    def _merge(self, name: str, entry: Entry, theirs: bytes) -> None:
-        try:
-            merge_track(self.folder, theirs)
-        except EditConflict as trouble:
-            raise StorageError(
-                f"{shown(entry.place)}: {trouble.what}", trouble.hint, again=trouble.again
-            ) from None
+    def _is_theirs(self, name: str, entry: Entry) -> bool:
+        """Whether others wrote a file. What this run sent itself may look so: an answer can get lost."""
+        if self._known(name).mark == entry.mark:
+            return False
+        if self._state(name) is None or not self._is_as_sent(name, entry):
+            return True
         self._seen[name] = Seen(entry.mark, None)
+        return False
 
-    def _refusal(self, entry: Entry) -> StorageError:
-        return StorageError(
-            f"{shown(entry.place)} was changed by others while this run made its own; theirs stays.",
-            "Run again, to go on from theirs: what this run was answered is kept.",
-            again=True,
-        )
+    def _is_as_sent(self, name: str, entry: Entry) -> bool:
+        if _goes_in_parts(name, entry.size or 0):
+            return self._is_of_time(name, entry, self.store.note_of(entry.place).get(_TIME))
+        data, here = self.store.read(entry.place), (self.folder / name).read_bytes()
+        if kind_of(name) is Kind.LINES:
+            return here.startswith(data)
+        return data == (self.addresses.out(here) if name == SETTINGS else here)
 
     # What goes up
-
-    def _send_files(self, blocked: set[str]) -> None:
-        own = (name for name in self._changed() if (kind_of(name) or Kind.MARK) < Kind.SCRIPT)
-        names = [name for name in own if name not in blocked]
-        for name in sorted(names, key=lambda name: (kind_of(name) or 0, name)):
-            self._send_file(name)
 
     def _send_file(self, name: str) -> None:
         path, place, over = self.folder / name, join(self.place, name), self._known(name).mark
         state = self._state(name)
         if state is None:
             return
-        if kind_of(name) is Kind.MEDIA or state[0] >= _LARGE:
+        if _goes_in_parts(name, state[0]):
             note = {_TIME: str(state[1])}
             with reported(self.progress, f"Sending {path.name}", state[0], "B") as task:
                 mark = self.store.send(path, place, over=over, note=note, done=task.advance)
         else:
             data = path.read_bytes()
             if kind_of(name) is Kind.LINES:
-                data = with_lines(self._others.get(name, b""), data)
+                data = data[: data.rfind(b"\n") + 1]  # a line that is still being written waits
             mark = self.store.write(place, self.addresses.out(data) if name == SETTINGS else data, over=over)
         self._sent.add(name)
         self._seen[name] = Seen(mark, state)
@@ -330,7 +262,7 @@ class Mirror:
         return {name: entry for name, entry in found if kind_of(name) is not None}
 
     def _changed(self) -> Iterator[str]:
-        for path in sorted(self.folder.rglob("*")):
+        for path in self.folder.rglob("*"):
             name = path.relative_to(self.folder).as_posix()
             travels = kind_of(name) is not None and path.is_file() and not path.is_symlink()
             if travels and self._state(name) != self._known(name).state:
@@ -347,67 +279,34 @@ class Mirror:
         return found.st_size, found.st_mtime_ns
 
     def _remember(self) -> None:
-        write_seen(self.notes, self._seen)
+        write_text(self.notes, json.dumps(self._seen, sort_keys=True))
 
 
 def _is_of_track(name: str) -> bool:
-    kind = kind_of(name)
-    return kind is not None and kind.is_of_track
+    return kind_of(name) in (Kind.SCRIPT, Kind.WRITTEN, Kind.TRACK)
 
 
-def lines_of_others(theirs: bytes, ours: bytes) -> bytes:
-    """The whole lines of ``theirs`` that ``ours`` has not."""
-    known = set(_whole(ours).splitlines(keepends=True))
-    return b"".join(line for line in _whole(theirs).splitlines(keepends=True) if line not in known)
+def _turn(name: str) -> tuple[int, str]:
+    """By which files are sorted for sending."""
+    return (kind_of(name) or 0, name)
 
 
-def with_lines(others: bytes, ours: bytes) -> bytes:
-    """Lines of others, then ours; a line that is still being written is left for the next time."""
-    return others + _whole(ours)
+def _goes_in_parts(name: str, size: int) -> bool:
+    return kind_of(name) is Kind.MEDIA or size >= _LARGE
 
 
-def merge_track(folder: Path, theirs: bytes) -> None:
-    """Lay the edits of a track that others wrote over that of ``folder``, and write it with its scripts.
-
-    The usual rules hold: a person's line stays as it is, the machine's is kept beside it. Whoever calls holds
-    the track's lock. Raises EditConflict and ScriptError.
-    """
-    other = folder / f".theirs.{TRACK}"
-    try:
-        other.write_bytes(theirs)
-        edited, own = load_track(other), load_track(folder / TRACK)
-    finally:
-        other.unlink(missing_ok=True)
-    merged = derive(edited, without_edits(own)).track
-    save_track(merged, folder, own.film.name)
-
-
-def _whole(data: bytes) -> bytes:
-    whole, newline, _ = data.rpartition(b"\n")
-    return whole + newline
-
-
-Texts = Mapping[str, bytes]
-"""Track, scripts and ``scripts.json``, by name."""
-
-
-def in_order(texts: Texts, there: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
-    """What is to be written, one after the other; ``there`` gives what is in the store now."""
+def in_order(texts: Mapping[str, bytes], there: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
+    """What is to be written of track, scripts and ``scripts.json``, one after the other; ``there`` gives what
+    is in the store now."""
     first: dict[str, bytes] = {}
     for name in sorted(texts):
         if kind_of(name) is Kind.WRITTEN:
             before = there(name)
             first[name] = texts[name] if before is None else _both(texts[name], before)
             yield name, first[name]
-    for name in sorted(texts, key=lambda name: (kind_of(name) or 0, name)):
+    for name in sorted(texts, key=_turn):
         if first.get(name) != texts[name]:
             yield name, texts[name]
-
-
-def is_as_written(name: str, script: bytes, records: Iterable[bytes]) -> bool:
-    """Whether a script is as one of the ``scripts.json`` says that it was written: nobody's own work."""
-    digest = hashlib.sha256(script).hexdigest()
-    return any(digest in hashes for record in records for hashes in (_hashes(record).get(name, set()),))
 
 
 def _both(new: bytes, old: bytes) -> bytes:
@@ -436,16 +335,9 @@ _MEDIA = frozenset(
         *(".wav", ".flac", ".mp3", ".m4a", ".aac", ".ac3", ".eac3", ".opus", ".ogg", ".mka", ".aiff"),
     }
 )
-_DONE = re.compile(re.escape(DONE))
-_SCRIPT = re.compile(r".+\.ad\.(vtt|srt|dapt\.xml|csv)", re.DOTALL)
-_TRACK = re.compile(r"track(\.[\w-]+)?\.json")
-_WRITTEN = re.compile(r"scripts(\.[\w-]+)?\.json")
-"""Those of a translation have its language in the middle."""
 _PASSING = (".pack", ".index")
 """Of frames kept for this run alone (`shotad.film.framestore`): far larger than all else, and decoded again
 where they are missing."""
-
-
 _OVERVIEW = frozenset({"overview.html", "sheet"})
 
 
@@ -467,10 +359,14 @@ class Kind(IntEnum):
     MARK = 8
     """That all is done, and by which terms: the last, for who finds it looks no further."""
 
-    @property
-    def is_of_track(self) -> bool:
-        """Whether it is written together with the track."""
-        return Kind.SCRIPT <= self <= Kind.TRACK
+
+_OF_NAME = {
+    re.compile(r"done\.json"): Kind.MARK,
+    # Those of a translation have its language in the middle.
+    re.compile(r"track(\.[\w-]+)?\.json"): Kind.TRACK,
+    re.compile(r"scripts(\.[\w-]+)?\.json"): Kind.WRITTEN,
+    re.compile(r"[^/]+\.ad\.(vtt|srt|dapt\.xml|csv)"): Kind.SCRIPT,
+}
 
 
 def kind_of(name: str) -> Kind | None:
@@ -480,13 +376,9 @@ def kind_of(name: str) -> Kind | None:
         return None
     if path.parts[0] in _OVERVIEW:
         return Kind.OVERVIEW
-    if len(path.parts) == 1 and (known := _of_track(name)) is not None:
-        return known
+    for pattern, kind in _OF_NAME.items():
+        if pattern.fullmatch(name):
+            return kind
     if path.suffix == ".jsonl" or name == "log.txt":
         return Kind.LINES
     return Kind.MEDIA if path.suffix.lower() in _MEDIA else Kind.RECORD
-
-
-def _of_track(name: str) -> Kind | None:
-    patterns = {Kind.MARK: _DONE, Kind.TRACK: _TRACK, Kind.WRITTEN: _WRITTEN, Kind.SCRIPT: _SCRIPT}
-    return next((kind for kind, pattern in patterns.items() if pattern.fullmatch(name)), None)

@@ -19,7 +19,9 @@ from urllib.parse import unquote, urlsplit
 from shotad.core import ShotadError, StorageError, UsageError, stem_of, without_secrets, work_folder_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
-_WEB = ("http", "https")
+S3 = ("s3", "s3a")
+WEB = ("http", "https")
+"""Schemes of stores that have ways of their own."""
 _LONGEST_NAME = 255
 """Bytes of a file's name that most disks take; names on object storage may be longer."""
 
@@ -82,7 +84,7 @@ def name_of(place: str) -> str:
         return Path(place).name
     body, _ = _parted(place)
     name = body.split("://", 1)[1].rstrip("/").rpartition("/")[2]
-    if scheme_of(place) in _WEB:
+    if scheme_of(place) in WEB:
         name = unquote(name).replace("/", "_")
     return _fit(name.replace("\0", "_"))
 
@@ -105,12 +107,12 @@ def shown(place: str) -> str:
 
 def without_query(film: str) -> str:
     """A film as records and labels name it; of a web address without what changes with each signature."""
-    return shown(film).partition("?")[0] if scheme_of(film) in _WEB else shown(film)
+    return shown(film).partition("?")[0] if scheme_of(film) in WEB else shown(film)
 
 
 def _parted(place: str) -> tuple[str, str]:
     """A web address and its query; elsewhere a question mark is a letter of the name like others."""
-    if scheme_of(place) not in _WEB:
+    if scheme_of(place) not in WEB:
         return place, ""
     query = urlsplit(place).query
     return (place[: -len(query) - 1], f"?{query}") if query else (place, "")

@@ -22,6 +22,7 @@ from shotad.batch.fetching import brought, read_text
 from shotad.batch.films import Beside, Found, Neighbours, beside_of, films_in, names_elsewhere
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import (
+    WEB,
     is_address,
     is_local,
     join,
@@ -231,7 +232,6 @@ def _placed(line: str, folder: str | None) -> str:
 
 
 _ENDING = ".shotad"
-_WEB = ("http", "https")
 _SIDE_BY_SIDE = 16
 """Folders elsewhere that are asked for at a time."""
 
@@ -344,7 +344,7 @@ def _exists(film: str) -> bool:
     """Whether a film that was described is still there. The web is not asked: keys are gone."""
     if is_local(film):
         return local_path(film).exists()
-    if scheme_of(film) in _WEB:
+    if scheme_of(film) in WEB:
         return True
     from shotad.batch.store import Store
 

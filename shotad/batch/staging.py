@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,13 +31,19 @@ from shotad.core import SETTINGS, InUse, Progress, ShotadError, StorageError, ca
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Film, work folder and given files as paths of this machine."""
+    """Film, work folder and given files as paths of this machine; ``beside`` is a folder for what else is
+    fetched for the run (None: nothing is)."""
 
     film: Path
     folder: Path
+    beside: Path | None = None
     subtitles: Path | None = None
     cast: Path | None = None
     cast_photos: Path | None = None
+
+
+EVERY = 30.0
+"""Seconds between two sendings: a killed run loses at most the records of that time."""
 
 
 @contextmanager
@@ -49,25 +55,11 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
     scratch = None if job.scratch is None else Path(job.scratch)
     with staged(job.film, job.folder, scratch, progress=progress, media=bool(job.makes)) as here:
         room = here.beside or here.folder
-        given = (job.subtitles, job.cast, job.cast_photos)
-        yield Placed(
-            here.film,
-            here.folder,
-            *(None if one is None else brought(one, room, progress=progress) for one in given),
+        subtitles, cast, photos = (
+            None if one is None else brought(one, room, progress=progress)
+            for one in (job.subtitles, job.cast, job.cast_photos)
         )
-
-
-EVERY = 30.0
-"""Seconds between two sendings: a killed run loses at most the records of that time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A film and its work folder as paths, and a folder for what else is fetched for the run."""
-
-    film: Path
-    folder: Path
-    beside: Path | None = None
+        yield replace(here, subtitles=subtitles, cast=cast, cast_photos=photos)
 
 
 @contextmanager
@@ -79,7 +71,7 @@ def staged(
     progress: Progress,
     every: float = EVERY,
     media: bool = False,
-) -> Iterator[Staged]:
+) -> Iterator[Placed]:
     """``film`` and ``folder`` as paths while the block runs; those of this machine are used as they are.
 
     A film at an address is fetched to ``scratch`` (None: a folder in shotad's own cache). A work folder at
@@ -88,7 +80,7 @@ def staged(
     Raises StorageError; InUse where another machine, or process, is at this work folder.
     """
     if is_local(film) and is_local(folder):
-        yield Staged(local_path(film), local_path(folder))
+        yield Placed(local_path(film), local_path(folder))
         return
     with ExitStack() as stack:
         scratch = scratch or cache_folder().parent / "staged"
@@ -106,7 +98,7 @@ def staged(
             here.parent.mkdir(parents=True, exist_ok=True)
             fetch_film(Store(film), film, here, progress, room_in(ours.scratch))
         ours.beside.mkdir(exist_ok=True)
-        yield Staged(here, kept, ours.beside)
+        yield Placed(here, kept, ours.beside)
 
 
 def _name_addresses(settings: Path, addresses: Addresses) -> None:
@@ -173,7 +165,8 @@ class Keeper:
             kept = self._mirror.folder
             where = f"What is not sent is kept in {kept}; run again on this machine to send it."
             if error is None:
-                raise type(trouble)(trouble.what, f"{trouble.hint} {where}".strip()) from None
+                hint = f"{trouble.hint} {where}".strip()
+                raise type(trouble)(trouble.what, hint, again=trouble.again) from None
             self._progress.note(f"{trouble.what} {where}")
 
     def _run(self) -> None:

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from shotad.batch.places import is_local, scheme_of, shown
+from shotad.batch.places import S3, WEB, is_local, scheme_of, shown
 from shotad.batch.store_errors import (
     CREDENTIALS,
     Refused,
@@ -299,10 +299,6 @@ class _Told:
     def absolute_update(self, value: int) -> None:
         """Nothing: all transfers used here count by amounts."""
 
-
-S3 = ("s3", "s3a")
-WEB = ("http", "https")
-"""Schemes of stores that have ways of their own."""
 
 _OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
 """Of the client below: trying again is done here, where it is known how long it may take."""

@@ -67,7 +67,7 @@ class Worker:
         """Begin a film."""
         self.film, self.films, self.peak = film, self.films + 1, 0
         self._said = _size(self.log)
-        self.tell(Take(film.job))
+        self.tell(film.job)
 
     def tell(self, order: Order) -> None:
         """Send an order; one that has died is noticed when it is heard."""
@@ -79,7 +79,7 @@ class Worker:
         try:
             while self.line.poll():
                 news: News = self.line.recv()
-                if isinstance(news, Came):
+                if isinstance(news, FilmResult):
                     self.film = None
                 yield news
         except (EOFError, OSError):
@@ -273,25 +273,24 @@ def serve(line: Connection, log: str) -> None:
     settle(log)
     engines = _Engines()
     with suppress(KeyboardInterrupt, EOFError, OSError):
-        while isinstance(order := _heard(line), Take):
+        while isinstance(order := _heard(line), FilmJob):
             _describe(order, line, engines)
     if multiprocessing.parent_process() is not None:
         leave(0)
 
 
-def _describe(order: Take, line: Connection, engines: _Engines) -> None:
+def _describe(job: FilmJob, line: Connection, engines: _Engines) -> None:
     from shotad.batch.describing import describe_film
 
     told = _Told(line)
 
     def begin(need: Need) -> None:
-        told.send(Wants(need))
+        told.send(need)
         answer = _heard(line)
-        if isinstance(answer, Refuse):
-            raise NoRoom(answer.what, answer.hint)
+        if isinstance(answer, tuple):
+            raise NoRoom(*answer)
 
-    result = describe_film(order.job, told, engines=engines.of(order.job.config), begin=begin)
-    told.send(Came(result))
+    told.send(describe_film(job, told, engines=engines.of(job.config), begin=begin))
 
 
 def _heard(line: Connection) -> Order:
@@ -331,7 +330,7 @@ class _Told:
         return _Counted(number, self.send)
 
     def note(self, text: str) -> None:
-        self.send(Said(text))
+        self.send(text)
 
     def send(self, news: News) -> None:
         """Tell the batch; where it is gone, `_follow` ends this process."""
@@ -382,35 +381,9 @@ def _follow() -> None:
         os._exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
-    """To a worker: describe this film."""
-
-    job: FilmJob
-
-
-@dataclass(frozen=True, slots=True)
-class Go:
-    """To a worker that waits: there is room, begin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """To a worker that waits: there will be no room."""
-
-    what: str
-    hint: str
-
-
-Order = Take | Go | Refuse | None
-"""None: there is no more to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wants:
-    """The film is open, and its worker waits for room: `Go` or `Refuse`."""
-
-    need: Need
+Order = FilmJob | tuple[str, str] | None
+"""To an idle worker a film to describe, or None: there are no more. To one that waits for room None: begin,
+or what and hint of why there will be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,20 +412,6 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A line for people."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Came:
-    """The film has ended, well or not."""
-
-    result: FilmResult
-
-
-@dataclass(frozen=True, slots=True)
 class Died:
     """The worker is no more, without having said what came of its film. ``last`` is what it wrote last."""
 
@@ -462,4 +421,6 @@ class Died:
     last: str = ""
 
 
-News = Wants | Begun | Advanced | Ended | Said | Came | Died
+News = Need | Begun | Advanced | Ended | str | FilmResult | Died
+"""A `Need`: the film is open, and its worker waits for room. A text: a line for people. A `FilmResult`: the
+film has ended, well or not."""

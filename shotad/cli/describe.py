@@ -17,15 +17,12 @@ from shotad.cli.options import (
     film_options,
     note_text,
     opened,
-    profile_option,
     settings,
     strict_option,
     tell_failures,
-    timed,
-    told as told_of_time,
 )
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core import Config, duration, span
+from shotad.core import Config, Recording, duration, lines as time_lines, profiled, span
 from shotad.description import Outcome, usage_as_json, usage_lines
 from shotad.script import CueStatus, timecode
 
@@ -74,7 +71,7 @@ if TYPE_CHECKING:
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @sound_options
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
-@profile_option
+@click.option("--profile", "timed", is_flag=True, help="Tell where the time went.")
 @strict_option
 @console_options
 def command(console: Console, **options: Any) -> None:
@@ -100,16 +97,13 @@ def command(console: Console, **options: Any) -> None:
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
         check_voice(config, options["makes"])
-    with (
-        opened(options, config) as (film, folder, given),
-        timed(folder, on=options["timed"]) as recorded,
-    ):
+    with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
             from shotad.description import estimate_as_json, estimate_lines, foresee
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
             lines, found = estimate_lines(foreseen), estimate_as_json(foreseen)
-            lines += told_of_time(recorded, folder, found)
+            lines += _time_spent(recorded, found)
             console.result("\n".join(lines), found)
             return
         wanted = _wanted(film, folder, config, options["makes"]) if spoken else ()
@@ -141,12 +135,21 @@ def command(console: Console, **options: Any) -> None:
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         found = report(outcome, checked, heard)
         lines = [told, f"Guidelines: {summary_line(checked)} shotad lint tells them."]
-        lines += told_of_time(recorded, folder, found)
+        lines += _time_spent(recorded, found)
     console.result("\n".join(lines), found)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
     tell_failures(outcome.failures, slots, "slots", all_failed=outcome.all_failed, strict=options["strict"])
+
+
+def _time_spent(recorded: Recording | None, found: dict[str, Any]) -> list[str]:
+    """Where the time went: in lines, and as ``profile`` of ``found``; nothing where it was not recorded."""
+    if recorded is None:
+        return []
+    table = recorded.table()
+    found["profile"] = table.as_json()
+    return time_lines(table)
 
 
 def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,19 +18,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.core import (
-    FILE,
     Config,
     Display,
     Mode,
-    Recording,
     ShotadError,
     UsageError,
     WorkFolderError,
     display_mode,
-    lines,
     load_config,
     on_terminal,
-    profiled,
 )
 from shotad.script import parse_time
 
@@ -256,23 +252,3 @@ def asked_time(text: str) -> float:
         raise UsageError(
             f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
         ) from None
-
-
-def profile_option(function: Any) -> Any:
-    """Add ``--profile``, as ``timed``."""
-    text = f"Tell where the time went; a trace goes to {FILE} in the work folder."
-    return click.option("--profile", "timed", is_flag=True, help=text)(function)
-
-
-def timed(folder: WorkFolder, *, on: bool) -> AbstractContextManager[Recording | None]:
-    """Record the block, if it is wanted, and keep the trace in the work folder however the block ends."""
-    return profiled(folder.write_text if on else None)
-
-
-def told(recorded: Recording | None, folder: WorkFolder, found: dict[str, Any]) -> list[str]:
-    """Where the time went: in lines, and as ``profile`` of ``found``; nothing where it was not recorded."""
-    if recorded is None:
-        return []
-    table, file = recorded.table(), folder.path / FILE
-    found["profile"] = {**table.as_json(), "trace": str(file)}
-    return [*lines(table), f"Trace: {file} (ui.perfetto.dev opens it, and so does chrome://tracing)"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import PATH, Console, console_options, track_folder
-from shotad.core import LOUDNESS_PROFILES, UsageError
+from shotad.core import LOUDNESS_PROFILES
 from shotad.sound import parse_wanted, wanted_files
 
 if TYPE_CHECKING:
@@ -39,16 +39,6 @@ _SOUND_OPTIONS = (
 )
 
 
-def _renamed(_context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    """Say what took the place of an option of earlier versions."""
-    if value is not None:
-        name = value if value in LOUDNESS_PROFILES else LOUDNESS_PROFILES[0]
-        raise UsageError(
-            "shotad render has no --profile, which shows where shotad describe takes its time.",
-            f"For the loudness write --loudness {name}.",
-        )
-
-
 def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the flags of `sound_options` stand for."""
     return {
@@ -61,7 +51,6 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
 @click.command(name="render")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @sound_options
-@click.option("--profile", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_renamed)
 @click.option("--track", "track_file", type=PATH, help="Another track: a translation.")
 @click.option("--out", type=PATH, help="Folder of the results, or the file for one.")
 @click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")

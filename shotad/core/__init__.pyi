@@ -141,10 +141,10 @@ from .model_loading import (
     while_nothing_is_loaded as while_nothing_is_loaded,
 )
 from .profiling import (
-    FILE as FILE,
     Recording as Recording,
     counted as counted,
     in_room as in_room,
+    lines as lines,
     profiled as profiled,
     span as span,
     spanned as spanned,
@@ -217,7 +217,6 @@ from .system import (
     peak_memory as peak_memory,
     processors as processors,
 )
-from .timeline import lines as lines
 from .types import (
     AudioTrack as AudioTrack,
     Box as Box,

@@ -3,25 +3,25 @@
 The marks go to the one `Recording` of the process, as log lines go to the one logging; while there is
 none each of them is a test of a global and a shared object that does nothing, so they stay in the product.
 
-A recording is kept as ``profile.json`` in the Trace Event Format, JSON Object Format, which Perfetto
-(ui.perfetto.dev) and Chrome's tracing page open: complete events (``X``) for time worked and waited, one
-track per thread; counter events (``C``); metadata events (``M``) with the names of threads. Times are whole
-microseconds from the beginning of the recording: with fractions, rounding lets a piece end a hair after the
-next begins, and viewers that look for nesting (speedscope) put the one into the other.
+At any moment a thread is at one thing, the innermost that it has said. A recording knows how many threads are
+at which thing now; whenever one of them turns to something else, the time since the last turn is added to all
+that were under way.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from time import perf_counter_ns, process_time_ns
+from dataclasses import dataclass, field
+from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import Any, ParamSpec, TypeVar
 
 from shotad.core.system import memory_of
-from shotad.core.timeline import Counter, Lane, Mark, Piece, Table, table_of
+
+NANO = 1e-9
 
 
 class _Place:
@@ -46,7 +46,7 @@ def span(room: str) -> AbstractContextManager[None]:
     item, never a ``yield`` (`spanned`): the block would last as long as whoever has the item takes.
     """
     found = _place.found
-    return _NOTHING if found is None else Mark(found.lane(), (room, None))
+    return _NOTHING if found is None else found.mark((room, None))
 
 
 def waiting(room: str, what: str) -> AbstractContextManager[None]:
@@ -55,7 +55,7 @@ def waiting(room: str, what: str) -> AbstractContextManager[None]:
     A span within it is work again, as where a room draws what it needs itself.
     """
     found = _place.found
-    return _NOTHING if found is None else Mark(found.lane(), (room, what))
+    return _NOTHING if found is None else found.mark((room, what))
 
 
 def counted(name: str, value: float) -> None:
@@ -109,165 +109,281 @@ def recording() -> Iterator[Recording]:
         found.end()
 
 
-PROCESS = 1
-"""The only process of a trace; its real number would make every trace differ and tell nothing."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One room's time, in seconds."""
 
-Event = dict[str, Any]
+    room: str
+    worked: float
+    """Added up over threads."""
+    lasted: float
+    """In which at least one thread worked for it: the room alone could not make the run shorter than this."""
+    cpu: float
+    """Of the processor, by the threads that said they work for it. A library's own threads are not in it."""
+    waited: tuple[tuple[str, float], ...]
+    """What for, and how long; added up over threads, longest first."""
+    spells: int
+    """How often a thread turned to it."""
 
+    @property
+    def waiting(self) -> float:
+        """Seconds waited, for whatever."""
+        return sum(seconds for _, seconds in self.waited)
 
-def trace_of(lanes: Sequence[Lane], counters: Sequence[Counter], start: int, now: int) -> dict[str, Any]:
-    """The trace of a recording that began at nanosecond ``start``, as it stands at ``now``."""
-    events = [_meta("process_name", 0, {"name": "shotad"})]
-    for tid, lane in enumerate(lanes, 1):
-        events += [
-            _meta("thread_name", tid, {"name": lane.name}),
-            _meta("thread_sort_index", tid, {"sort_index": tid}),
-        ]
-    timed = [
-        event
-        for tid, lane in enumerate(lanes, 1)
-        for piece in lane.pieces(now)
-        for event in _worked(piece, tid, start, now)
-    ]
-    timed += [event for counter in counters for event in _levels(counter, start, now)]
-    timed.sort(key=lambda event: event["ts"])
-    grains = {lane.name: lane.grain / 1e9 for lane in lanes if lane.grain}
-    return {
-        "traceEvents": events + timed,
-        "displayTimeUnit": "ms",
-        "otherData": {"note": COALESCED if grains else "Every piece of time stands by itself.", **grains},
-    }
+    @property
+    def share_waiting(self) -> float:
+        """Share of its time that it waited, 0 to 1."""
+        whole = self.worked + self.waiting
+        return self.waiting / whole if whole else 0.0
 
 
-COALESCED = (
-    "In the threads named here, pieces shorter than so many seconds are drawn together, one room after the "
-    "other: args.spells tells of how many a piece is made. The time of each room is what it was."
-)
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How high a counted number stood."""
+
+    name: str
+    mean: float
+    peak: float
 
 
-def _meta(name: str, tid: int, args: dict[str, Any]) -> Event:
-    return {"name": name, "ph": "M", "pid": PROCESS, "tid": tid, "ts": 0, "args": args}
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A run's time, ``wall`` seconds by the clock and ``cpu`` of the processor (all threads, libraries' too).
+
+    ``at_work[n]``: seconds in which ``n`` threads worked at once; ``unmarked``: those of ``at_work[0]`` in
+    which none said that it waits either.
+    """
+
+    wall: float
+    cpu: float
+    rows: tuple[Row, ...]
+    at_work: tuple[float, ...]
+    levels: tuple[Level, ...] = ()
+    unmarked: float = 0.0
+
+    @property
+    def busiest(self) -> Row | None:
+        """The room that lasted longest; None where no room worked."""
+        return max((row for row in self.rows if row.lasted), key=lambda row: row.lasted, default=None)
+
+    @property
+    def threads_busy(self) -> float:
+        """Threads at work on the average."""
+        return sum(row.worked for row in self.rows) / self.wall if self.wall else 0.0
+
+    @property
+    def idle(self) -> float:
+        """Seconds in which no thread said that it works: waiting, or work that nobody marked."""
+        return self.at_work[0]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs; seconds to the millisecond."""
+        busiest = self.busiest
+        return {
+            "wall": round(self.wall, 3),
+            "cpu": round(self.cpu, 3),
+            "busiest": busiest.room if busiest else None,
+            "threads_busy": round(self.threads_busy, 3),
+            "at_work": [round(seconds, 3) for seconds in self.at_work],
+            "unmarked": round(self.unmarked, 3),
+            "rooms": [
+                {
+                    "room": row.room,
+                    "worked": round(row.worked, 3),
+                    "lasted": round(row.lasted, 3),
+                    "cpu": round(row.cpu, 3),
+                    "waited": {what: round(seconds, 3) for what, seconds in row.waited},
+                    "spells": row.spells,
+                }
+                for row in self.rows
+            ],
+            "levels": [
+                {"name": one.name, "mean": round(one.mean, 3), "peak": one.peak} for one in self.levels
+            ],
+        }
 
 
-def _worked(piece: Piece, tid: int, start: int, now: int) -> Iterator[Event]:
-    begun, ended = _micro(max(piece.start, start), start), _micro(min(piece.end, now), start)
-    if ended <= begun:
-        return
-    room, what = piece.doing
-    event: Event = {
-        "name": room if what is None else f"{room} waits for {what}",
-        "cat": "work" if what is None else "wait",
-        "ph": "X",
-        "pid": PROCESS,
-        "tid": tid,
-        "ts": begun,
-        "dur": ended - begun,
-    }
-    if what is not None:
-        event["cname"] = "grey"
-    if piece.spells > 1:
-        event["args"] = {"spells": piece.spells}
-    yield event
+Doing = tuple[str, str | None]
+"""A room, and what it waits for; None where it works."""
 
 
-def _levels(counter: Counter, start: int, now: int) -> Iterator[Event]:
-    for at, value in counter.points:
-        if start <= at <= now:
-            yield {
-                "name": counter.name,
-                "ph": "C",
-                "pid": PROCESS,
-                "tid": 0,
-                "ts": _micro(at, start),
-                "args": {"value": value},
-            }
+@dataclass(slots=True)
+class _Sum:
+    """What was spent on one thing: nanoseconds of all threads together, those in which at least one thread
+    was at it, those of the processor; and how often a thread turned to it."""
+
+    spent: int = 0
+    lasted: int = 0
+    cpu: int = 0
+    spells: int = 0
 
 
-def _micro(at: int, start: int) -> int:
-    return (at - start) // 1000
+@dataclass(slots=True)
+class _Level:
+    """How a counted number stands, since nanosecond ``at``; ``weight``: its sum over the time before."""
+
+    first: int
+    at: int
+    value: float
+    peak: float
+    weight: float = 0.0
+
+    def move(self, now: int, value: float) -> None:
+        """It stands at ``value`` from ``now`` on."""
+        self.weight += self.value * (now - self.at)
+        self.at, self.value, self.peak = now, value, max(self.peak, value)
+
+    def mean(self, now: int) -> float:
+        """Its mean over the time from its first value to ``now``."""
+        lasted = now - self.first
+        if lasted <= 0:
+            return self.value
+        # Rounding must not lift a level that never moved above its own peak.
+        return min((self.weight + self.value * (now - self.at)) / lasted, self.peak)
 
 
-LIMIT = 20_000
-"""Pieces that a lane keeps apart. A lane that has more of them draws short ones together (`coarser`):
-about 2 MB of trace for a thread, whatever the film's length. The table's sums stay exact."""
+@dataclass(slots=True)
+class _Thread:
+    """What a thread has said that it is at, the innermost last; its processor time at its last turn."""
+
+    open: list[_Mark] = field(default_factory=list)
+    cpu: int = 0
+    owner: int = field(default_factory=threading.get_ident)
+
+    @property
+    def doing(self) -> Doing | None:
+        return self.open[-1].doing if self.open else None
+
+
+class _Mark:
+    """One thing that a thread does, for the time of a block."""
+
+    __slots__ = ("_recording", "_thread", "doing")
+
+    def __init__(self, recording: Recording, thread: _Thread, doing: Doing) -> None:
+        self._recording, self._thread, self.doing = recording, thread, doing
+
+    def __enter__(self) -> None:
+        self._recording.turn(self._thread, self, begins=True)
+
+    def __exit__(self, *_: object) -> None:
+        self._recording.turn(self._thread, self, begins=False)
 
 
 class Recording:
-    """What was said, by thread; of use while it goes on and after it has ended."""
+    """What was said, by thing; of use while it goes on and after it has ended."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
-        self._limit = limit
-        self._start = perf_counter_ns()
-        self._end: int | None = None
-        self._cpu_start = process_time_ns()
-        self._cpu = 0
+    def __init__(self) -> None:
+        self._start = self._last = perf_counter_ns()
+        self._cpu_start, self._cpu = process_time_ns(), 0
+        self._ended = False
         self._mine = threading.local()
         self._lock = threading.Lock()
-        self._lanes: list[tuple[Lane, threading.Thread]] = []
-        self._counters: dict[str, Counter] = {}
-        self.lane()
+        self._under_way: Counter[Doing] = Counter()
+        self._sums: dict[Doing, _Sum] = {}
+        self._at_work: Counter[int] = Counter()
+        self._unmarked = 0
+        self._levels: dict[str, _Level] = {}
 
-    def lane(self) -> Lane:
-        """The lane of the thread that asks."""
+    def mark(self, doing: Doing) -> AbstractContextManager[None]:
+        """A block in which the thread that asks is at ``doing``."""
         try:
-            found: Lane = self._mine.lane
+            thread: _Thread = self._mine.thread
         except AttributeError:
-            found = self._mine.lane = self._new_lane(threading.current_thread())
-        return found
+            thread = self._mine.thread = _Thread()
+        return _Mark(self, thread, doing)
+
+    def turn(self, thread: _Thread, mark: _Mark, *, begins: bool) -> None:
+        """A thread turns to what ``mark`` says, or has done with it and is back at what it did before.
+
+        The mark need not be the innermost, nor the caller the thread itself: a generator may be closed after
+        its caller has gone on.
+        """
+        cpu = thread_time_ns()
+        with self._lock:
+            if self._ended:
+                return
+            self._pass()
+            before = thread.doing
+            if thread.owner == threading.get_ident():
+                if before is not None:
+                    self._sums[before].cpu += cpu - thread.cpu
+                thread.cpu = cpu
+            if begins:
+                thread.open.append(mark)
+                self._sums.setdefault(mark.doing, _Sum()).spells += 1
+            elif mark in thread.open:
+                thread.open.remove(mark)
+            after = thread.doing
+            if before is not None:
+                self._under_way[before] -= 1
+            if after is not None:
+                self._under_way[after] += 1
 
     def count(self, name: str, value: float) -> None:
         """``name`` stands at ``value`` from now on."""
         with self._lock:
-            counter = self._counters.get(name)
-            if counter is None:
-                counter = self._counters[name] = Counter(name, self._limit)
-            counter.add(perf_counter_ns(), value)
+            now = perf_counter_ns()
+            if name in self._levels:
+                self._levels[name].move(now, value)
+            else:
+                self._levels[name] = _Level(now, now, value, value)
 
     def end(self) -> None:
         """Nothing is recorded any more; what is still under way somewhere ends here."""
-        if self._end is not None:
-            return
-        self._end = perf_counter_ns()
-        self._cpu = process_time_ns() - self._cpu_start
+        with self._lock:
+            self._pass()
+            self._ended = True
 
     def table(self) -> Table:
-        """Time per room, worked and waited."""
-        now = self._now()
-        cpu = self._cpu if self._end is not None else process_time_ns() - self._cpu_start
-        return table_of(self._lanes_now(), self._counters_now(), self._start, now, cpu)
-
-    def trace(self) -> dict[str, Any]:
-        """The same for a trace viewer; see this module."""
-        return trace_of(self._lanes_now(), self._counters_now(), self._start, self._now())
-
-    def _now(self) -> int:
-        return self._end if self._end is not None else perf_counter_ns()
-
-    def _lanes_now(self) -> list[Lane]:
+        """Time per room, worked and waited. Rooms that lasted longest first."""
         with self._lock:
-            return [lane for lane, _ in self._lanes]
+            self._pass()
+            rooms = dict.fromkeys(room for room, _ in self._sums)
+            rows = sorted(map(self._row, rooms), key=lambda row: (-row.lasted, -row.waiting, row.room))
+            levels = (
+                Level(name, one.mean(self._last), one.peak) for name, one in sorted(self._levels.items())
+            )
+            return Table(
+                wall=(self._last - self._start) * NANO,
+                cpu=self._cpu * NANO,
+                rows=tuple(rows),
+                at_work=tuple(self._at_work[n] * NANO for n in range(max(self._at_work, default=0) + 1)),
+                levels=tuple(levels),
+                unmarked=self._unmarked * NANO,
+            )
 
-    def _counters_now(self) -> list[Counter]:
-        with self._lock:
-            return [self._counters[name].copy() for name in sorted(self._counters)]
+    def _row(self, room: str) -> Row:
+        work = self._sums.get((room, None), _Sum())
+        waited = [(what, one.spent * NANO) for (of, what), one in self._sums.items() if of == room and what]
+        return Row(
+            room=room,
+            worked=work.spent * NANO,
+            lasted=work.lasted * NANO,
+            cpu=work.cpu * NANO,
+            waited=tuple(sorted(waited, key=lambda one: -one[1])),
+            spells=work.spells,
+        )
 
-    def _new_lane(self, thread: threading.Thread) -> Lane:
-        """A lane of its own, or that of a thread of its kind that has ended: a pool that is made anew for
-        each part of a film goes on in the lanes of the one before."""
-        kind = _kind(thread.name)
-        with self._lock:
-            for place, (lane, owner) in enumerate(self._lanes):
-                if not owner.is_alive() and _kind(owner.name) == kind:
-                    self._lanes[place] = (lane, thread)
-                    return lane
-            lane = Lane(thread.name, self._limit)
-            self._lanes.append((lane, thread))
-            return lane
-
-
-def _kind(name: str) -> str:
-    """A thread's name without its number: ``decode_3 → decode``, ``Thread-7 (run) → Thread (run)``."""
-    return "".join(letter for letter in name if not letter.isdigit()).replace("-", "").rstrip("_ ")
+    def _pass(self) -> None:
+        """Add the time since the last turn to all that was under way."""
+        if self._ended:
+            return
+        now = perf_counter_ns()
+        step, self._last = now - self._last, now
+        self._cpu = process_time_ns() - self._cpu_start
+        if not step:
+            return
+        at_work, marked = 0, False
+        for doing, threads in self._under_way.items():
+            if threads:
+                self._sums[doing].spent += threads * step
+                self._sums[doing].lasted += step
+                at_work += threads if doing[1] is None else 0
+                marked = True
+        self._at_work[at_work] += step
+        if not marked:
+            self._unmarked += step
 
 
 EVERY = 0.5
@@ -301,31 +417,80 @@ def _counted(size: int | None) -> bool:
     return size is not None
 
 
-FILE = "profile.json"
-
-
 @contextmanager
-def profiled(write: Callable[[str, str], None] | None) -> Iterator[Recording | None]:
-    """Record the block and have ``write(name, text)`` keep the trace, however the block ends.
+def profiled(wanted: bool) -> Iterator[Recording | None]:
+    """Record the block, and its memory; None where that is not wanted.
 
-    `shotad.core.workfolder.WorkFolder.write_text` is such a writer. None: nothing is recorded. The recording
-    can be asked for its table within the block.
+    The recording can be asked for its table within the block.
     """
-    if write is None:
+    if not wanted:
         yield None
         return
-    with recording() as found:
-        try:
-            with watched():
-                yield found
-        finally:
-            found.end()
-            write(FILE, as_text(found))
+    with recording() as found, watched():
+        yield found
 
 
-def as_text(found: Recording) -> str:
-    """The trace, with the table beside its events, an event on a line."""
-    trace = found.trace()
-    events = ",\n".join(json.dumps(event, ensure_ascii=False) for event in trace.pop("traceEvents"))
-    rest = json.dumps({**trace, "table": found.table().as_json()}, ensure_ascii=False, indent=1)
-    return f'{{"traceEvents": [\n{events}\n],\n{rest[2:]}\n'
+def lines(table: Table) -> list[str]:
+    """The table for people: a row for each room, then the busiest room and the time that nobody marked."""
+    return [
+        f"Time: {_shown_seconds(table.wall)} by the clock, {_shown_seconds(table.cpu)} of the processor, "
+        f"{table.threads_busy:.1f} threads at work on the average.",
+        *_columns([_HEAD, *(_cells(row, table) for row in table.rows if row.worked + row.waiting >= LEAST)]),
+        *_busiest(table),
+        f"No room was at work for {_shown_seconds(table.idle)} ({_share(table.idle, table.wall)}): "
+        f"{_shown_seconds(table.idle - table.unmarked)} of waiting, "
+        f"{_shown_seconds(table.unmarked)} without a mark.",
+        *(f"{one.name}: {one.mean:.1f} on the average, at most {one.peak:g}." for one in table.levels),
+    ]
+
+
+LEAST = 0.0005
+"""Seconds that a room must have had to stand in the table: less is shown as 0.000."""
+
+_HEAD = ("Room", "at work", "of the run", "in threads", "processor", "times", "waited")
+
+
+def _cells(row: Row, table: Table) -> tuple[str, ...]:
+    return (
+        row.room,
+        _shown_seconds(row.lasted),
+        _share(row.lasted, table.wall),
+        _shown_seconds(row.worked),
+        _shown_seconds(row.cpu),
+        f"{row.spells:,}",
+        _waited(row),
+    )
+
+
+def _waited(row: Row) -> str:
+    if not row.waiting:
+        return "not"
+    parts = ", ".join(f"{_shown_seconds(seconds)} for {what}" for what, seconds in row.waited)
+    return f"{row.share_waiting:.0%} of its time: {parts}"
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Names to the left, figures to the right, what is last as long as it is."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        figures = (cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True))
+        yield "  ".join(("", row[0].ljust(widths[0]), *figures, row[-1]))
+
+
+def _busiest(table: Table) -> Iterator[str]:
+    row = table.busiest
+    if row is None:
+        return
+    told = f"Busiest: {row.room}, at work {_share(row.lasted, table.wall)} of the run"
+    if row.waiting:
+        told += f"; it waited {_share(row.waiting, row.worked + row.waiting)} of its time"
+        told += f", most of it for {row.waited[0][0]}"
+    yield f"{told}."
+
+
+def _shown_seconds(seconds: float) -> str:
+    return f"{seconds:,.1f} s" if seconds >= 1 else f"{seconds:.3f} s"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole:.0%}" if whole else "0%"

@@ -85,7 +85,6 @@ from .edits import (
     redone as redone,
     respeak as respeak,
     respoken as respoken,
-    without_edits as without_edits,
 )
 from .embeddings import (
     DEFAULT as DEFAULT,

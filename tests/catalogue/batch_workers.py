@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.batch.workers import Begun, Came, Refuse, Said, Take, Wants, settle
+from shotad.batch.workers import Begun, settle
 
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
@@ -31,11 +31,11 @@ def work(line: Connection, log: str) -> None:
     settle(log)
     order: object = None
     try:
-        while isinstance(order := line.recv(), Take):
-            line.send(Came(_do(order.job, line)))
+        while isinstance(order := line.recv(), FilmJob):
+            line.send(_do(order, line))
     except KeyboardInterrupt:
-        if isinstance(order, Take):
-            Path(order.job.folder).with_suffix(".tidy").touch()
+        if isinstance(order, FilmJob):
+            Path(order.folder).with_suffix(".tidy").touch()
     except (EOFError, OSError):
         return
 
@@ -58,14 +58,14 @@ def _do(job: FilmJob, line: Connection) -> FilmResult:
         _held = bytearray(os.urandom(1) * HOG)
         time.sleep(60)
     elif name == "hang":
-        line.send(Said("hangs"))
+        line.send("hangs")
         time.sleep(60)
     elif name in FAILURES:
         kind, again, *error = FAILURES[name]
         return failure(job, *error, kind=kind, again=again)
     elif name == "large":
-        line.send(Wants(Need(10.0, 1 << 60, Path(job.folder))))
+        line.send(Need(10.0, 1 << 60, Path(job.folder)))
         answer = line.recv()
-        if isinstance(answer, Refuse):
-            return failure(job, answer.what, answer.hint, kind="NoRoom")
+        if answer is not None:
+            return failure(job, *answer, kind="NoRoom")
     return FilmResult(job.film, job.folder, "done", slots=2, lines=2, film_seconds=10.0, wall_seconds=0.5)

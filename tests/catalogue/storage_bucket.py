@@ -97,12 +97,13 @@ def edited(text: str, before: str, after: str) -> str:
     return json.dumps(tree)
 
 
-def described(bucket: Bucket, tmp_path: Path) -> tuple[Mirror, Path]:
-    """A film that was described before and is again: its copy here, with a track of its own, and a folder
-    with the track and scripts as they are in the bucket."""
+def described(bucket: Bucket, tmp_path: Path, *texts: str) -> tuple[Mirror, Path]:
+    """A film that was described before with these lines (none: never) and is again: its copy here, with a
+    track of its own, and a folder with the track and scripts as they are in the bucket."""
     before = tmp_path / "before"
     before.mkdir()
-    save_track(track("One.", "Two."), before, "x.mp4")
+    if texts:
+        save_track(track(*texts), before, "x.mp4")
     for file in before.iterdir():
         bucket.put(file.name, file.read_bytes())
     side = mirror(tmp_path)

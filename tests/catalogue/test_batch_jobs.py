@@ -158,7 +158,6 @@ def test_a_film_is_described_marked_and_then_left_alone(tmp_path: Path) -> None:
     assert found.wall_seconds > 0
     assert found.peak > 1e7
     assert found.spent
-    assert (tmp_path / "w" / "profile.json").exists()
     assert set(found.files) <= {path.name for path in (tmp_path / "w").iterdir()}
     before = {path.name: path.read_bytes() for path in (tmp_path / "w").iterdir() if path.is_file()}
     assert describe_film(job(tmp_path / "w")).state == "skipped"

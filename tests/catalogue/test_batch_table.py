@@ -22,7 +22,7 @@ from shotad.batch import (
 from shotad.batch.batch import PAUSE
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.table import as_json, line_of, summary
-from shotad.batch.workers import Advanced, Begun, Ended, Said
+from shotad.batch.workers import Advanced, Begun, Ended
 from shotad.core import UsageError
 
 
@@ -182,7 +182,7 @@ def test_without_bars_few_lines_tell_of_several_films() -> None:
     board.begun("b.mp4", 2, 3, "")
     board.heard("a.mp4", Begun(0, "Finding shots", 200.0, "s"))
     board.heard("a.mp4", Advanced(0, 50))
-    board.heard("b.mp4", Said("Fetching weights"))
+    board.heard("b.mp4", "Fetching weights")
     for second in range(0, int(PAUSE) + 1, 5):
         now[0] = second
         board.still("0 of 3 films are done.")

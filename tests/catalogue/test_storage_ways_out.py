@@ -1,4 +1,4 @@
-"""A work folder that both sides changed: whoever runs again gets on, and what was answered is kept."""
+"""What may go wrong while a work folder is sent, and how the next run goes on."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import fsspec
 import pytest
 
+from shotad.batch.describing import describe_film
+from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.staging import NAME, Keeper, Lease, staged
 from shotad.batch.store import Store
-from shotad.core import InUse, NoProgress, ScriptError, StorageError
+from shotad.core import Config, InUse, NoProgress, ScriptError, StorageError, load_settings
 from shotad.script import load_track
-from tests.catalogue.storage_bucket import FILM, PLACE, Bucket, described, lines, memory_bucket, mirror
+from tests.catalogue.storage_bucket import FILM, PLACE, Bucket, edited, lines, memory_bucket, mirror
+from tests.media import FilmSpec, make_film
+from tests.shotad_process import PLAIN
 
 
 @pytest.fixture
@@ -29,54 +35,6 @@ def wait_until(done: Callable[[], bool]) -> None:
     while not done():
         assert time.monotonic() < until
         time.sleep(0.01)
-
-
-def test_who_runs_again_on_the_same_machine_goes_on_from_theirs(bucket: Bucket, tmp_path: Path) -> None:
-    bucket.put("grammar.json", "1")
-    side = mirror(tmp_path)
-    side.bring_down()
-    bucket.put("grammar.json", "theirs")
-    (side.folder / "grammar.json").write_text("ours")
-    (side.folder / "shots.json").write_text("made here alone")
-    with pytest.raises(StorageError, match=r"grammar\.json was changed by others"):
-        side.sync()
-    again = mirror(tmp_path)
-    again.bring_down()
-    assert (again.folder / "grammar.json").read_text() == "theirs"
-    assert (again.folder / "shots.json").read_text() == "made here alone"
-    again.sync()
-    assert not again.unsent
-
-
-def test_a_script_edited_meanwhile_is_gone_on_from_by_the_next_run(bucket: Bucket, tmp_path: Path) -> None:
-    side, before = described(bucket, tmp_path)
-    (side.folder / "stage2.jsonl").write_text(lines("paid"))
-    bucket.put("x.ad.srt", bucket.get("x.ad.srt").replace("Two.", "Two by hand."))
-    with pytest.raises(StorageError, match=r"x\.ad\.srt was changed by others"):
-        side.sync()
-    again = mirror(tmp_path)
-    again.bring_down()
-    assert "Two by hand." in (again.folder / "x.ad.srt").read_text()
-    for name in ("track.json", "scripts.json", "x.ad.vtt"):
-        assert (again.folder / name).read_bytes() == (before / name).read_bytes(), "the set stays one"
-    assert (again.folder / "stage2.jsonl").read_text() == lines("paid")
-    again.sync()
-    assert "Two by hand." in bucket.get("x.ad.srt")
-
-
-def test_a_translation_both_sides_changed_is_taken_as_it_is_there(bucket: Bucket, tmp_path: Path) -> None:
-    bucket.put("track.de.json", "1")
-    side = mirror(tmp_path)
-    side.bring_down()
-    bucket.put("track.de.json", "theirs")
-    (side.folder / "track.de.json").write_text("ours")
-    with pytest.raises(StorageError, match=r"track\.de\.json was changed by others.*[Rr]un again"):
-        side.sync()
-    again = mirror(tmp_path)
-    again.bring_down()
-    assert (again.folder / "track.de.json").read_text() == "theirs"
-    again.sync()
-    assert bucket.get("track.de.json") == "theirs"
 
 
 def test_media_that_both_sides_changed_are_never_read_into_memory(
@@ -95,18 +53,6 @@ def test_media_that_both_sides_changed_are_never_read_into_memory(
     assert (again.folder / "x.mix.mp3").read_bytes() == b"theirs"
     again.sync()
     assert bucket.get("x.mix.mp3") == "theirs"
-
-
-def test_lines_of_others_are_known_to_a_run_from_its_beginning(bucket: Bucket, tmp_path: Path) -> None:
-    side = mirror(tmp_path)
-    side.bring_down()
-    (side.folder / "stage1.jsonl").write_text(lines("mine"))
-    bucket.put("stage1.jsonl", lines("theirs"))
-    again = mirror(tmp_path)
-    again.bring_down()
-    assert (again.folder / "stage1.jsonl").read_text() == lines("theirs", "mine"), "or both are paid for"
-    again.sync()
-    assert bucket.get("stage1.jsonl") == lines("theirs", "mine")
 
 
 def test_a_file_that_others_remove_while_the_run_writes_it_is_there_anew(
@@ -185,3 +131,32 @@ def test_settings_name_what_was_fetched_by_where_it_came_from(bucket: Bucket, tm
     wanted = {"film": {"path": FILM}, "given": {"subtitles": "memory://films/x.srt"}}
     assert json.loads(bucket.get("settings.json")) == wanted
     assert json.loads((folder / "settings.json").read_text()) == wanted
+
+
+def test_a_person_who_edits_while_a_run_is_at_the_folder_is_gone_on_from(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    film = make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path
+    fsspec.filesystem("memory").put_file(str(film), "/films/x.mp4")
+    config = load_settings(Config, (), ("engine=fake", *PLAIN))
+    job = FilmJob(FILM, PLACE, config, sheet=False, scratch=str(tmp_path / "scratch"))
+    assert describe_film(job).state == "done"
+    line = next(cue for cue in json.loads(bucket.get("track.json"))["cues"] if cue["text"])["text"]
+    sync = Mirror.sync
+
+    def late(side: Mirror) -> None:
+        bucket.put("track.json", edited(bucket.get("track.json"), line, "By hand."))
+        sync(side)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Mirror, "sync", late)
+        found = describe_film(replace(job, sheet=True))
+    assert found.again
+    assert found.error is not None
+    assert "track.json was changed by others" in found.error[0]
+    answers = bucket.get("stage2.jsonl")
+    found = describe_film(replace(job, sheet=True))
+    assert (found.state, found.edited) == ("done", 1)
+    assert "By hand." in bucket.get("track.json")
+    assert "By hand." in bucket.get("x.ad.vtt")
+    assert bucket.get("stage2.jsonl") == answers, "nothing is asked twice"

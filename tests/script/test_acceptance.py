@@ -36,8 +36,8 @@ from shotad.script import (  # fmt: skip
     script_format,
     to_json,
     unaccept,
-    without_edits,
 )
+from shotad.script.edits import without_edits
 from shotad.script.formats import read_script
 from shotad.script.importing import import_script
 from tests.rendering.described import write_folder

@@ -25,8 +25,8 @@ from shotad.script import (
     redone,
     respeak,
     to_json,
-    without_edits,
 )
+from shotad.script.edits import without_edits
 
 FILM = FilmId("film.mp4", "abc", 100.0)
 MAKERS = (Maker("stage2", "narrator"),)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 import time
 import tracemalloc
-from collections.abc import Generator, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Generator, Iterator
 
 import pytest
 
-from shotad.core import Recording, counted, span, spanned, timeline as lanes, waiting
+from shotad.core import Recording, counted, span, spanned, waiting
 from shotad.core.profiling import recording
-from shotad.core.timeline import Piece, coarser
 
 
 class Clock:
@@ -34,8 +32,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
-    monkeypatch.setattr(lanes, "perf_counter_ns", one.clock)
-    monkeypatch.setattr(lanes, "thread_time_ns", one.cpu)
+    monkeypatch.setattr("shotad.core.profiling.thread_time_ns", one.cpu)
     monkeypatch.setattr("shotad.core.profiling.perf_counter_ns", one.clock)
     monkeypatch.setattr("shotad.core.profiling.process_time_ns", one.cpu)
     return one
@@ -183,18 +180,6 @@ def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) 
     assert table.rows[0].lasted == pytest.approx(3.0)
     assert table.at_work == pytest.approx((0.0, 1.0, 2.0))
     assert table.threads_busy == pytest.approx(5 / 3)
-    names = [e["args"]["name"] for e in found.trace()["traceEvents"] if e["name"] == "thread_name"]
-    assert names == [threading.current_thread().name, "one", "other"]
-
-
-def test_threads_one_after_the_other_share_a_lane() -> None:
-    with recording() as found:
-        for number in range(5):
-            thread = threading.Thread(target=lambda: span("decode").__enter__(), name=f"part_{number}")
-            thread.start()
-            thread.join()
-    names = [e["args"]["name"] for e in found.trace()["traceEvents"] if e["name"] == "thread_name"]
-    assert names[1:] == ["part_0"]
 
 
 def test_a_generator_closed_late_spoils_nothing(clock: Clock) -> None:
@@ -228,46 +213,53 @@ def test_spanned_marks_the_drawing_only(clock: Clock) -> None:
     assert worked(found) == {"decode": 3.0}
 
 
-def totals(pieces: Sequence[Piece]) -> dict[str, tuple[int, int]]:
-    """Nanoseconds and spells of each room."""
-    found: dict[str, tuple[int, int]] = {}
-    for piece in pieces:
-        wall, spells = found.get(piece.doing[0], (0, 0))
-        found[piece.doing[0]] = (wall + piece.end - piece.start, spells + piece.spells)
-    return found
+def test_a_generator_closed_by_another_thread_ends_where_it_was_drawn(clock: Clock) -> None:
+    def frames() -> Generator[int, None, None]:
+        with span("decode"):
+            yield 1
 
-
-def test_short_pieces_are_drawn_together_and_lose_no_time() -> None:
-    ms = 1_000_000
-    pieces, at = [], 0
-    for turn in range(1000):
-        for room in ("decode", "shots"):
-            pieces.append(Piece(at, at + (turn % 3 + 1) * ms, (room, None)))
-            at = pieces[-1].end
-    pieces.append(Piece(at + 5 * ms, at + 905 * ms, ("cast", "faces")))
-    found = coarser(pieces, 100 * ms)
-    assert len(found) < len(pieces) / 20
-    assert totals(found) == totals(pieces)
-    assert all(one.end <= other.start for one, other in pairwise(found))
-    assert found[-1] == pieces[-1]
-
-
-def test_a_long_film_stays_small(clock: Clock) -> None:
     with recording() as found:
-        lane = found.lane()
-        for _ in range(60_000):
-            with span("decode"):
-                clock.pass_(0.006)
-            with span("shots"):
-                clock.pass_(0.004)
-    assert len(lane.pieces(clock.now)) <= 20_000
-    assert worked(found) == {"decode": 360.0, "shots": 240.0}
-    assert found.table().busiest == found.table().rows[0]
-    assert found.table().rows[0].lasted == pytest.approx(360.0)
-    trace = found.trace()
-    assert len(trace["traceEvents"]) <= 20_010
-    assert "drawn together" in trace["otherData"]["note"]
-    assert sum(e.get("args", {}).get("spells", 1) for e in trace["traceEvents"] if e["ph"] == "X") == 120_000
+        drawn = frames()
+        next(drawn)
+        clock.pass_(1)
+        thread = threading.Thread(target=drawn.close)
+        thread.start()
+        thread.join()
+        clock.pass_(1)
+        with span("shots"):
+            clock.pass_(2)
+    assert worked(found) == {"decode": 1.0, "shots": 2.0}
+    assert found.table().at_work == pytest.approx((1.0, 3.0))
+    assert {row.room: row.cpu for row in found.table().rows} == {"shots": pytest.approx(1.0), "decode": 0.0}
+
+
+def test_a_mark_that_outlives_its_recording_changes_nothing(clock: Clock) -> None:
+    with recording() as found:
+        late = span("decode")
+        late.__enter__()
+        clock.pass_(1)
+    before = found.table()
+    clock.pass_(5)
+    late.__exit__(None, None, None)
+    assert found.table() == before
+    assert worked(found) == {"decode": 1.0}
+
+
+def test_a_counted_number_has_a_mean_over_time_and_a_peak(clock: Clock) -> None:
+    with recording() as found:
+        clock.pass_(7)
+        for value, seconds in ((4.0, 10), (0.0, 30), (2.0, 10)):
+            counted("queue", value)
+            clock.pass_(seconds)
+        counted("memory", 0.1)
+        for _ in range(100):
+            clock.pass_(0.3)
+            counted("memory", 0.1)
+    memory, queue = found.table().levels
+    assert (memory.name, memory.mean, memory.peak) == ("memory", pytest.approx(0.1), 0.1)
+    assert memory.mean <= memory.peak
+    assert (queue.name, queue.peak) == ("queue", 4.0)
+    assert queue.mean == pytest.approx((4 * 10 + 2 * 10 + 2 * 30) / 80)
 
 
 def test_nothing_is_kept_while_nothing_records() -> None:
