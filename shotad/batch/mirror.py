@@ -446,9 +446,6 @@ _PASSING = (".pack", ".index")
 where they are missing."""
 
 
-_OVERVIEW = frozenset({"overview.html", "sheet"})
-
-
 class Kind(IntEnum):
     """Kinds of files, in the order in which they are sent: what others rest on comes first."""
 
@@ -457,7 +454,7 @@ class Kind(IntEnum):
     RECORD = 2
     """Other files that are replaced whole."""
     OVERVIEW = 3
-    """Pictures of the overview: drawn anew by each run, and never looked at by one."""
+    """The overview: drawn anew by each run, and never looked at by one."""
     MEDIA = 4
     """What is rendered: large, and not needed to describe."""
     SCRIPT = 5
@@ -478,7 +475,7 @@ def kind_of(name: str) -> Kind | None:
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
         return None
-    if path.parts[0] in _OVERVIEW:
+    if name == "overview.html":
         return Kind.OVERVIEW
     if len(path.parts) == 1 and (known := _of_track(name)) is not None:
         return known

@@ -21,14 +21,7 @@ from .container import (
     probe as probe,
 )
 from .decoder import Decoder as Decoder
-from .drawing import (
-    lettering as lettering,
-    lines_height as lines_height,
-    matrix_image as matrix_image,
-    matrix_png as matrix_png,
-    write as write,
-    write_lines as write_lines,
-)
+from .drawing import matrix_png as matrix_png
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid
@@ -42,18 +35,14 @@ from .overlays import (
     vlm_size as vlm_size,
 )
 from .palette import (
-    BLACK as BLACK,
     BLUE as BLUE,
     FAINT as FAINT,
     INK as INK,
     PAPER as PAPER,
-    RULE as RULE,
     SKY_BLUE as SKY_BLUE,
-    THREAD_COLOURS as THREAD_COLOURS,
     VERMILLION as VERMILLION,
-    WASH as WASH,
-    YELLOW as YELLOW,
     Colour as Colour,
+    colour_of as colour_of,
     css as css,
     ink_on as ink_on,
     page_environment as page_environment,
