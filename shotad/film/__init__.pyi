@@ -25,7 +25,7 @@ from .drawing import matrix_png as matrix_png
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid
-from .one_pass import survey as survey
+from .one_pass import OnShots as OnShots, survey as survey
 from .overlays import (
     COLOURS as COLOURS,
     RED as RED,
@@ -48,7 +48,6 @@ from .palette import (
     page_environment as page_environment,
     thread_colour as thread_colour,
 )
-from .parts import OnShots as OnShots
 from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (
