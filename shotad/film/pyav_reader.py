@@ -45,9 +45,9 @@ def open_film(
 
             return open_stills(path, frame_rate)
     if reader == "decord":
-        from shotad.film.decord_reader import open_decord
+        from shotad.film.decord_reader import DecordFilm
 
-        return open_decord(source)
+        return DecordFilm(source)
 
     return open_pyav(source)
 
