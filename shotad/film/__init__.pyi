@@ -28,7 +28,6 @@ from .grid import Grid as Grid
 from .one_pass import OnShots as OnShots, survey as survey
 from .overlays import (
     COLOURS as COLOURS,
-    RED as RED,
     fit as fit,
     marks_for as marks_for,
     paint as paint,

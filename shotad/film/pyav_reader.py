@@ -94,7 +94,8 @@ class PyavFilm(FilmReader):
         shown where data is missing depends with several on how far another has come.
         """
         painter, given, end = self.painter(), 0, None
-        for threads in sorted({1, 1 if hardware else processors()}, reverse=True):
+        several = 1 if hardware else min(processors(), MOST_THREADS)
+        for threads in sorted({1, several}, reverse=True):
             decoder = self.decoder(threads, hardware)
             try:
                 for index, (seconds, raw) in enumerate(decoder if threads == 1 else _sound(decoder)):
@@ -106,17 +107,10 @@ class PyavFilm(FilmReader):
                 decoder.close()
             if not decoder.errors:
                 break
-        self.passed(end, decoder.errors, decoder.stopped)
-
-    def passed(self, end: float | None, errors: Sequence[float], stopped: str | None) -> None:
-        """Note what a whole pass has found: where the picture ended, and what was wrong (see `Decoder`).
-
-        Raises FilmError where there was no frame (``end`` is None).
-        """
         if end is None:
             raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
         self.end = end
-        self.damage = self._damage(end, errors, stopped)
+        self.damage = self._damage(end, decoder.errors, decoder.stopped)
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         painter = self.painter()
@@ -159,6 +153,9 @@ class PyavFilm(FilmReader):
             return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
         return None
 
+
+MOST_THREADS = 16
+"""More than that ffmpeg advises against."""
 
 LATE = 16
 """Frames that may be shown before damage is told in which they share: those that a decoder may put in another
