@@ -33,7 +33,7 @@ import numpy.typing as npt
 from bench_film import bench_film
 
 from shotad.core import ShotSettings
-from shotad.film import FrameStore, Grid, open_film, shots as surveying
+from shotad.film import FrameStore, Grid, one_pass as surveying, open_film
 from shotad.film.shots import ShotFinder
 
 TARGETS = {1080: 1.15, 720: 1.25}
@@ -111,7 +111,7 @@ def command(path: Path) -> None:
     subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
 
 
-def ours(path: Path, way: str, workers: int | None = None, *, keep: bool = False) -> Answer:
+def ours(path: Path, way: str, *, keep: bool = False) -> Answer:
     """Shots by `survey`; ``keep`` keeps frames on the way, as describing does."""
     finders: list[ShotFinder] = []
 
@@ -120,14 +120,14 @@ def ours(path: Path, way: str, workers: int | None = None, *, keep: bool = False
             super().__init__(settings)
             finders.append(self)
 
-    before, surveying.ShotFinder = surveying.ShotFinder, Noted  # type: ignore[attr-defined]
+    before, surveying.ShotFinder = surveying.ShotFinder, Noted  # type: ignore[misc]
     try:
         with open_film(path) as film, tempfile.TemporaryDirectory() as folder:
             store = FrameStore(Path(folder), film, Grid()) if keep else None
             settings = ShotSettings.model_validate({"path": way})
-            found = surveying.survey(film, settings, store=store, workers=workers)
+            found = surveying.survey(film, settings, store=store)
     finally:
-        surveying.ShotFinder = before  # type: ignore[attr-defined]
+        surveying.ShotFinder = before  # type: ignore[misc]
     return Answer(list(found.cuts), finders[0].scores)
 
 
@@ -140,8 +140,6 @@ def entrants(path: Path) -> dict[str, Callable[[], object]]:
     return decoding | {
         "ours, fast": lambda: ours(path, "fast"),
         "ours, exact": lambda: ours(path, "exact"),
-        "ours, fast, one decoder": lambda: ours(path, "fast", 1),
-        "ours, exact, one decoder": lambda: ours(path, "exact", 1),
         "ours, fast, frames kept": lambda: ours(path, "fast", keep=True),
         "PySceneDetect, library": lambda: library(path),
         "PySceneDetect, command": lambda: command(path),

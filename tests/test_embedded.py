@@ -94,9 +94,7 @@ def test_a_reader_need_not_meet_more_modules_than_are_allowed(whole: Path) -> No
 def test_the_overview_is_drawn(whole: Path) -> None:
     page = html.unescape((whole / "overview.html").read_text(encoding="utf-8"))
     assert all(line.text in page for line in track_of(whole).heard)
-    lines = {path.stem for path in (whole / "sheet").glob("line-*.png")}
-    assert lines == {f"line-{cue.id}" for cue in track_of(whole).cues}
-    assert (whole / "sheet" / "timeline.png").is_file()
+    assert all(f'id="{cue.id}"' in page for cue in track_of(whole).cues)
 
 
 def test_text_on_the_screen_is_read_with_its_spaces(whole: Path) -> None:

@@ -8,17 +8,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
-from shotad.description import overview_pictures as filmstrip, write_sheet
-from shotad.description.overview import _as_seen
-from shotad.description.overview_data import PAGE_FRAMES, Line, Look, Piece
-from shotad.description.overview_pictures import line_card
+from shotad.description import write_sheet
+from shotad.description.overview import as_seen
+from shotad.description.overview_data import FRAMES, Look, Piece
 from shotad.film import Picture, fit, paint
 from shotad.script import CueStatus
 from tests.sheetfolder import FakeFilm, Made, make_folder
@@ -68,47 +65,27 @@ class Page(HTMLParser):
         return [element for element in self.elements if element.tag in tags]
 
 
-def sheet(folder: Path, made: Made, film: FakeFilm | None = None) -> tuple[Path, ...]:
+def sheet(folder: Path, made: Made, film: FakeFilm | None = None) -> Path:
     return write_sheet(make_folder(folder, made), (film or FakeFilm()).pictures, Config())
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     made = Made(shots=6, text='Anna says "no" & <leaves>.', language="de")
-    return Page(sheet(tmp_path_factory.mktemp("page"), made)[0].read_text(encoding="utf-8"))
+    return Page(sheet(tmp_path_factory.mktemp("page"), made).read_text(encoding="utf-8"))
 
 
-def test_every_picture_is_written_and_named(tmp_path: Path) -> None:
-    written = sheet(tmp_path, Made(shots=6))
-    names = [path.relative_to(tmp_path).as_posix() for path in written]
-    ids = ("s00000200", "s00008200", "s00016200")
-    assert names == [
-        "overview.html", "sheet/filmstrip.png", *(f"sheet/line-{i}.png" for i in ids),
-        *(f"sheet/matrix-{i}.png" for i in ids), "sheet/timeline.png",
-    ]  # fmt: skip
-    for path in written[1:]:
-        with Image.open(path) as picture:
-            picture.load()
-            assert min(picture.size) > 60
-    assert sorted(p for p in tmp_path.rglob("*.png")) == sorted(written[1:])
-    assert not list(tmp_path.rglob(".tmp-*"))
+def test_the_page_is_all_that_is_written(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=6))
+    before = set(tmp_path.rglob("*"))
+    page = write_sheet(folder, FakeFilm().pictures, Config())
+    assert set(tmp_path.rglob("*")) - before == {page}
+    assert page == tmp_path / "overview.html"
 
 
-def test_a_card_shows_all_frames_that_a_model_sees_and_the_page_fewer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[int] = []
-
-    def spied(line: Line, seconds: Any, pictures: Any, size: Any) -> Image.Image:
-        assert {(number, s) for number, some in seconds.items() for s in some} <= set(pictures)
-        drawn.append(sum(len(some) for some in seconds.values()))
-        return line_card(line, seconds, pictures, size)
-
-    monkeypatch.setattr("shotad.description.overview.line_card", spied)
-    made = Made(shots=6, frames=8)
-    page = Page(sheet(tmp_path, made)[0].read_text(encoding="utf-8"))
-    assert drawn == [24, 32, 24]
-    assert sum(image.inside[-3:] == ["figure", "ul", "li"] for image in page.all("img")) == 3 * PAGE_FRAMES
+def test_a_line_has_so_many_frames(tmp_path: Path) -> None:
+    page = Page(sheet(tmp_path, Made(shots=6, frames=8)).read_text(encoding="utf-8"))
+    assert sum(image.inside[-3:] == ["figure", "ul", "li"] for image in page.all("img")) == 3 * FRAMES
 
 
 def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:
@@ -121,26 +98,11 @@ def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:
 
 def test_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
     one, two = (sheet(tmp_path / name, Made(shots=3, frames=2)) for name in ("one", "two"))
-    assert [path.name for path in one] == [path.name for path in two]
-    for a, b in zip(one, two, strict=True):
-        assert a.read_bytes() == b.read_bytes(), a.name
-
-
-def test_pictures_that_are_no_longer_wanted_go_and_others_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(filmstrip, "PER_PAGE", 2)
-    before = sheet(tmp_path, Made(shots=3, every=1, frames=1))
-    assert (tmp_path / "sheet" / "filmstrip-02.png") in before
-    (tmp_path / "sheet" / "mine.png").write_bytes(b"mine")
-    after = sheet(tmp_path, Made(shots=2, every=2, frames=1))
-    kept = {path.name for path in (tmp_path / "sheet").iterdir()}
-    assert kept == {path.name for path in after[1:]} | {"mine.png"}
-    assert len(after) < len(before)
+    assert one.read_bytes() == two.read_bytes()
 
 
 def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
-    page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 0.5)))[0].read_text())
+    page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 0.5))).read_text())
     assert page.source.count("no picture") == 3 + 1  # three shots on the strip, and a frame of the first clip
     assert len(page.all("img")) > 8
 
@@ -156,9 +118,8 @@ def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
     ],
 )
 def test_films_of_all_kinds(tmp_path: Path, made: Made) -> None:
-    written = sheet(tmp_path, made, FakeFilm(size=(90, 160)))
-    page = Page(written[0].read_text(encoding="utf-8"))
-    assert len(page.all("h3")) == len({p.name for p in written if p.name.startswith("line-")})
+    page = Page(sheet(tmp_path, made, FakeFilm(size=(90, 160))).read_text(encoding="utf-8"))
+    assert len(page.all("h3")) == len(range(0, made.shots, made.every))
     assert len([e for e in page.all("li") if "ol" in e.inside[-1:]]) >= made.shots
 
 
@@ -166,7 +127,7 @@ def test_what_is_missing_is_said_on_the_page(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made(shots=3))
     (folder / "grammar.json").write_text("no json")
     (folder / "speech.json").unlink()
-    page = Page(write_sheet(folder, FakeFilm().pictures, Config())[0].read_text())
+    page = Page(write_sheet(folder, FakeFilm().pictures, Config()).read_text())
     said = " ".join(e.text for e in page.all("p") if e.attributes.get("class") == "note")
     assert "grammar.json" in said
     assert "speech.json" in said
@@ -176,9 +137,7 @@ def test_a_film_that_was_never_described(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made(shots=3))
     for name in ("track.json", "stage1.jsonl"):
         (folder / name).unlink()
-    written = write_sheet(folder, FakeFilm().pictures, Config())
-    assert [path.name for path in written] == ["overview.html", "filmstrip.png", "timeline.png"]
-    page = Page(written[0].read_text())
+    page = Page(write_sheet(folder, FakeFilm().pictures, Config()).read_text())
     assert "There are no lines yet" in page.source
     assert "not described yet" in page.source
     assert "stage1" not in page.source
@@ -186,7 +145,7 @@ def test_a_film_that_was_never_described(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made(shots=1))
-    (folder / "sheet").write_text("in the way")
+    (folder / "overview.html").mkdir()
     with pytest.raises(WorkFolderError, match="cannot be written"):
         write_sheet(folder, FakeFilm().pictures, Config())
 
@@ -197,7 +156,7 @@ def test_frames_are_painted_as_in_the_run(label: str, role: Role) -> None:
     image = np.random.default_rng(3).integers(0, 256, (180, 320, 3), np.uint8)
     piece = Piece(4, 9, role, Interval(0, 2), (1.0,), 1)
     look = Look((piece,), (), None, (), (), "", "fake", "", label, (252, 140))  # type: ignore[arg-type]
-    seen = np.asarray(_as_seen(Picture(1.0, 1.0, image), piece, look, Config()))
+    seen = np.asarray(as_seen(Picture(1.0, 1.0, image), piece, look, Config()))
     clip = Clip(fit(image[None], (252, 140)), np.array([1.0]), np.array([4], np.int64))
     current = (4,) if role is Role.CURRENT else ()
     assert (seen == paint(clip, OverlaySettings(label=label), current=current).images[0]).all()  # type: ignore[arg-type]
@@ -207,7 +166,7 @@ def test_raw_frames_stay_raw() -> None:
     image = np.random.default_rng(3).integers(0, 256, (18, 32, 3), np.uint8)
     piece = Piece(0, 0, Role.CURRENT, Interval(0, 2), (1.0,), 1)
     look = Look((piece,), (), None, (), (), "", "fake", "", None, (252, 140))
-    assert (np.asarray(_as_seen(Picture(1.0, 1.0, image), piece, look, Config())) == image).all()
+    assert (np.asarray(as_seen(Picture(1.0, 1.0, image), piece, look, Config())) == image).all()
 
 
 def test_the_page_needs_nothing_but_itself(page: Page) -> None:
@@ -264,10 +223,11 @@ def test_pictures_have_words_and_sizes(page: Page) -> None:
     for figure in [k for k, e in enumerate(page.elements) if e.tag == "figure"]:
         inside = [e for e in page.elements[figure : figure + 40] if e.tag == "img"]
         assert inside[0].attributes["alt"]
-    row = next(img for img in images if "of speech" in str(img.attributes["alt"]))
-    assert (
-        row.attributes["alt"] == "00:00.0 to 00:15.0: shots 0 to 3, 3.5 s of speech, 2 slots, 2 spoken lines."
-    )
+    drawn = [e for e in page.elements if e.attributes.get("role") == "img"]
+    assert [e.attributes["aria-label"] for e in drawn] == [
+        "00:00.0 to 00:15.0: shots 0 to 3, 3.5 s of speech, 2 slots, 2 spoken lines.",
+        "00:15.0 to 00:24.0: shots 3 to 5, 2.5 s of speech, 1 slot, 1 spoken line.",
+    ]
 
 
 def test_tables_have_captions_and_scopes(page: Page) -> None:
@@ -307,7 +267,7 @@ def test_what_a_describer_asks_is_there(page: Page) -> None:
 
 def test_a_line_costs_the_page_a_bearable_number_of_bytes(tmp_path: Path) -> None:
     few, more = (
-        len(sheet(tmp_path / str(shots), Made(shots=shots, frames=30), FakeFilm((480, 270)))[0].read_bytes())
+        len(sheet(tmp_path / str(shots), Made(shots=shots, frames=30), FakeFilm((480, 270))).read_bytes())
         for shots in (2, 4)
     )
     assert 10_000 < more - few < 80_000

@@ -338,7 +338,6 @@ _MEDIA = frozenset(
 _PASSING = (".pack", ".index")
 """Of frames kept for this run alone (`shotad.film.framestore`): far larger than all else, and decoded again
 where they are missing."""
-_OVERVIEW = frozenset({"overview.html", "sheet"})
 
 
 class Kind(IntEnum):
@@ -349,7 +348,7 @@ class Kind(IntEnum):
     RECORD = 2
     """Other files that are replaced whole."""
     OVERVIEW = 3
-    """Pictures of the overview: drawn anew by each run, and never looked at by one."""
+    """The overview: drawn anew by each run, and never looked at by one."""
     MEDIA = 4
     """What is rendered: large, and not needed to describe."""
     SCRIPT = 5
@@ -374,7 +373,7 @@ def kind_of(name: str) -> Kind | None:
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
         return None
-    if path.parts[0] in _OVERVIEW:
+    if name == "overview.html":
         return Kind.OVERVIEW
     for pattern, kind in _OF_NAME.items():
         if pattern.fullmatch(name):

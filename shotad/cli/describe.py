@@ -208,7 +208,7 @@ def summary(outcome: Outcome) -> str:
         lines.append(_BETTER)
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     if outcome.sheet:
-        lines.append(f"Overview: {outcome.sheet[0]}")
+        lines.append(f"Overview: {outcome.sheet}")
     if cues and outcome.files:
         lines.append(f"Next: shotad review {shlex.quote(str(outcome.files[0].parent))}")
     return "\n".join(lines)
@@ -248,7 +248,7 @@ def report(outcome: Outcome, checked: Report | None = None, heard: Rendered | No
         "warnings": list(outcome.warnings),
         "used": usage_as_json(outcome.used) if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],
-        "sheet": [str(path) for path in outcome.sheet],
+        "sheet": [str(outcome.sheet)] if outcome.sheet else [],
         "lines": [
             {
                 "id": cue.id,

@@ -111,7 +111,7 @@ def _summary(done: Redone) -> str:
     lines += usage_lines(done.used) if done.used else []
     if done.files:
         lines += ["Files:", *(f"  {path}" for path in done.files)]
-    return "\n".join([*lines, f"Overview: {done.sheet[0]}"] if done.sheet else lines)
+    return "\n".join([*lines, f"Overview: {done.sheet}"] if done.sheet else lines)
 
 
 def _report(done: Redone) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _report(done: Redone) -> dict[str, Any]:
         "warnings": list(done.warnings),
         "used": usage_as_json(done.used) if done.used else None,
         "files": [str(path) for path in done.files],
-        "sheet": [str(path) for path in done.sheet],
+        "sheet": [str(done.sheet)] if done.sheet else [],
     }
 
 

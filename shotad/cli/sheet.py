@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--film", "film_file", type=PATH, help="The film of a WORKFOLDER.")
 @console_options
 def command(console: Console, **options: Any) -> None:
-    """Draw what is known of a film: overview.html, and pictures in the folder sheet.
+    """Draw what is known of a film on one page: overview.html.
 
     Give the film, or its work folder: the film is then looked for beside the folder. A film that was
     never described is drawn with its shots, speech and slots.
@@ -34,18 +34,16 @@ def command(console: Console, **options: Any) -> None:
         drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
         if present_track(folder, drawn):
             frames = Frames(film, folder, config, exact=_was_exact(folder))
-            files = write_sheet(folder.path, frames.pictures, config, console)
+            page = write_sheet(folder.path, frames.pictures, config, console)
         else:
             bench = Bench.of(film, folder, config, given, console)
             get_ready(bench)
             prepare(bench)
             for warning in study(bench):
                 console.note(f"Note: {warning}")
-            files = write_sheet(folder.path, bench.frames.pictures, config, console)
+            page = write_sheet(folder.path, bench.frames.pictures, config, console)
             bench.frames.release()
-    page, *pictures = map(str, files)
-    text = f"{page}\n{len(pictures)} pictures in {files[0].parent / 'sheet'}"
-    console.result(text, {"page": page, "pictures": pictures})
+    console.result(str(page), {"page": str(page)})
 
 
 for _parameter in command.params:

@@ -38,11 +38,9 @@ from shotad.script import Cue, Limits, Track, gaps, load_track, silences
 
 Overlay = Literal["number", "box", "none"]
 
-FRAMES = 32
-"""Frames of one line that its card shows: all that a vision-language model sees (Shot-by-Shot, section
-3.1). The embedded observer may see twice as many."""
-PAGE_FRAMES = 15
-"""The same on the page, whose pictures all stand in one file."""
+FRAMES = 15
+"""Frames of one line that the page shows, whose pictures all stand in one file. A vision-language model sees
+32 (Shot-by-Shot, section 3.1), the embedded observer up to twice as many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PIL import Image
 
 from shotad.core import Interval
-from shotad.description import overview_signs as signs
-from shotad.description.overview_data import Line, Look, Subject
-from shotad.film import css, ink_on, matrix_image, page_environment, thread_colour
+from shotad.description import overview_words as words
+from shotad.description.overview_data import Line, Look, Subject, shown_seconds
+from shotad.description.overview_timeline import timeline
+from shotad.film import Colour, colour_of, css, ink_on, page_environment, thread_colour
 from shotad.script import is_changed, timecode
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).parent / "overview_templates"
 _QUALITY = 64
-_CHUNK = 1 << 16
+_CHUNK = 1000
+"""Pieces of a template that are encoded together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +34,6 @@ class Embedded:
     uri: str
     width: int
     height: int
-
-
-@dataclass(slots=True)
-class Embeds:
-    """The pictures of a page, collected while the film goes by.
-
-    ``strip`` is by shot index; ``rows`` are those of the time line; ``frames`` are by line, painted
-    number and second, ``matrices`` by line.
-    """
-
-    strip: dict[int, Embedded] = field(default_factory=dict)
-    rows: list[tuple[Interval, Embedded]] = field(default_factory=list)
-    frames: dict[str, dict[tuple[int, float], Embedded]] = field(default_factory=dict)
-    matrices: dict[str, Embedded] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _TimelineRow:
-    picture: Embedded
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,57 +47,45 @@ def photo(picture: Image.Image) -> Embedded:
     """A frame of film for the page, as WebP."""
     out = io.BytesIO()
     picture.save(out, "WEBP", quality=_QUALITY, method=2)
-    return _embedded(out.getvalue(), picture.size)
-
-
-def drawing(picture: Image.Image) -> Embedded:
-    """A drawn picture for the page: WebP without loss."""
-    out = io.BytesIO()
-    picture.save(out, "WEBP", lossless=True, quality=60, method=4)
-    return _embedded(out.getvalue(), picture.size)
+    uri = f"data:image/webp;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
+    return Embedded(uri, *picture.size)
 
 
 def overview(
     subject: Subject,
-    seconds: Mapping[str, Mapping[int, tuple[float, ...]]],
-    tables: Mapping[str, ScoreTable],
-    embeds: Embeds,
+    strip: Mapping[int, Embedded],
+    frames: Mapping[str, Mapping[tuple[int, float], Embedded]],
 ) -> Iterator[bytes]:
     """The page in pieces, UTF-8.
 
-    ``seconds`` are the moments shown, by line and painted number; ``tables`` the scores by line.
+    ``strip`` are the middle frames by shot index; ``frames`` those of a line by its id, then by painted
+    number and second. What is missing in them is shown as lost.
     """
-    stream = _environment().get_template("page.html.j2").generate(
+    looks = {line.id: line.look for line in subject.lines}
+    stream = _environment().get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
         summary=summary(subject),
-        timeline=[_TimelineRow(picture, row_words(time, subject)) for time, picture in embeds.rows],
+        timeline=timeline(subject),
         events=_events(subject),
-        strip=embeds.strip,
-        frames=embeds.frames,
-        matrices=embeds.matrices,
-        seconds=seconds,
-        tables=tables,
+        strip=strip,
+        frames=frames,
+        seconds={name: shown_seconds(look) for name, look in looks.items() if look},
+        tables={line.id: table for line in subject.lines if (table := score_table(line, subject))},
     )  # fmt: skip
-    held: list[str] = []
-    length = 0
+    stream.enable_buffering(_CHUNK)
     for part in stream:
-        held.append(part)
-        length += len(part)
-        if length >= _CHUNK:
-            yield "".join(held).encode("utf-8", "replace")
-            held, length = [], 0
-    yield "".join(held).encode("utf-8", "replace")
+        yield part.encode("utf-8", "replace")
 
 
 def lead(subject: Subject) -> str:
     """The film in one sentence."""
     heard = sum(line.cue.heard for line in subject.lines)
     parts = [
-        f"{signs.minutes(subject.end)} long",
-        signs.plural(len(subject.shots), "shot"),
-        f"{signs.plural(len(subject.slots), 'slot')} for audio description",
-        f"{signs.plural(heard, 'line')} spoken" if subject.track else "not described yet",
+        f"{words.minutes(subject.end)} long",
+        words.plural(len(subject.shots), "shot"),
+        f"{words.plural(len(subject.slots), 'slot')} for audio description",
+        f"{words.plural(heard, 'line')} spoken" if subject.track else "not described yet",
     ]
     return f"{subject.name}: {', '.join(parts)}."
 
@@ -127,35 +96,20 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
     spoken = sum(u.interval.duration for u in subject.speech)
     free = sum(slot.interval.duration for slot in subject.slots)
     rows = [
-        ("Length", f"{signs.minutes(subject.end)} (to {timecode(subject.end)})"),
+        ("Length", f"{words.minutes(subject.end)} (to {timecode(subject.end)})"),
         ("Shots", f"{shots}, {mean:.1f} s long on average"),
         ("Threads", _threads(subject)),
-        ("Shot scales", signs.scales_words(subject) + _by(subject.scale_method)),
+        ("Shot scales", words.scales_words(subject) + _by(subject.scale_method)),
         ("Speech", _speech(subject, spoken)),
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
         rows += [("Lines", _lines(subject.lines)), ("Engines", _engines(subject))]
-        if people := signs.recognised_words(subject):
+        if people := words.recognised_words(subject):
             rows.append(("Recognised", people))
-        rows.append(("Reviewed by", signs.listed(subject.track.reviewed_by) or "nobody yet"))
+        rows.append(("Reviewed by", words.listed(subject.track.reviewed_by) or "nobody yet"))
         rows.append(("Without speech or line for over 45 s", _stretches(subject.silences)))
     return rows
-
-
-def row_words(time: Interval, subject: Subject) -> str:
-    """What a row of the time line shows, in words."""
-    end = min(time.end, subject.end)
-    shots = [shot for shot in subject.shots if shot.interval.overlaps(time)]
-    spoken = sum(p.duration for u in subject.speech if (p := u.interval.clip(time)))
-    slots = [slot for slot in subject.slots if slot.interval.overlaps(time)]
-    heard = [line for line in subject.lines if line.cue.heard and line.interval.overlaps(time)]
-    first, last = (shots[0].index, shots[-1].index) if shots else (0, 0)
-    named = f"shot {first}" if first == last else f"shots {first} to {last}"
-    return (
-        f"{signs.span_words(Interval(time.start, end))}: {named}, {spoken:.1f} s of speech, "
-        f"{signs.plural(len(slots), 'slot')}, {signs.plural(len(heard), 'spoken line')}."
-    )
 
 
 def _threads(subject: Subject) -> str:
@@ -175,17 +129,17 @@ def _speech(subject: Subject, spoken: float) -> str:
     source = f"; {subject.speech_source}" if subject.speech_source else ""
     if not subject.speech:
         return f"none{source}"
-    stretches = signs.plural(len(subject.speech), "stretch", "stretches")
+    stretches = words.plural(len(subject.speech), "stretch", "stretches")
     return f"{stretches}, {spoken:.1f} s, {100 * spoken / subject.end:.0f} % of the film{source}"
 
 
 def _lines(lines: Sequence[Line]) -> str:
     counts: dict[str, int] = {}
     for line in lines:
-        words = signs.status_name(line.cue)
-        counts[words] = counts.get(words, 0) + 1
+        status = words.status_name(line.cue)
+        counts[status] = counts.get(status, 0) + 1
     edited = sum(is_changed(line.cue) for line in lines)
-    parts = [f"{number} {words}" for words, number in counts.items()]
+    parts = [f"{number} {status}" for status, number in counts.items()]
     return ", ".join([*parts, *([f"{edited} edited by a person"] if edited else [])]) or "none"
 
 
@@ -195,36 +149,37 @@ def _engines(subject: Subject) -> str:
 
 
 def _stretches(silences: Sequence[Interval]) -> str:
-    return "; ".join(signs.span_words(silence) for silence in silences) or "never"
+    return "; ".join(words.span_words(silence) for silence in silences) or "never"
 
 
 def _events(subject: Subject) -> list[_Event]:
     found = [_Event(u.interval, u.kind.value, u.text) for u in subject.speech]
     found += [_Event(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
     found += [
-        _Event(line.interval, f"line, {signs.status_name(line.cue)}", line.cue.text) for line in subject.lines
+        _Event(line.interval, f"line, {words.status_name(line.cue)}", line.cue.text) for line in subject.lines
     ]
     return sorted(found, key=lambda event: (event.interval, event.what))
-
-
-def _embedded(webp: bytes, size: tuple[int, int]) -> Embedded:
-    return Embedded(f"data:image/webp;base64,{base64.b64encode(webp).decode('ascii')}", *size)
 
 
 def _environment() -> Environment:
     return page_environment(
         _TEMPLATES,
         time=timecode,
-        span=signs.span_words,
-        status=signs.status_words,
-        people_words=signs.people_words,
-        scale_words=signs.scale_words,
-        thread_words=signs.thread_words,
-        frames_words=signs.frames_words,
-        seen_by=signs.seen_by,
-        thread_colour=lambda letters: css(thread_colour(letters)),
-        thread_ink=lambda letters: css(ink_on(thread_colour(letters))),
+        span=words.span_words,
+        status=words.status_words,
+        people_words=words.people_words,
+        scale_words=words.scale_words,
+        thread_words=words.thread_words,
+        frames_words=words.frames_words,
+        seen_by=words.seen_by,
+        thread_colours=lambda letters: _colours(thread_colour(letters)),
+        score_colours=lambda value: _colours(colour_of(value)),
     )
+
+
+def _colours(ground: Colour) -> str:
+    """A colour, and black or white to write on it, as CSS."""
+    return f"background: {css(ground)}; color: {css(ink_on(ground))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,29 +218,6 @@ def score_table(line: Line, subject: Subject) -> ScoreTable | None:
     if all(score.value is None for row in cells for score in row):
         return None
     return ScoreTable(tuple(shots), _names(look), cells, subject.threshold)
-
-
-def score_picture(table: ScoreTable, title: str) -> Image.Image:
-    """The same as a picture; pairs that share a set-up are framed."""
-    values = np.array(
-        [[np.nan if s.value is None else s.value for s in row] for row in table.cells], dtype=np.float64
-    )
-    joined = np.array([[score.joined for score in row] for row in table.cells])
-    note = ""
-    if table.threshold is not None:
-        note = f"Framed: above {table.threshold:g}, so both shots share a camera set-up."
-    return matrix_image(
-        values,
-        table.names,
-        table.names,
-        title=title,
-        cells=[[score.words for score in row] for row in table.cells],
-        marks=joined,
-        note=note,
-        low=0.0,
-        high=1.0,
-        text=18,
-    )
 
 
 def _cell(subject: Subject, slot: str, one: int, other: int) -> Score:

@@ -91,11 +91,11 @@ def describe(
         )
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
-    drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else ()
+    page = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else None
     bench.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
     warnings = (*outcome.warnings, *understood.warnings, *names_amiss(outcome.track, bench))
-    return replace(outcome, sheet=drawn, used=spent, warnings=warnings, recognised=understood.recognised)
+    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=understood.recognised)
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> Written:

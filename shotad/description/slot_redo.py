@@ -70,7 +70,7 @@ class Redone:
 
     results: tuple[Result, ...]
     files: tuple[Path, ...] = ()
-    sheet: tuple[Path, ...] = ()
+    sheet: Path | None = None
     warnings: tuple[str, ...] = ()
     used: Used | None = None
 
@@ -113,11 +113,11 @@ def redo(
     done = Redone((), warnings=warnings)
     for result in rewriter.work(asks):
         done = _with(done, result, folder, own)
-    drawn: tuple[Path, ...] = ()
+    page = None
     if sheet and done.files:
-        drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
+        page = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
     spent = used(rewriter.seen, rewriter.lines, engines.terms(config), rewriter.other)
-    return replace(done, sheet=drawn, used=spent)
+    return replace(done, sheet=page, used=spent)
 
 
 def _present(folder: WorkFolder, film: FilmId) -> Track:

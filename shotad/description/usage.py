@@ -173,7 +173,7 @@ class Outcome:
     """A finished track, the files it was written to, and what went on.
 
     ``silences`` are stretches of the part described in which nobody speaks and no line is spoken;
-    ``sheet`` is the overview page and its pictures, if they were drawn.
+    ``sheet`` is the overview page, if it was drawn.
     """
 
     track: Track
@@ -182,7 +182,7 @@ class Outcome:
     silences: tuple[Interval, ...]
     failed_slots: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
-    sheet: tuple[Path, ...] = ()
+    sheet: Path | None = None
     used: Used | None = None
     """What the engines of this run took."""
     recognised: tuple[tuple[str, int], ...] | None = None

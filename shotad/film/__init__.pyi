@@ -21,45 +21,32 @@ from .container import (
     probe as probe,
 )
 from .decoder import Decoder as Decoder
-from .drawing import (
-    lettering as lettering,
-    lines_height as lines_height,
-    matrix_image as matrix_image,
-    matrix_png as matrix_png,
-    write as write,
-    write_lines as write_lines,
-)
+from .drawing import matrix_png as matrix_png
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid
-from .one_pass import survey as survey
+from .one_pass import OnShots as OnShots, survey as survey
 from .overlays import (
     COLOURS as COLOURS,
-    RED as RED,
     fit as fit,
     marks_for as marks_for,
     paint as paint,
     vlm_size as vlm_size,
 )
 from .palette import (
-    BLACK as BLACK,
     BLUE as BLUE,
     FAINT as FAINT,
     INK as INK,
     PAPER as PAPER,
-    RULE as RULE,
     SKY_BLUE as SKY_BLUE,
-    THREAD_COLOURS as THREAD_COLOURS,
     VERMILLION as VERMILLION,
-    WASH as WASH,
-    YELLOW as YELLOW,
     Colour as Colour,
+    colour_of as colour_of,
     css as css,
     ink_on as ink_on,
     page_environment as page_environment,
     thread_colour as thread_colour,
 )
-from .parts import OnShots as OnShots
 from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (

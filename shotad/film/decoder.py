@@ -9,9 +9,7 @@ differently), and are left to the processors.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -47,37 +45,14 @@ in other containers are decoded through."""
 INDEXED = frozenset({"mov", "matroska", "avi"})
 """Containers that carry an index of key frames; elsewhere ffmpeg's is only what it came across."""
 
-NEAR_KEY = 4000
-"""Packets within which a key packet must come after a seek to it; else the seek has missed."""
-
-REMEMBERED_KEYS = 256
-"""Key packets that are remembered: more than a decoder with its threads can hold."""
-
-STEADY = 1
-"""Threads of a decoder whose pictures of a damaged film are the same every time. With more, ffmpeg decodes
-several pictures at once, and what it shows where data is missing depends on how far another has come."""
-
-Place = tuple[int, int]
-"""A packet's time stamp and its byte in the file: no two packets share them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A packet at which decoding can begin: what to seek to, which packet it is, when it is shown."""
-
-    stamp: int
-    place: Place
-    seconds: float
-
 
 class Decoder:
     """An open container and where its picture stands; iterating gives ``(seconds, frame)``.
 
     Seconds ascend strictly. ``errors`` are the seconds of the last good frame before something that
-    could not be decoded; ``stopped`` says why the film could not be read to its end, if so; ``guessed``
-    whether a frame's second had to be guessed; ``missed`` whether a key to stand at was not found.
-    ``keys`` are the key packets last taken from the file.
-    ``threads`` is how many the decoder may use; 0 leaves that to ffmpeg. ``hardware`` decodes instead.
+    could not be decoded; ``stopped`` says why the film could not be read to its end, if so.
+    ``threads`` is how many the decoder may use, for a frame each; 0 leaves that to ffmpeg. ``hardware``
+    decodes instead.
     """
 
     def __init__(
@@ -94,8 +69,6 @@ class Decoder:
         self._threads, self._hardware = threads, hardware
         self.errors: list[float] = []
         self.stopped: str | None = None
-        self.guessed = self.missed = False
-        self.keys: deque[Place] = deque(maxlen=REMEMBERED_KEYS)
         self.key_distance = 0.0
         self._last_key: float | None = None
         self._open()
@@ -103,9 +76,9 @@ class Decoder:
     def _open(self) -> None:
         self._container = self._media.open(self._hardware)
         self._stream = self._container.streams.video[self._number]
-        self._stream.thread_type = "NONE" if self._threads == 1 else "AUTO"
+        # Where threads share a frame (slices), damage may go untold.
+        self._stream.thread_type = {0: "AUTO", 1: "NONE"}.get(self._threads, "FRAME")
         self._stream.codec_context.thread_count = self._threads
-        self._ending = False
         only(self._container, self._stream)
         base = self._stream.time_base or Fraction(1, 1_000_000)
         # seconds = (pts * up - zero) / down, in whole numbers until the last step
@@ -140,61 +113,10 @@ class Decoder:
             return float(duration * self._up / self._down)
         return float(1 / self._rate) if self._rate else 0.04
 
-    def stand_at(self, key: Key, last: float = -math.inf) -> None:
-        """Go on with a key's frame; what is shown before it is passed over.
-
-        ``last`` is the second of the frame before, for errors that come before a frame does.
-        """
-        import av
-
-        self._begin_anew(last)
-        try:
-            self._container.seek(key.stamp, stream=self._stream)
-        except (av.error.FFmpegError, OSError):
-            self.missed = True
-        self._frames = self._decode(key)
-
-    def _begin_anew(self, last: float = -math.inf) -> None:
-        self.errors, self.stopped = [], None
-        self.guessed = self.missed = self._ending = False
-        self.keys.clear()
-        self._last_key, self._last = None, last
-
-    def drain(self) -> Iterator[tuple[float, VideoFrame]]:
-        """The frames that are in the decoder already, without reading on; then it is at an end."""
-        self._ending = True
-        return self._frames
-
-    def next_key(self, seconds: float) -> Key | None:
-        """The first key packet that the file holds from where a seek to ``seconds`` leads; None: none.
-
-        Nothing is decoded; what it was about to give is lost.
-        """
-        import av
-
-        stamp = self._stamp(seconds)
-        try:
-            self._container.seek(stamp, stream=self._stream)
-            for packet in packets_of(self._container, self._stream):
-                if packet.is_keyframe and packet.size and packet.pts is not None:
-                    shown = (packet.pts * self._up - self._zero) / self._down
-                    return Key(stamp, _place(packet), shown)
-        except (av.error.FFmpegError, OSError):
-            return None
-        return None
-
-    def _decode(self, key: Key | None = None) -> Generator[tuple[float, VideoFrame], None, None]:
-        last = -math.inf
-        if key is None:
-            self._last = last
-        for frame in self._raw_frames(key):
+    def _decode(self) -> Generator[tuple[float, VideoFrame], None, None]:
+        self._last = last = -math.inf
+        for frame in self._raw_frames():
             seconds = self._seconds(frame, last)
-            if key is not None and last == -math.inf and seconds != key.seconds:
-                if seconds < key.seconds:
-                    # Shown before the key packet, decoded after it: what they refer to may be missing.
-                    continue
-                self.missed = True
-                return
             if seconds <= last:
                 # Frames twice in the stream, or clocks that step back for a moment.
                 if last - seconds > 1.0:
@@ -207,14 +129,14 @@ class Decoder:
             last = self._last = seconds
             yield seconds, frame if self._hardware is None else planes_of(frame)
 
-    def _raw_frames(self, key: Key | None) -> Iterator[VideoFrame]:
+    def _raw_frames(self) -> Iterator[VideoFrame]:
         import av
 
-        packets = self._packets(key)
+        packets = packets_of(self._container, self._stream)
         while True:
             packet: VideoPacket | None = None
             try:
-                packet = None if self._ending else next(packets, None)
+                packet = next(packets, None)
             except (av.error.FFmpegError, OSError) as error:
                 self.stopped = str(getattr(error, "strerror", None) or error)
                 # What is inside the decoder can still be shown.
@@ -223,32 +145,15 @@ class Decoder:
             except av.error.EOFError:
                 return
             except av.error.FFmpegError:
-                if not (key and packet and packet.pts is not None and packet.pts < key.place[0]):
-                    self.errors.append(self._last)
+                self.errors.append(self._last)
             if packet is None or packet.size == 0:
                 return
-
-    def _packets(self, key: Key | None) -> Iterator[VideoPacket]:
-        """The packets of the picture, from ``key`` on where there is one."""
-        passed = 0
-        for packet in packets_of(self._container, self._stream):
-            place = _place(packet) if packet.is_keyframe and packet.pts is not None else None
-            if key is not None and place != key.place:
-                passed += 1
-                if passed > NEAR_KEY or not packet.size:
-                    self.missed = True
-                    return
-                continue
-            key = None
-            if place is not None:
-                self.keys.append(place)
-            yield packet
 
     def _seconds(self, frame: VideoFrame, last: float) -> float:
         pts = frame.pts
         if pts is not None:
             return (pts * self._up - self._zero) / self._down
-        self.seekable, self.guessed = False, True
+        self.seekable = False
         step = float(1 / self._rate) if self._rate else 0.04
         return last + step if math.isfinite(last) else 0.0
 
@@ -292,7 +197,7 @@ class Decoder:
                 self._container.seek(self._stamp(wanted - back), stream=self._stream)
             except (av.error.FFmpegError, OSError):
                 break
-            self._ending, self._last_key = False, None
+            self._last_key = None
             self._frames = self._decode()
             found = next((shown for shown in self._frames if shown[1].key_frame), None)
             if found is not None and found[0] <= wanted + TOLERANCE:
@@ -303,11 +208,6 @@ class Decoder:
 
     def _stamp(self, seconds: float) -> int:
         return math.floor((seconds * self._down + self._zero) / self._up)
-
-
-def _place(packet: VideoPacket) -> Place:
-    pos = packet.pos
-    return packet.pts or 0, -1 if pos is None else pos
 
 
 EXACT_CODECS = frozenset({"h264", "hevc", "vp9", "av1", "libdav1d"})

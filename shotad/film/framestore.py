@@ -18,13 +18,12 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from shotad.core import Interval
+from shotad.core import Interval, span
 from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
 from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
 
@@ -32,19 +31,10 @@ NAME = "frames"
 """Of the files."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFrame:
-    """A frame as it is kept, and the ticks at which it is shown."""
-
-    ticks: tuple[int, ...]
-    seconds: float
-    kept: Kept
-
-
 class FrameStore:
     """The grid's frames of one film within ``zones`` (None: the whole film); a context manager.
 
-    ``tee`` or ``filling`` fills it, ``pictures`` answers from it, while it is filled too. What an earlier
+    ``tee`` fills it, ``pictures`` answers from it, while it is filled too. What an earlier
     run left is used if it is of the same film, grid and zones.
     """
 
@@ -84,51 +74,41 @@ class FrameStore:
         return frames if self.complete else self._fill(frames)
 
     def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        keeper = Keeper(self._film.info, self.grid)
+        self.filled_until = 0.0
+        self._pack.begin()
         before: Frame | None = None
-        keeper = self.keeper()
-        with self.filling() as filling:
+        try:
             for frame in frames:
                 if before is not None:
-                    filling.write(self.kept(keeper, before, frame.seconds))
+                    self._keep(keeper, before, frame.seconds)
                 before = frame
                 yield frame
             if before is not None:
-                filling.write(self.kept(keeper, before, None))
-                filling.finish()
+                self._keep(keeper, before, None)
+                self._pack.finish()
+        finally:
+            self._pack.flush()
+            self._take_stock()
 
-    def keeper(self) -> Keeper:
-        """What makes kept frames; one for each thread."""
-        return Keeper(self._film.info, self.grid)
+    def _keep(self, keeper: Keeper, frame: Frame, until: float | None) -> None:
+        """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
+        ticks = self._ticks(frame, until)
+        if not ticks:
+            return
+        with span("keep"):
+            kept = keeper.keep(frame)
+            for tick in ticks:
+                if self._pack.put(tick, frame.seconds, kept):
+                    self.filled_until = frame.seconds if self._pack.stopped is None else 0.0
 
-    def kept(
-        self, keeper: Keeper, frame: Frame, until: float | None, *, first: bool | None = None
-    ) -> KeptFrame | None:
-        """``frame`` as it is kept for the ticks at which it is shown, or None where none is wanted.
-
-        It is shown until second ``until``, None: to the film's end. ``first``: it is the film's first
-        (None: it is if its index is 0). Nothing is written.
-        """
-        ticks = self._ticks(frame.seconds, until, first=frame.index == 0 if first is None else first)
-        return KeptFrame(ticks, frame.seconds, keeper.keep(frame)) if ticks else None
-
-    def _ticks(self, seconds: float, until: float | None, *, first: bool) -> tuple[int, ...]:
-        start = 0 if first else self._first_tick_from(seconds)
+    def _ticks(self, frame: Frame, until: float | None) -> list[int]:
+        start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
         if until is None:
             after = max(self.grid.tick(self._film.info.duration), start) + 2
         else:
             after = self._first_tick_from(until)
-        return tuple(tick for tick in range(start, after) if self._wanted.has(tick))
-
-    @contextmanager
-    def filling(self) -> Iterator[Filling]:
-        """The store, emptied, to be filled anew in the order of the film."""
-        self.filled_until = 0.0
-        self._pack.begin()
-        try:
-            yield Filling(self, self._pack)
-        finally:
-            self._pack.flush()
-            self._take_stock()
+        return [tick for tick in range(start, after) if self._wanted.has(tick)]
 
     def _first_tick_from(self, seconds: float) -> int:
         """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
@@ -149,7 +129,7 @@ class FrameStore:
         return self._answer(ascending(seconds))
 
     def _answer(self, moments: list[float]) -> Iterator[Picture]:
-        keeper, pack = self.keeper(), self._pack
+        keeper, pack = Keeper(self._film.info, self.grid), self._pack
         # One look at all places: more may be there, or none any more, before the last picture is asked for.
         found = pack.places
         places = [found.get(self.grid.tick(moment)) for moment in moments]
@@ -215,33 +195,6 @@ class _Zones:
             return True
         before = bisect.bisect_right(self._spans, tick, key=lambda span: span[0]) - 1
         return before >= 0 and tick <= self._reach[before]
-
-
-class Filling:
-    """A store that is being filled, frame by frame, by one thread."""
-
-    def __init__(self, store: FrameStore, pack: Pack) -> None:
-        self._store, self._pack = store, pack
-
-    def write(self, frame: KeptFrame | None) -> None:
-        """Keep a frame; None keeps nothing."""
-        if frame is None:
-            return
-        for tick in frame.ticks:
-            if self._pack.put(tick, frame.seconds, frame.kept):
-                self._told(frame.seconds)
-
-    def reached(self, seconds: float) -> None:
-        """All that is wanted before ``seconds`` has been written: readers may have it."""
-        self._pack.flush()
-        self._told(seconds)
-
-    def _told(self, seconds: float) -> None:
-        self._store.filled_until = seconds if self._pack.stopped is None else 0.0
-
-    def finish(self) -> None:
-        """Mark the store as whole."""
-        self._pack.finish()
 
 
 _RECORD = struct.Struct("<ddQIIBB")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from shotad.core import FilmError, UsageError, is_tar, is_text, unnamed
+from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unnamed
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, last_second, probe
-from shotad.film.decoder import STEADY, Decoder, hardware_for
+from shotad.film.decoder import Decoder, hardware_for
 from shotad.film.reader import TOLERANCE, Film, FilmReader, Frame
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def open_film(
 
             return open_stills(path, frame_rate)
     if reader == "decord":
-        from shotad.film.decord_reader import open_decord
+        from shotad.film.decord_reader import DecordFilm
 
-        return open_decord(source)
+        return DecordFilm(source)
 
     return open_pyav(source)
 
@@ -87,26 +88,29 @@ class PyavFilm(FilmReader):
         self.info = self._probed.info
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
-        """The whole film, see `Film.frames`; decoded by a device where one is given."""
-        decoder, painter = self.decoder(STEADY, hardware), self.painter()
-        end = None
-        try:
-            for index, (seconds, raw) in enumerate(decoder):
-                yield Frame(seconds, index, raw, partial(painter, raw))
-                end = seconds + decoder.length(raw)
-        finally:
-            decoder.close()
-        self.passed(end, decoder.errors, decoder.stopped)
+        """The whole film, see `Film.frames`; decoded by a device where one is given.
 
-    def passed(self, end: float | None, errors: Sequence[float], stopped: str | None) -> None:
-        """Note what a whole pass has found: where the picture ended, and what was wrong (see `Decoder`).
-
-        Raises FilmError where there was no frame (``end`` is None).
+        Several threads decode until damage is told, one decodes such a film again from its start: what is
+        shown where data is missing depends with several on how far another has come.
         """
+        painter, given, end = self.painter(), 0, None
+        several = 1 if hardware else min(processors(), MOST_THREADS)
+        for threads in sorted({1, several}, reverse=True):
+            decoder = self.decoder(threads, hardware)
+            try:
+                for index, (seconds, raw) in enumerate(decoder if threads == 1 else _sound(decoder)):
+                    if index >= given:
+                        given = index + 1
+                        yield Frame(seconds, index, raw, partial(painter, raw))
+                    end = seconds + decoder.length(raw)
+            finally:
+                decoder.close()
+            if not decoder.errors:
+                break
         if end is None:
             raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
         self.end = end
-        self.damage = self._damage(end, errors, stopped)
+        self.damage = self._damage(end, decoder.errors, decoder.stopped)
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         painter = self.painter()
@@ -148,6 +152,27 @@ class PyavFilm(FilmReader):
             count = len(errors)
             return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
         return None
+
+
+MOST_THREADS = 16
+"""More than that ffmpeg advises against."""
+
+LATE = 16
+"""Frames that may be shown before damage is told in which they share: those that a decoder may put in another
+order."""
+
+
+def _sound(decoder: Decoder) -> Iterator[tuple[float, VideoFrame]]:
+    """The decoder's frames up to where damage is told, less those that may share in it."""
+    held: deque[tuple[float, VideoFrame]] = deque()
+    for shown in decoder:
+        if decoder.errors:
+            return
+        held.append(shown)
+        if len(held) > LATE:
+            yield held.popleft()
+    if not decoder.errors:
+        yield from held
 
 
 def _showing(decoder: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:

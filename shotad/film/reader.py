@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from shotad.core import FilmInfo, Image
 
@@ -137,6 +137,18 @@ class FilmReader:
         """One picture for each moment, see `Film.pictures`."""
         moments = ascending(seconds)
         return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
+
+    def _sized(self, image: Image, size: Size | None) -> Image:
+        """``uint8[H, W, 3]`` at that ``(width, height)``; None: the film's displayed size."""
+        import cv2
+
+        wanted = size or (self.info.width, self.info.height)
+        height, width = image.shape[:2]
+        if (width, height) == wanted:
+            return image
+        smaller = wanted[0] < width or wanted[1] < height
+        method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+        return cast(Image, cv2.resize(image, wanted, interpolation=method))
 
     def close(self) -> None:
         """See `Film.close`."""

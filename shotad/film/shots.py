@@ -80,15 +80,11 @@ class ShotFinder:
 
     def add(self, frame: Frame) -> None:
         """Take the next frame of the whole film. Raises ValueError where seconds do not ascend."""
-        self.take(frame.seconds, self._score.add(frame))
-
-    def take(self, seconds: float, score: float) -> None:
-        """Take the next frame's second and its score, measured elsewhere. Errors as in `add`."""
-        if self._recent and not seconds > self._recent[-1]:
-            raise ValueError(f"frames must ascend, got {seconds} s after {self._recent[-1]} s")
-        index = len(self._scores)
+        if self._recent and not frame.seconds > self._recent[-1]:
+            raise ValueError(f"frames must ascend, got {frame.seconds} s after {self._recent[-1]} s")
+        index, score = len(self._scores), self._score.add(frame)
         self._scores.append(score)
-        self._recent.append(seconds)
+        self._recent.append(frame.seconds)
         cut = self._finder.add(index, score)
         if cut is not None:
             self._cuts.append((cut, self._recent[cut - index - 1]))

@@ -136,7 +136,7 @@ class StillsFilm(FilmReader):
             if image is None:
                 broken.append(number)
                 continue
-            yield Frame(self._second(number), index, None, partial(self._fit, image))
+            yield Frame(self._second(number), index, None, partial(self._sized, image))
         self.end = self.info.duration
         if broken:
             self.damage = f"Some frames are no pictures ({len(broken)}, the first is number {broken[0]})."
@@ -148,7 +148,7 @@ class StillsFilm(FilmReader):
             at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
             if at != place or image is None:
                 place, (number, image) = at, self._nearest(at)
-            yield Frame(self._second(number), index, None, partial(self._fit, image))
+            yield Frame(self._second(number), index, None, partial(self._sized, image))
 
     def _nearest(self, at: int) -> tuple[int, Image]:
         """Number and image of the frame at place ``at``, or of the nearest whole one before it, or after."""
@@ -157,17 +157,6 @@ class StillsFilm(FilmReader):
             if image is not None:
                 return self._numbers[place], image
         raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
-
-    def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
-        import cv2
-
-        wanted = size or (self.info.width, self.info.height)
-        height, width = image.shape[:2]
-        if (width, height) == wanted:
-            return image
-        smaller = wanted[0] < width or wanted[1] < height
-        method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
-        return cast(Image, cv2.resize(image, wanted, interpolation=method))
 
     def close(self) -> None:
         """Close the archive."""

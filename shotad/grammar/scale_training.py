@@ -243,7 +243,6 @@ def _draw(path: Path, test: Scores) -> None:
         path,
         shares,
         names,
-        names,
         title=f"Shot scale on test: accuracy {test.accuracy:.3f}, macro-F1 {test.macro_f1:.3f}",
         row_title="true",
         column_title="predicted",

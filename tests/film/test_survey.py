@@ -1,11 +1,11 @@
-"""A film surveyed in parts gives what one decoder gives: cuts, scores to the bit, kept frames, damage."""
+"""The pass over a film: the same with any number of threads, cuts, scores to the bit, kept frames, damage."""
 
 from __future__ import annotations
 
 import io
 import threading
-import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -16,13 +16,10 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.core import FilmError, Interval, Recording, Shot, ShotSettings
-from shotad.core.profiling import recording
-from shotad.film import Film, FrameStore, Grid, one_pass as survey, open_film, parts as crew, parts as joining
+from shotad.core import FilmError, Interval, Shot, ShotSettings
+from shotad.film import Film, FrameStore, Grid, one_pass as survey, open_film
 from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
-from shotad.film.parts import Part, PassProgress, Piece, proof, proven
-from shotad.film.pyav_reader import PyavFilm
 from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
@@ -42,19 +39,6 @@ KINDS = {
     "one key only": FilmSpec(gop=1000),
     "refreshed bit by bit": FilmSpec(frames=100, options=REFRESH),
 }
-WHOLE = {"programme stream", "raw stream without times", "one key only", "wmv"}
-"""Kinds that have no key packet to split at, or none that can be found again."""
-
-UNSURE = {"refreshed bit by bit"}
-"""Kinds whose key packets are none."""
-
-
-@pytest.fixture(autouse=True)
-def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of half a second, so that tiny films have many."""
-    monkeypatch.setattr(crew, "LONGEST", 0.45)
-    monkeypatch.setattr(crew, "SHORTEST", 0.45)
-    monkeypatch.setattr(survey, "WORTH_SPLITTING", 0.0)
 
 
 @dataclass(frozen=True)
@@ -69,21 +53,7 @@ class Found:
     end: float | None
 
 
-@pytest.fixture
-def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Numbers of the parts that were joined."""
-    numbers: list[int] = []
-    take = PassProgress.part
-
-    def noted(self: PassProgress, part: Part, first_score: float) -> None:
-        numbers.append(part.piece.number)
-        take(self, part, first_score)
-
-    monkeypatch.setattr(PassProgress, "part", noted)
-    return numbers
-
-
-def surveyed(path: Path, folder: Path, workers: int, zones: list[Interval] | None = None) -> Found:
+def surveyed(path: Path, folder: Path, threads: int, zones: list[Interval] | None = None) -> Found:
     finders: list[ShotFinder] = []
 
     class Noted(ShotFinder):
@@ -94,39 +64,34 @@ def surveyed(path: Path, folder: Path, workers: int, zones: list[Interval] | Non
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch, open_film(path) as film:
         patch.setattr(survey, "ShotFinder", Noted)
+        patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
         store = FrameStore(folder, film, GRID, zones)
         settings = ShotSettings(min_scene_len=3, min_content_val=2.0)
-        shots = survey.survey(film, settings, store=store, workers=workers)
+        shots = survey.survey(film, settings, store=store)
         assert store.complete
         files = [(folder / name).read_bytes() for name in ("frames.pack", "frames.index")]
         return Found(shots, tuple(finders[0].scores.tolist()), files[0], files[1], film.damage, film.end)
 
 
-def same_either_way(path: Path, folder: Path, workers: int = 2) -> Found:
-    alone = surveyed(path, folder / "alone", 1)
-    assert surveyed(path, folder / "parts", workers) == alone
-    return alone
-
-
 @pytest.mark.parametrize("name", list(KINDS))
-def test_every_kind_of_film_is_the_same_in_parts(name: str, tmp_path: Path, joined: list[int]) -> None:
-    found = same_either_way(make_film(KINDS[name]).path, tmp_path)
-    assert found.shots.frame_count > 40
-    assert not joined if name in WHOLE else len(joined) > 1 or name in UNSURE
-    assert joined == sorted(set(joined))
+def test_every_kind_of_film_is_the_same_with_any_number_of_threads(name: str, tmp_path: Path) -> None:
+    path = make_film(KINDS[name]).path
+    alone = surveyed(path, tmp_path / "alone", 1)
+    assert alone.shots.frame_count > 40
+    assert alone.damage is None
+    assert surveyed(path, tmp_path / "several", 3) == alone
 
 
 def test_films_with_cuts_have_them(tmp_path: Path) -> None:
-    found = surveyed(make_film(KINDS["cuts"]).path, tmp_path / "parts", 3)
+    found = surveyed(make_film(KINDS["cuts"]).path, tmp_path / "several", 3)
     assert {31, 100, 130} <= set(found.shots.cuts)
 
 
-def test_zones_and_more_workers_than_pieces(tmp_path: Path) -> None:
+def test_a_store_of_zones(tmp_path: Path) -> None:
     path = make_film(KINDS["cuts, mkv"]).path
     zones = [Interval(0.3, 0.6), Interval(2.0, 5.1)]
-    alone = surveyed(path, tmp_path / "alone", 1, zones)
-    assert surveyed(path, tmp_path / "parts", 40, zones) == alone
-    assert len(alone.index) > 500
+    found = surveyed(path, tmp_path / "zones", 3, zones)
+    assert 500 < len(found.index) < len(surveyed(path, tmp_path / "whole", 3).index)
 
 
 # Damage
@@ -151,91 +116,53 @@ def hurt(suffix: str, kind: str) -> Path:
     ("suffix", "kind"),
     [(s, k) for s in (".mkv", ".ts") for k in ("noise", "hole", "short")] + [(".mp4", "noise")],
 )
-def test_damage_is_the_same_in_parts(suffix: str, kind: str, tmp_path: Path, joined: list[int]) -> None:
-    found = same_either_way(hurt(suffix, kind), tmp_path)
-    assert found.damage or suffix == ".ts"  # where nothing may tell that packets are gone
-    assert joined[0] == 0
+def test_a_damaged_film_is_the_same_with_any_number_of_threads(
+    suffix: str, kind: str, tmp_path: Path
+) -> None:
+    path = hurt(suffix, kind)
+    alone = surveyed(path, tmp_path / "alone", 1)
+    assert alone.damage or suffix == ".ts"  # where nothing may tell that packets are gone
+    for threads in (2, 5):
+        assert surveyed(path, tmp_path / f"{threads}", threads) == alone
 
 
-def test_a_clock_that_jumps_back_ends_the_film_either_way(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [3, 5, 6])
+def test_a_film_with_many_faults_is_the_same_every_time(seed: int, tmp_path: Path) -> None:
+    """The sample film with forty bytes that are others: threads side by side show three films of it."""
+    data, random = bytearray(SAMPLE.read_bytes()), np.random.default_rng(seed)
+    for place in random.integers(len(data) // 10, len(data) * 9 // 10, 40):
+        data[place] ^= 0x55
+    path = tmp_path / "damaged.mp4"
+    path.write_bytes(data)
+
+    def samples(threads: int) -> list[tuple[float, int]]:
+        with pytest.MonkeyPatch.context() as patch, open_film(path) as film:
+            patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
+            found = [(f.seconds, zlib.crc32(f.raw.to_ndarray())) for f in film.frames() if f.raw is not None]
+            assert film.damage is not None
+            return found
+
+    alone = samples(1)
+    assert len(alone) > 900
+    assert samples(2) == samples(4) == alone
+
+
+def test_a_clock_that_jumps_back_ends_the_film(tmp_path: Path) -> None:
     data = make_film(KINDS["cuts, transport stream"]).path.read_bytes()
     path = tmp_path / "twice.ts"
     path.write_bytes(data + data)
-    found = same_either_way(path, tmp_path)
-    assert found.damage is not None
-    assert "jumps back" in found.damage
-
-
-def test_a_clock_that_jumps_back_is_seen_from_every_key(tmp_path: Path) -> None:
-    data = make_film(KINDS["cuts, transport stream"]).path.read_bytes()
-    path = tmp_path / "twice.ts"
-    path.write_bytes(data + data)
-    found = 0
-    with open_film(path) as film:
-        assert isinstance(film, PyavFilm)
-        decoder = film.decoder(threads=1)
-        for tenth in range(64):
-            key = decoder.next_key(tenth / 10)
-            if key is not None and key.place[1] < len(data):
-                decoder.stand_at(key)
-                for _ in decoder:
-                    pass
-                if not decoder.missed:
-                    found += 1
-                    assert decoder.stopped == "its clock jumps back", key
-        decoder.close()
-    assert found > 20
-
-
-def test_a_seek_that_misses_costs_time_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from shotad.film import Decoder
-    from shotad.film.decoder import Key
-
-    path = make_film(KINDS["cuts"]).path
     alone = surveyed(path, tmp_path / "alone", 1)
-    stand_at = Decoder.stand_at
-
-    def missing(self: Decoder, key: Key, last: float = 0.0) -> None:
-        stand_at(self, Key(key.stamp, (key.place[0], 7), key.seconds) if key.seconds > 3 else key, last)
-
-    monkeypatch.setattr(Decoder, "stand_at", missing)
-    assert surveyed(path, tmp_path / "parts", 2) == alone
-
-
-def test_parts_that_are_not_the_film_are_never_joined(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joined: list[int]
-) -> None:
-    path = make_film(KINDS["cuts"]).path
-    alone = surveyed(path, tmp_path / "alone", 1)
-    proofs = iter(range(10**6))
-    monkeypatch.setattr("shotad.film.parts.proof", lambda seconds, raw: (seconds, next(proofs)))
-    monkeypatch.setattr(joining, "proof", lambda seconds, raw: (seconds, next(proofs)))
-    assert surveyed(path, tmp_path / "parts", 2) == alone
-    assert joined == [0]
-
-
-def test_what_proves_a_join() -> None:
-    head = [(1.0, 11), (1.1, 12), (1.2, 13)]
-    assert proven(head, head)
-    assert proven([(1.0, 11), (1.2, 13), (1.6, 99)], head)
-    assert not proven([(1.0, 11), (1.2, 14)], head)
-    assert not proven([(1.0, 11), (1.15, 12)], head)
-    assert not proven(head[1:], head)
-    assert not proven([], head)
-    assert not proven(head, [])
+    assert alone.damage is not None
+    assert "jumps back" in alone.damage
+    assert surveyed(path, tmp_path / "several", 3) == alone
 
 
 # Who is told, and when
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_shots_are_told_when_they_are_final(
-    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shots_are_told_when_they_are_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.5)
+    monkeypatch.setattr(survey, "TELL_EVERY", 0.5)
     told: list[tuple[tuple[Shot, ...], float]] = []
     advanced: list[float] = []
 
@@ -245,9 +172,7 @@ def test_shots_are_told_when_they_are_final(
     with open_film(path) as film:
         store = FrameStore(tmp_path, film, GRID)
         settings = ShotSettings(min_scene_len=3, min_content_val=2.0)
-        found = survey.survey(
-            film, settings, store=store, on_shots=tell, workers=workers, advance=advanced.append
-        )
+        found = survey.survey(film, settings, store=store, on_shots=tell, advance=advanced.append)
     assert len(told) > 5
     assert [until for _, until in told] == sorted(until for _, until in told)
     cuts = [shot.interval.start for shot in found.shots[1:]]
@@ -260,7 +185,8 @@ def test_shots_are_told_when_they_are_final(
 
 def test_a_store_is_read_while_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.5)
+    monkeypatch.setattr(survey, "TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.framestore.WAITING_RECORDS", 8)
     with open_film(path) as film, open_film(path) as other:
         store = FrameStore(tmp_path, film, GRID)
         read: list[float] = []
@@ -275,7 +201,7 @@ def test_a_store_is_read_while_it_is_filled(tmp_path: Path, monkeypatch: pytest.
                 assert np.array_equal(one.image, two.image)
             read.extend(moments)
 
-        survey.survey(film, ShotSettings(), store=store, on_shots=look, workers=2)
+        survey.survey(film, ShotSettings(), store=store, on_shots=look)
         assert len(read) > 20
         assert store.filled_until == float("inf")
 
@@ -300,72 +226,11 @@ def test_readers_in_other_threads_do_not_mind_a_store_that_is_filled_anew(tmp_pa
     reader = threading.Thread(target=read)
     reader.start()
     for _ in range(3):
-        survey.survey(film, ShotSettings(), store=store, workers=2)
+        survey.survey(film, ShotSettings(), store=store)
         store.remove()
     done.set()
     reader.join()
     assert not trouble
-
-
-# Ends that are not the film's
-
-
-def alive() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("film part")]
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError(), FilmError("Over.", "")])
-def test_threads_end_when_whoever_is_told_raises(
-    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.3)
-
-    def fail(shots: tuple[Shot, ...], until: float) -> None:
-        assert alive()
-        raise error
-
-    with open_film(make_film(KINDS["cuts"]).path) as film:
-        store = FrameStore(tmp_path, film, GRID)
-        with pytest.raises(type(error)):
-            survey.survey(film, ShotSettings(), store=store, on_shots=fail, workers=3)
-        assert not alive()
-        assert not store.complete
-
-
-def test_an_error_in_a_part_is_raised_and_threads_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(seconds: float, raw: object) -> None:
-        raise MemoryError("no room")
-
-    monkeypatch.setattr("shotad.film.parts.proof", fail)
-    with open_film(make_film(KINDS["cuts"]).path) as film, pytest.raises(MemoryError, match="no room"):
-        survey.survey(film, ShotSettings(), workers=2)
-    assert not alive()
-
-
-def test_parts_are_never_made_far_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[int] = []
-    ahead: list[int] = []
-    make = crew.DecodePool._make
-    take = PassProgress.part
-
-    def noted(self: crew.DecodePool, piece: Piece) -> Part | None:
-        begun.append(piece.number)
-        return make(self, piece)
-
-    def slow(self: PassProgress, part: Part, first_score: float) -> None:
-        time.sleep(0.05)
-        ahead.append(max(begun) - part.piece.number)
-        take(self, part, first_score)
-
-    monkeypatch.setattr(crew.DecodePool, "_make", noted)
-    monkeypatch.setattr(PassProgress, "part", slow)
-    counts: list[float] = []
-    monkeypatch.setattr(Recording, "count", lambda _, name, value: counts.append(value))
-    with recording(), open_film(make_film(KINDS["cuts"]).path) as film:
-        survey.survey(film, ShotSettings(), workers=2)
-    assert counts[-1] == 0
-    assert len(begun) == len(set(begun)) > 8
-    assert max(ahead) <= 2 + crew.AHEAD
 
 
 def _stills(folder: Path) -> Film:
@@ -377,22 +242,19 @@ def _file(folder: Path) -> Film:
 
 
 @pytest.mark.parametrize("source", [_stills, _file])
-def test_what_cannot_be_opened_twice_is_surveyed_in_one(
-    source: Callable[[Path], Film], tmp_path: Path, joined: list[int]
-) -> None:
+def test_what_is_no_file_on_the_disk(source: Callable[[Path], Film], tmp_path: Path) -> None:
     with source(tmp_path) as film:
-        found = survey.survey(film, ShotSettings(), workers=4)
+        found = survey.survey(film, ShotSettings())
         assert found.frame_count == sum(1 for _ in film.frames()) >= 40
-    assert not joined
 
 
 def test_a_device_that_is_not_there_is_told_and_the_processors_decode(tmp_path: Path) -> None:
     told: list[str] = []
     with open_film(make_film(KINDS["cuts"]).path) as film:
-        alone = survey.survey(film, ShotSettings(), workers=1)
+        alone = survey.survey(film, ShotSettings())
         # No machine has them all, and ffmpeg never has both of these.
         for name in ("videotoolbox", "d3d11va"):
-            assert survey.survey(film, ShotSettings(), workers=2, decoder=name, tell=told.append) == alone
+            assert survey.survey(film, ShotSettings(), decoder=name, tell=told.append) == alone
     assert told
     assert all("decoded by the processors" in text for text in told)
 
@@ -412,50 +274,3 @@ def test_planes_of_a_device_are_those_of_the_processors(pixels: str, device: str
     assert (back.format.name, back.pts) == (pixels, 7)
     assert (back.color_range, back.colorspace) == (frame.color_range, frame.colorspace)
     assert np.array_equal(back.to_ndarray(), frame.to_ndarray())
-
-
-def test_large_frames_have_fewer_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "processors", lambda: 64)
-    sizes = [(848, 480), (1920, 1080), (3840, 2160), (7680, 4320)]
-    assert [crew.workers_for(*size) for size in sizes] == [8, 8, 3, 1]
-    assert crew.workers_for(3840, 2160, 5) == 5
-    monkeypatch.setattr(crew, "processors", lambda: 2)
-    assert crew.workers_for(1920, 1080) == 2
-
-
-@pytest.fixture(autouse=True)
-def no_thread_is_left() -> Iterator[None]:
-    yield
-    assert not alive()
-
-
-@pytest.fixture
-def damaged(tmp_path: Path) -> Path:
-    """The sample film with forty bytes that are others."""
-    data, random = bytearray(SAMPLE.read_bytes()), np.random.default_rng(5)
-    for place in random.integers(len(data) // 10, len(data) * 9 // 10, 40):
-        data[place] ^= 0x55
-    path = tmp_path / "damaged.mp4"
-    path.write_bytes(data)
-    return path
-
-
-def test_every_pass_over_a_damaged_film_sees_the_same_pixels(damaged: Path) -> None:
-    with open_film(damaged) as film:
-        passes = {
-            tuple(proof(frame.seconds, frame.raw) for frame in film.frames() if frame.raw is not None)
-            for _ in range(3)
-        }
-        assert film.damage is not None
-    assert len(passes) == 1 < len(*passes)
-
-
-def test_a_damaged_film_in_parts_is_the_same_every_time(
-    damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(crew, "processors", lambda: 2)
-    monkeypatch.setattr(crew, "LONGEST", 6.0)
-    found = [surveyed(damaged, tmp_path / f"{run}", 2) for run in range(3)]
-    assert found[0].damage is not None
-    assert found[1] == found[0]
-    assert found[2] == found[0]

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from shotad.core import Clip, FrameSettings, OverlaySettings
-from shotad.film import RED, fit, paint, vlm_size
-from shotad.film.overlays import shot_label
+from shotad.film import fit, paint, vlm_size
+from shotad.film.overlays import RED, shot_label
 
 DEFAULT = FrameSettings()
 NUMBER, BOX, NONE = (OverlaySettings.model_validate({"label": label}) for label in ("number", "box", "none"))

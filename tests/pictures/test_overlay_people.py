@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shotad.core import Box, Character, Clip, OverlaySettings, Presence, Sighting
-from shotad.film import RED, marks_for, paint
-from shotad.film.overlays import border_width, paint_people, shot_label
+from shotad.film import marks_for, paint
+from shotad.film.overlays import RED, border_width, paint_people, shot_label
 
 MIDDLE = Box(0.4, 0.35, 0.55, 0.7)
 

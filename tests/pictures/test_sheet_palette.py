@@ -15,10 +15,9 @@ def test_letters_on_thread_colours_pass_wcag_aa() -> None:
         assert palette.contrast(colour, palette.ink_on(colour)) >= 4.5
 
 
-def test_faint_ink_is_read_on_paper_and_wash() -> None:
-    for ground in (palette.PAPER, palette.WASH):
-        assert palette.contrast(palette.FAINT, ground) >= 4.5
-        assert palette.contrast(palette.INK, ground) >= 7
+def test_faint_ink_is_read_on_paper() -> None:
+    assert palette.contrast(palette.FAINT, palette.PAPER) >= 4.5
+    assert palette.contrast(palette.INK, palette.PAPER) >= 7
 
 
 def test_contrast_is_that_of_wcag() -> None:

@@ -1,4 +1,4 @@
-"""Who was recognised: on the cards' facts and on the page, from Stage I's records."""
+"""Who was recognised, on the page, from Stage I's records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from shotad.core import Config
 from shotad.description import write_sheet
 from shotad.description.overview_data import Recognised, read_subject
-from shotad.description.overview_signs import clip_facts, people_words, recognised_words
+from shotad.description.overview_words import people_words, recognised_words, seen_by
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 THOM = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}
@@ -34,8 +34,7 @@ def test_people_of_the_current_shots_come_first_with_their_marks(tmp_path: Path)
     )  # fmt: skip
     words = "Thom <b> (red) and Celia (dashed green), elsewhere in the clip the old man (blue)"
     assert people_words(line.look) == words
-    assert clip_facts(line).startswith(words)
-    assert "marks around faces are left out here" in clip_facts(line)
+    assert "marks around faces are left out here" in seen_by(line.look)
 
 
 def test_only_elsewhere_and_nobody(tmp_path: Path) -> None:
@@ -49,7 +48,7 @@ def test_an_engine_that_measures_has_people_without_marks(tmp_path: Path) -> Non
     line = read_subject(folder_with(tmp_path, [{**CELIA, "mark": ""}], [], [])).lines[0]
     assert line.look is not None
     assert people_words(line.look) == "Celia"
-    assert "marks around faces" not in clip_facts(line)
+    assert "marks around faces" not in seen_by(line.look)
 
 
 def test_clips_are_counted_for_each_person(tmp_path: Path) -> None:
@@ -58,7 +57,7 @@ def test_clips_are_counted_for_each_person(tmp_path: Path) -> None:
 
 
 def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> None:
-    page = write_sheet(folder_with(tmp_path, [THOM], [], []), FakeFilm().pictures, Config())[0]
+    page = write_sheet(folder_with(tmp_path, [THOM], [], []), FakeFilm().pictures, Config())
     text = page.read_text(encoding="utf-8")
     assert "<dt>Recognised</dt><dd>Thom &lt;b&gt; (red)</dd>" in text
     assert text.count("<dt>Recognised</dt>") == 1
@@ -66,5 +65,5 @@ def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> N
 
 
 def test_without_a_cast_nothing_is_said(tmp_path: Path) -> None:
-    page = write_sheet(make_folder(tmp_path, Made(shots=6)), FakeFilm().pictures, Config())[0]
+    page = write_sheet(make_folder(tmp_path, Made(shots=6)), FakeFilm().pictures, Config())
     assert "Recognised" not in page.read_text(encoding="utf-8")

@@ -200,7 +200,7 @@ def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch:
 
 def test_the_overview_is_drawn_again(place: Path) -> None:
     done, _, _ = again(place, "1", sheet=True)
-    assert (place / "overview.html") in done.sheet
+    assert done.sheet == place / "overview.html"
     new = done.results[0].after
     assert new is not None
     assert new.text in (place / "overview.html").read_text(encoding="utf-8")
