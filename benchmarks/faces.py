@@ -172,7 +172,7 @@ def _decided(trial: Trial, settings: CastSettings, models: FaceModels) -> list[D
     asked = trial.own + trial.strangers
     shown = [t for t in asked + trial.photographed if t.height >= LEAST and len(t.embeddings)]
     tracks = [_track(looks, shot) for shot, looks in enumerate(shown)]
-    verdicts = identify(tracks, Gallery(trial.photos, settings.pool), settings, models)
+    verdicts = identify(tracks, Gallery(trial.photos), settings, models)
     return [
         Decision(track.person, verdict.member, track.person in trial.photos)
         for track, verdict in zip(shown, verdicts, strict=True)

@@ -63,6 +63,7 @@ from .parts import OnShots as OnShots
 from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (
+    CONTEXT_REACH as CONTEXT_REACH,
     ClipPlan as ClipPlan,
     Moment as Moment,
     Pictures as Pictures,

@@ -39,6 +39,8 @@ from shotad.sound.kinds import Line, Take
 
 BETWEEN = 0.3
 """Seconds of breath between two lines."""
+LONGEST_WORD_RATE = 200.0
+"""Words a minute that speeding up must not pass, as guidelines say (rule T3)."""
 CLEAR = 0.1
 """Seconds kept free before speech begins, beyond the margin that is in the gaps already."""
 NO_ROOM = 0.001
@@ -243,7 +245,7 @@ def _form(line: Line, text: str, steps: tuple[str, ...], whole: Form, settings: 
 
 def _factor(usual: float, length: int, settings: FitSettings) -> float:
     """How many times faster it may be: the setting, and never over the longest word rate, as T3 counts."""
-    least = 60 * usual / settings.longest_word_rate - BREATH
+    least = 60 * usual / LONGEST_WORD_RATE - BREATH
     return max(1.0, min(settings.fastest, length / 1000 / least)) if least > 0 else settings.fastest
 
 

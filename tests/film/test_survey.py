@@ -94,8 +94,9 @@ def surveyed(path: Path, folder: Path, workers: int, zones: list[Interval] | Non
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch, open_film(path) as film:
         patch.setattr(survey, "ShotFinder", Noted)
+        patch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
         store = FrameStore(folder, film, GRID, zones)
-        settings = ShotSettings(min_scene_len=3, min_content_val=2.0)
+        settings = ShotSettings(min_scene_len=3)
         shots = survey.survey(film, settings, store=store, workers=workers)
         assert store.complete
         files = [(folder / name).read_bytes() for name in ("frames.pack", "frames.index")]
@@ -236,6 +237,7 @@ def test_shots_are_told_when_they_are_final(
 ) -> None:
     path = make_film(KINDS["cuts"]).path
     monkeypatch.setattr("shotad.film.parts.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
     told: list[tuple[tuple[Shot, ...], float]] = []
     advanced: list[float] = []
 
@@ -244,7 +246,7 @@ def test_shots_are_told_when_they_are_final(
 
     with open_film(path) as film:
         store = FrameStore(tmp_path, film, GRID)
-        settings = ShotSettings(min_scene_len=3, min_content_val=2.0)
+        settings = ShotSettings(min_scene_len=3)
         found = survey.survey(
             film, settings, store=store, on_shots=tell, workers=workers, advance=advanced.append
         )

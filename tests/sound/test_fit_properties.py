@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import FitSettings, Interval
@@ -109,7 +110,9 @@ def test_nothing_is_spoken_twice(rows: Rows, speech: list[Interval]) -> None:
     # A line with room enough is spoken once.
     free = lines_of(track(rows[:1]), [], {}, FitSettings(), margin=0.25)
     easy = Slow(0.02)
-    fit(free, easy, FitSettings(longest_word_rate=10_000.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shotad.sound.placing.LONGEST_WORD_RATE", 10_000.0)
+        fit(free, easy, FitSettings())
     assert len(easy.asked) <= len(free)
 
 

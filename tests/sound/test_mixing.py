@@ -153,8 +153,12 @@ def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
     assert np.abs(np.diff(voices)).max() < 6.7
 
 
-def test_it_is_never_lowered_further_than_the_deepest(tmp_path: Path) -> None:
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(over=40, deepest=12))
+def test_it_is_never_lowered_further_than_the_deepest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.sound.levels.OVER", 40.0)
+    monkeypatch.setattr("shotad.sound.levels.DEEPEST", 12.0)
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings())
     assert min(point.decibels for point in mix.gains) == pytest.approx(-12)
 
 
