@@ -117,7 +117,6 @@ def limits_of(settings: LintSettings) -> Limits:
         gap_warning=Limits().gap_warning if settings.gap_error else 0.0,
         rate_error=settings.rate_error or math.inf,
         rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
-        stretch=settings.stretch or math.inf,
         overlap=OVERLAP,
         titles=settings.levels.get("L13", "off") != "off",
     )

@@ -73,7 +73,7 @@ def _without_fetching(film: Film, config: Config, given: Given) -> tuple[Config,
         changes["slots"] = {"find_credits": False}
         left_out.append("the roll of end credits")
     model = MODELS.get(config.threads.features)
-    if model is not None and cached(model.repo, config.threads.revision) is None:
+    if model is not None and cached(model.repo) is None:
         changes["threads"] = {"features": "grid"}
         left_out.append(f"threads by {config.threads.features} (the features grid stand in for it)")
     if not all(at_hand(name) for name in scale_weights(config.scale)):

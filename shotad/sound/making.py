@@ -133,7 +133,7 @@ class FileMaker:
         settings, film = self.materials.config.container, self.scene(wanted.ending).film
         sound = self._sound(mix)
         container = container_for(wanted.path)
-        return choose_coding(sound, container, film.info, settings.codec, settings.bit_rate).encoder
+        return choose_coding(sound, container, film.info, settings.codec).encoder
 
     def _sound_file(self, wanted: Wanted, mix: Mix) -> Product:
         alone = wanted.kind is Kind.AD

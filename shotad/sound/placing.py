@@ -190,7 +190,7 @@ def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:
 
 def shorter_forms(line: Line, whole: Form, settings: FitSettings) -> Iterator[Form]:
     """Its ever shorter forms, with lengths by its own pace."""
-    return (_cut(line, text, whole, settings) for text in _shorter(line, settings))
+    return (_cut(line, text, whole, settings) for text in _shorter(line))
 
 
 def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
@@ -215,13 +215,12 @@ _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
 
 
-def _shorter(line: Line, settings: FitSettings) -> Iterator[str]:
+def _shorter(line: Line) -> Iterator[str]:
     """Ever shorter texts of a line that are whole."""
-    sentences, clauses = settings.drop_sentences, settings.drop_clauses
     if rate_of(line.language).words:
-        forms = variants(line.text, language=line.language, sentences=sentences, clauses=clauses)
+        forms = variants(line.text, language=line.language)
         yield from (form.text for form in forms if form.text != line.text)
-    elif sentences and clauses:
+    else:
         budget = spoken_words(line.text, line.language) - 1
         while budget > 0 and (form := fit_spoken(line.text, budget, language=line.language)) is not None:
             yield form.text

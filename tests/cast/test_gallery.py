@@ -70,11 +70,10 @@ def studio(tmp_path: Path) -> Studio:
 RED, GREEN, BLUE, BLACK = (200, 0, 0), (0, 200, 0), (0, 0, 200), (0, 0, 0)
 
 
-def test_photos_count_as_their_mean_or_each_for_itself() -> None:
+def test_photos_count_as_their_mean() -> None:
     photos = {"anna": rows(unit(1, 0, 0), unit(0, 1, 0))}
     look = rows(unit(1, 0, 0))
-    assert Gallery(photos, "mean").likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
-    assert Gallery(photos, "set").likeness(look)["anna"] == pytest.approx(1.0)
+    assert Gallery(photos).likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
 
 
 def test_the_looks_of_a_face_count_as_their_mean() -> None:

@@ -219,7 +219,8 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit(
     )
     film = film_with()
     monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
-    settings = ("extended.on=true", "fit.drop_clauses=false")
+    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    settings = ("extended.on=true",)
     done, voice = rendered(place, "film:mkv", settings=settings)
     assert len(done.pauses) == 1
     path = done.made[0].wanted.path
@@ -238,7 +239,8 @@ def test_a_line_that_a_person_accepted_gets_its_pause_whatever_it_matters(
     monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.0)
     monkeypatch.setattr("shotad.sound.pauses.LEAST", 50.0)
     long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
-    settings = ("extended.on=true", "fit.drop_clauses=false")
+    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    settings = ("extended.on=true",)
     place = write_folder(
         tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
     )

@@ -40,8 +40,6 @@ class ThreadSettings(Settings):
     features: str = "auto"
     """``auto`` (DINOv2 if its weights are at hand, else ``grid``), ``grid``, ``none`` (no threads),
     ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, or a folder with a DINOv2 model."""
-    revision: str | None = None
-    """Of the model on its hub; None: the newest that is at hand."""
     frames: Literal["side", "mid", "all"] = "side"
     """``side``: the last frame of the earlier shot with the first of the later; ``mid``: the middle ones;
     ``all``: the best of all pairs of first, middle and last."""
@@ -53,7 +51,7 @@ class ThreadSettings(Settings):
     threshold: float | None = Field(None, ge=-1, le=1)
     """Score above which two shots are joined; None: that of the features (0.3 for DINOv2)."""
 
-    former: ClassVar[dict[str, Any]] = {"mend_flat": False, "radius": 2, "temperature": 0.1}
+    former: ClassVar[dict[str, Any]] = {"revision": None, "mend_flat": False, "radius": 2, "temperature": 0.1}
     rule_book: ClassVar[Mapping[str, Settings]] = THREAD_RULES
 
     @property

@@ -41,15 +41,17 @@ class FitSettings(Settings):
     """Seconds by which a line may begin before its cue, within its gap."""
     later: float = Field(1.0, ge=0)
     """Seconds by which it may begin after it."""
-    drop_sentences: bool = True
-    """Whether a line that does not fit may lose whole sentences."""
-    drop_clauses: bool = True
-    """Whether it may lose clauses."""
     ask: bool | None = None
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
     has just written the lines, and so is at hand."""
 
-    former: ClassVar[dict[str, Any]] = {"longest_word_rate": 200.0, "clear": 0.1, "between": 0.3}
+    former: ClassVar[dict[str, Any]] = {
+        "longest_word_rate": 200.0,
+        "drop_sentences": True,
+        "drop_clauses": True,
+        "clear": 0.1,
+        "between": 0.3,
+    }
 
 
 class MixSettings(Settings):
@@ -68,12 +70,11 @@ class MixSettings(Settings):
     and right; ``all``: everywhere but in the bass. Stereo: both sides alike."""
     true_peak: float | None = Field(None, ge=-20, le=0)
     """dBTP that the described sound stays under; None is the profile's own."""
-    rate: int = Field(48000, ge=8000, le=192000)
-    """Samples a second of what is written."""
 
     former: ClassVar[dict[str, Any]] = {
         "over": 10.0,
         "deepest": 20.0,
+        "rate": 48000,
         "fade_out": 0.3,
         "fade_in": 0.4,
         "hold": 1.5,
@@ -91,11 +92,11 @@ class ContainerSettings(Settings):
     """``mix``: programme and AD in one track; ``alone``: AD only, for players that mix by themselves."""
     codec: str = "auto"
     """Of the AD track: ``auto`` takes what the container's players know, or an ffmpeg name."""
-    bit_rate: int = Field(0, ge=0)
-    """Bits a second of the AD track; 0: by codec and number of channels."""
     existing: Literal["auto", "keep", "replace"] = "auto"
     """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
     ``auto`` replaces what was made with shotad and keeps what anybody else made."""
+
+    former: ClassVar[dict[str, Any]] = {"bit_rate": 0}
 
 
 class ExtendedSettings(Settings):
@@ -123,8 +124,6 @@ class LintSettings(Settings):
     """Seconds; T2: a shorter gap is an error, one under 4 s a warning."""
     rate_error: float = Field(200.0, ge=0)
     """Words a minute; T3: a faster line is an error, one over 180 a warning."""
-    stretch: float = Field(45.0, ge=0)
-    """Seconds; T5: a longer stretch without a line is told."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``. L13, a title before a name, is off unless named."""
     ignore: tuple[str, ...] = ()
@@ -137,6 +136,7 @@ class LintSettings(Settings):
     former: ClassVar[dict[str, Any]] = {
         "gap_warning": 4.0,
         "rate_warning": 180.0,
+        "stretch": 45.0,
         "titles": False,
         "over": 4.0,
         "overlap": 0.3,
