@@ -75,8 +75,9 @@ def key(presence: Presence, *settings: str, engine: Engine = PAINTS) -> str:
 @pytest.mark.parametrize("engine", [PAINTS, MEASURES])
 def test_a_cast_makes_no_clip_stale_in_which_nobody_is_recognised(engine: Engine) -> None:
     assert key(NOBODY, engine=engine) == key(people(), engine=engine)
-    marked = key(people(), "overlay.characters=boxes", "prompt.rules=paper", engine=engine)
-    assert marked == key(NOBODY, "prompt.rules=paper", engine=engine)
+    assert key(people(), "overlay.characters=boxes", engine=engine) == key(NOBODY, engine=engine)
+    rules = "prompt.rules=paper"
+    assert key(people(), rules, engine=engine) == key(NOBODY, rules, engine=engine)
 
 
 def changed() -> dict[str, Presence]:

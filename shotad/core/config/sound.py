@@ -84,8 +84,6 @@ class MixSettings(Settings):
 class ContainerSettings(Settings):
     """How the described film is written."""
 
-    title: str = ""
-    """Of the AD track; empty: ``Audio Description`` in the track's language."""
     default_track: bool = False
     """Whether players start with the AD track."""
     sound: Literal["mix", "alone"] = "mix"
@@ -96,7 +94,7 @@ class ContainerSettings(Settings):
     """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
     ``auto`` replaces what was made with shotad and keeps what anybody else made."""
 
-    former: ClassVar[dict[str, Any]] = {"bit_rate": 0}
+    former: ClassVar[dict[str, Any]] = {"title": "", "bit_rate": 0}
 
 
 class ExtendedSettings(Settings):
