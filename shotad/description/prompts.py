@@ -115,7 +115,7 @@ def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
 def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
     """What is asked for besides characters, actions and interactions at this effective scale.
 
-    >>> factors_for(1.5, PromptSettings()), factors_for(1.5, PromptSettings(factor_rule="code"))
+    >>> factors_for(1.5, PromptSettings()), factors_for(1.5, PromptSettings(rules="code"))
     (('face',), ('object',))
     """
     if settings.factor == "all":
