@@ -14,7 +14,7 @@ from cast_lab import Lab, judged
 from cast_truth import Share, owner_of, precision, shot_pairs, true_pairs
 
 from shotad.core import Cast, CastSettings, Member
-from shotad.description import cast_discovery as discovering, join_of
+from shotad.description import cast_discovery as discovering
 from shotad.sight import CastFile, FoundPerson, make_face_models, people_in, read_gallery
 from shotad.sight.gallery import mean_of
 
@@ -27,7 +27,7 @@ def discover(lab: Lab) -> None:
         people = people_in(
             faces,
             bench.film.info.size_within(max_pixels=discovering.PIXELS)[1],
-            join_of(models, bench.config),
+            models.join,
             models.margin,
         )
         place = lab.folder / f"found-{lab.film.stem}.cast"

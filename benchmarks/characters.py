@@ -47,6 +47,7 @@ from shotad.description.cast_recognition import Source, Wanted, read_faces, tick
 from shotad.film import open_film
 from shotad.sight import Gallery, identify, make_face_models, read_gallery
 from shotad.sight.gallery import Embeddings, mean_of
+from tests.rules import ruled
 
 Photos = Mapping[str, Embeddings]
 PARTS = ("names", "strangers", "discover", "speed")
@@ -146,7 +147,7 @@ def of_strangers(lab: Lab) -> None:
     sets |= {f"{kind}, film": _of_kind(_from_film(rows), lab, kind) for kind in ("stranger", "grey")}
     for words, photos in sets.items():
         for from_film in (True, False):
-            named, others, casts = _misnamed(rows, photos, CastSettings(from_film=from_film))
+            named, others, casts = _misnamed(rows, photos, ruled(CastSettings(), from_film=from_film))
             title = f"{casts} x ten of {words}{'' if from_film else ', no bank'}"
             people = over_people(named)
             print(f"{title:34}{Share(len(named), others)}  {people:4} people are taken for another")

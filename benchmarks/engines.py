@@ -328,7 +328,6 @@ def main() -> None:
     words.add_argument("--precision", choices=["auto", "float32", "bfloat16"], default="auto")
     words.add_argument("--clips", type=int, default=16)
     words.add_argument("--batch", type=int, nargs="+", default=[8, 16])
-    words.add_argument("--tokens", type=int, default=32768, help="as local.tokens")
     words.add_argument("--rounds", type=int, default=3)
     words.add_argument("--threads", type=int, default=2, help="1 where other programs keep the cores busy")
     words.add_argument("--stage", choices=["1", "2", "both"], default="both")
@@ -363,7 +362,7 @@ def stages(
         [
             f"stage1.model={folders[0]}", f"stage2.model={folders[1]}", f"compute.device={device}",
             f"compute.precision={chosen.precision}",
-            f"local.batch={batch}", f"local.tokens={chosen.tokens}",
+            f"local.batch={batch}",
             f"frames.min_pixels={min(100352, size.stage1.width * size.stage1.height)}",
             f"frames.inside={size.stage1.frames // 2}", f"frames.outside={size.stage1.frames // 2}",
         ],

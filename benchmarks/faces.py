@@ -42,6 +42,7 @@ from shotad.film import open_film
 from shotad.film.shots import detect_shots
 from shotad.sight import Face, FaceModels, FaceTrack, Gallery, identify, make_face_models, tracks_of_shot
 from shotad.sight.gallery import mean_of
+from tests.rules import ruled
 
 LEAST = 30
 """Height of the smallest faces that count in the tables, unless they are by height."""
@@ -150,7 +151,7 @@ def with_bank(made: Sequence[Trial], models: FaceModels) -> None:
     """The whole decision of shotad, each cast in a film in which all tracks are shots of their own."""
     print("\nas decided, with and without the film's own bank:  strangers named, cast rightly, wrongly")
     for from_film in (False, True):
-        settings = CastSettings(from_film=from_film, smallest=LEAST / facelooks.FRAME[1] * 0.8)
+        settings = ruled(CastSettings(), from_film=from_film, smallest=LEAST / facelooks.FRAME[1] * 0.8)
         decided = {trial: _decided(trial, settings, models) for trial in made}
         for name in (*dict.fromkeys(trial.name for trial in made), "all"):
             of_name = [d for trial, ds in decided.items() if name in (trial.name, "all") for d in ds]
@@ -172,7 +173,7 @@ def _decided(trial: Trial, settings: CastSettings, models: FaceModels) -> list[D
     asked = trial.own + trial.strangers
     shown = [t for t in asked + trial.photographed if t.height >= LEAST and len(t.embeddings)]
     tracks = [_track(looks, shot) for shot, looks in enumerate(shown)]
-    verdicts = identify(tracks, Gallery(trial.photos, settings.pool), settings, models)
+    verdicts = identify(tracks, Gallery(trial.photos), settings, models)
     return [
         Decision(track.person, verdict.member, track.person in trial.photos)
         for track, verdict in zip(shown, verdicts, strict=True)
@@ -282,7 +283,7 @@ def main() -> None:
     parser.add_argument("--threshold", type=float, help="instead of that of the models")
     parser.add_argument("--margin", type=float, help="instead of that of the models")
     options = parser.parse_args()
-    models = make_face_models(CastSettings(threshold=options.threshold, margin=options.margin))
+    models = make_face_models(ruled(CastSettings(threshold=options.threshold), margin=options.margin))
     if options.keep and options.keep.is_file():
         tracks, photos = facelooks.load(options.keep)
     else:

@@ -29,7 +29,6 @@ WAYS = {
     "one neighbour": (load_config(None, ["context.past=1", "context.future=1"]), CINEMA),
     "no neighbour": (load_config(None, ["context.past=0", "context.future=0"]), CINEMA),
     "default, 3 fps": (load_config(), SERIES),
-    "lend, 3 fps": (load_config(None, ["frames.lend=true"]), SERIES),
 }
 
 

@@ -6,11 +6,11 @@ FILMS is the folder of films (default ../shared/data/films); tests/labels/thread
 shots share a camera set-up. Real threads are few in them, so each clip is also measured in *halves*: every
 shot of 2 s or more is cut in two and a second in the middle left out, so that the halves share a set-up (a
 moving camera has moved on, people have moved), and all other pairs of pieces do not. For each kind of
-features, choice of frames, and with and without the mend for flat frames: pairs, precision and recall of
-joined pairs, average precision over all pairs, and weighted clustering purity; pairs within the reach of
-one description's context (11 shots) and all pairs. The threshold is that of the features; for whole frames,
-which have none, the one with the best F1 over these very clips, so those figures flatter. The best F1 of
-each is printed beside, and for patches what a threshold gives that was chosen on all clips but the one.
+features and choice of frames: pairs, precision and recall of joined pairs, average precision over all pairs,
+and weighted clustering purity; pairs within the reach of one description's context (11 shots) and all pairs.
+The threshold is that of the features; for whole frames, which have none, the one with the best F1 over these
+very clips, so those figures flatter. The best F1 of each is printed beside, and for patches what a threshold
+gives that was chosen on all clips but the one.
 """
 
 from __future__ import annotations
@@ -63,16 +63,13 @@ GAP = 1.0
 """Seconds left out between the halves of a shot."""
 LEAST = 2.0
 """Seconds that a shot must last to be cut in halves."""
-ASKED: tuple[tuple[FrameChoice, Match, bool], ...] = (
-    ("side", "patches", False),
-    ("side", "patches", True),
-    ("mid", "patches", False),
-    ("mid", "patches", True),
-    ("all", "patches", False),
-    ("all", "patches", True),
-    ("side", "whole", False),
+ASKED: tuple[tuple[FrameChoice, Match], ...] = (
+    ("side", "patches"),
+    ("mid", "patches"),
+    ("all", "patches"),
+    ("side", "whole"),
 )
-"""Choice of frames, what is matched, and whether flat frames are mended."""
+"""Choice of frames, and what is matched."""
 
 
 @dataclass(frozen=True)
@@ -176,12 +173,12 @@ def features_of(clip: Labelled, maker: FeatureMaker, some: Sequence[Place] = PLA
     return ShotFeatures(**{place: _joined([made[t] for t in times]) for place, times in moments.items()})
 
 
-def scores_of(kinds: ShotFeatures, frames: FrameChoice, match: Match, mend: bool, threshold: float) -> Scores:
+def scores_of(kinds: ShotFeatures, frames: FrameChoice, match: Match) -> Scores:
     """Scores of all pairs, ``float32[n, n]``."""
     if match == "whole":
         return whole_scores(kinds, frames)
     grid = kinds.at(places(frames)[0]).grid
-    return shot_scores(kinds, Matching(grid, mend_flat=mend, flat=threshold), frames)
+    return shot_scores(kinds, Matching(grid), frames)
 
 
 def judged(clip: Labelled, scores: Scores, threshold: float, reach: int | None) -> Figures:
@@ -221,11 +218,11 @@ def _report(clips: Sequence[Labelled], maker: FeatureMaker, worst: int) -> None:
     print(f"\n{maker.identity}, threshold {maker.threshold}")
     for title, some in (("labelled", clips), ("halves", [clip.halves() for clip in clips])):
         kinds = [features_of(clip, maker) for clip in some]
-        for frames, match, mend in ASKED:
-            scores = [scores_of(k, frames, match, mend, maker.threshold) for k in kinds]
+        for frames, match in ASKED:
+            scores = [scores_of(k, frames, match) for k in kinds]
             whole = [judged(c, s, maker.threshold, None) for c, s in zip(some, scores, strict=True)]
             threshold = maker.threshold if match == "patches" else best_threshold(whole)
-            print(f"\n{title}: {frames}, {match}{', mended' if mend else ''}, above {threshold:.3f}")
+            print(f"\n{title}: {frames}, {match}, above {threshold:.3f}")
             for reach in (None, REACH):
                 print(f"  {'all pairs' if reach is None else f'{reach} shots apart at most'}")
                 rows = [judged(c, s, threshold, reach) for c, s in zip(some, scores, strict=True)]

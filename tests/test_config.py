@@ -47,13 +47,13 @@ def test_every_other_config_changes_something(name: str) -> None:
 
 def test_paper_and_published_code_differ_as_the_method_says() -> None:
     code, paper = load_config("reference-code"), load_config("paper")
-    assert (paper.prompt.factor_rule, code.prompt.factor_rule) == ("paper", "code")
+    assert (paper.prompt.rules, code.prompt.rules) == ("paper", "code")
     assert (paper.frames.sampling, code.frames.sampling) == ("slot", "reference")
-    assert (paper.context.keep_current, code.context.keep_current) == (True, False)
+    assert (paper.context.by_rules.keep_current, code.context.by_rules.keep_current) == (True, False)
 
 
 def test_method_defaults_stand() -> None:
-    assert ContextSettings().model_dump() == {
+    assert ContextSettings().with_former() == {
         "past": 2,
         "future": 2,
         "internal_range": 3.0,
@@ -68,21 +68,21 @@ def test_method_defaults_stand() -> None:
 
 def test_later_sources_win(tmp_path: Path) -> None:
     """Default < file < ``--set`` < flag, key by key."""
-    file = write(tmp_path, "slots: {minimum: 5, maximum: 12}\ncontext: {past: 1}\n")
+    file = write(tmp_path, "slots: {minimum: 5, seconds_per_word: 0.5}\ncontext: {past: 1}\n")
     assert load_config().slots.minimum == 4
     assert load_config(file).slots.minimum == 5
     assert load_config(file, ["slots.minimum=6"]).slots.minimum == 6
     config = load_config(file, ["slots.minimum=6"], slots__minimum=7)
-    assert (config.slots.minimum, config.slots.maximum) == (7, 12)
+    assert (config.slots.minimum, config.slots.seconds_per_word) == (7, 0.5)
     assert (config.context.past, config.context.future) == (1, 2)
 
 
 def test_several_files_are_laid_over_each_other_and_the_later_wins(tmp_path: Path) -> None:
     first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
-    first.write_text("slots: {minimum: 5, maximum: 12}\n")
+    first.write_text("slots: {minimum: 5, seconds_per_word: 0.5}\n")
     second.write_text("slots: {minimum: 6}\n")
     config = load_config([str(first), str(second)])
-    assert (config.slots.minimum, config.slots.maximum) == (6, 12)
+    assert (config.slots.minimum, config.slots.seconds_per_word) == (6, 0.5)
     assert load_config([str(second), str(first)]).slots.minimum == 5
     assert load_config([]) == load_config() == load_config(())
 
@@ -139,8 +139,8 @@ def test_a_ring_of_bases_is_refused(tmp_path: Path) -> None:
 
 def test_on_is_a_word_and_a_key(tmp_path: Path) -> None:
     """YAML 1.1 takes a bare on, off, yes or no for a truth value, also where it is a key."""
-    config = load_config(write(tmp_path, "story: {on: true}\nverify: {on: on}\nopenai: {structured: off}\n"))
-    assert (config.story.on, config.verify.on, config.openai.structured) == (True, True, "off")
+    config = load_config(write(tmp_path, "story: {on: true}\nverify: {on: on}\nslots: {detail: rich}\n"))
+    assert (config.story.on, config.verify.on, config.slots.detail) == (True, True, "rich")
     assert load_config(None, ["prompt.verbs=[go, no, 'on']"]).prompt.verbs == ("go", "no", "on")
 
 
@@ -158,13 +158,13 @@ def test_values_are_read_as_yaml() -> None:
         [
             "prompt.verbs=[run, fall]",
             "film.audio_track=null",
-            "context.keep_current=no",
+            "slots.find_credits=no",
             "prompt.medium=TV series",
         ],
     )
     assert config.prompt.verbs == ("run", "fall")
     assert config.film.audio_track is None
-    assert config.context.keep_current is False
+    assert config.slots.find_credits is False
     assert config.prompt.medium == "TV series"
 
 
@@ -178,7 +178,7 @@ def test_value_may_hold_an_equals_sign(tmp_path: Path) -> None:
         ("slots.minimun", "slots.minimum"),
         ("context.past_shots", "context.past"),
         ("frame.inside", "frames.inside"),
-        ("prompt.circles", "prompt.circle_note"),
+        ("prompt.exampel_count", "prompt.example_count"),
         ("stage2.sampling.temprature", "stage2.sampling.temperature"),
     ],
 )
@@ -197,6 +197,18 @@ def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(t
         load_config(old, ["slots.breath=0.7"])
     with pytest.raises(ConfigError, match=r"There is no setting text.foo"):
         load_config(None, ("text.foo=3",))
+
+
+def test_settings_that_rules_stand_for_are_good_where_they_are_those_of_one_value(tmp_path: Path) -> None:
+    code = "{span: clipped, both_ways: true}"
+    assert load_config(write(tmp_path, f"threads: {code}\n")).threads.rules == "code"
+    assert load_config(None, ["threads.span=shot"]) == load_config()
+    assert load_config("reference-code", ["threads.both_ways=true"]) == load_config("reference-code")
+    with pytest.raises(ConfigError, match=r"threads.span = 'clipped' cannot be set by itself") as caught:
+        load_config(None, ["threads.span=clipped"])
+    assert caught.value.hint == "Set threads.rules: paper or code."
+    with pytest.raises(ConfigError, match=r"threads.rules = 'mine' cannot be used"):
+        load_config(None, ["threads.rules=mine"])
 
 
 def test_keys_of_records_hold_what_was_a_setting_once() -> None:
@@ -219,12 +231,12 @@ def test_unknown_key_in_a_file_is_refused(tmp_path: Path) -> None:
     [
         ("frames.inside=0", "greater than or equal to 1"),
         ("frames.max_pixels=12", "784"),
-        ("context.shortest=-1", "greater than or equal to 0"),
+        ("speech.margin=-1", "greater than or equal to 0"),
         ("context.past=two", "valid integer"),
         ("overlay.label=ring", "'number', 'box' or 'none'"),
         ("frames.sampling=random", "'reference'"),
         ("prompt.factor=mood", "'face'"),
-        ("cast.margin=1.5", "less than or equal to 1"),
+        ("cast.threshold=1.5", "less than or equal to 1"),
         ("stage2.candidates=11", "10"),
         ("slots=5", "slots"),
         ("frames.max_pixels=99999", "min_pixels 100352 is above max_pixels 99999"),
@@ -327,9 +339,7 @@ def test_a_language_in_a_file_is_checked_too(tmp_path: Path) -> None:
 
 
 def test_how_to_translate_can_be_set() -> None:
-    config = load_config(None, ["translate.quotes=keep", "translate.sampling.max_tokens=99"])
-    assert (config.translate.quotes, config.translate.sampling.max_tokens) == ("keep", 99)
-    assert config.translate.sampling.temperature == 0.0
+    assert load_config(None, ["translate.quotes=keep"]).translate.quotes == "keep"
     with pytest.raises(ConfigError, match="Did you mean translate.quotes"):
         load_config(None, ["translate.quote=keep"])
 

@@ -162,7 +162,7 @@ def pair(looks: dict[str, Any], writes: dict[str, Any]) -> Pair:
         (pair({"in_flight": 3}, {"in_flight": 2}), ("stage2.candidates=3", "stage2.select=engine")),
         (pair({"batch": 3, "sends_to": "somewhere"}, {"batch": 4}), ()),
         (pair({"in_flight": 3}, {"uses_history": True}), ()),
-        (pair({"sends_to": "somewhere"}, {"in_flight": 2}), ("story.on=true", "story.renew_every=3")),
+        (pair({"sends_to": "somewhere"}, {"in_flight": 2}), ("story.on=true",)),
         (pair({"in_flight": 2}, {"in_flight": 3}), ("verify.on=true",)),
         (pair({"batch": 2}, {"batch": 2}), ("verify.on=true",)),
     ],
@@ -176,7 +176,10 @@ def pair(looks: dict[str, Any], writes: dict[str, Any]) -> Pair:
         "verified in turn",
     ],
 )
-def test_overlap_changes_no_byte(tmp_path: Path, make: Pair, settings: tuple[str, ...]) -> None:
+def test_overlap_changes_no_byte(
+    tmp_path: Path, make: Pair, settings: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 3)
     told: dict[str, list[tuple[str, str]]] = {"none": [], "early": []}
     for overlap, events in told.items():
         run(tmp_path / overlap, *make(events), *settings, overlap=overlap)

@@ -12,7 +12,7 @@ from shotad.core.settings import setting_names
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
 from shotad.engines.table import preset
-from shotad.film import word_budget
+from shotad.film import sampling, word_budget
 from shotad.grammar import ScaleTraining
 from shotad.grammar.features import MEAN, PATCH, SCALE_SIZE, STD, THREAD_SIZE
 
@@ -26,21 +26,15 @@ PAPER: dict[str, Any] = {
     "shots.adaptive_threshold": 3.0,
     "shots.min_scene_len": 15,
     "shots.window_width": 2,
-    "shots.min_content_val": 15.0,
     "shots.path": "exact",
     "slots.seconds_per_word": 0.375,
     "slots.budget": "paper",
     "context.past": 2,
     "context.future": 2,
-    "context.internal_range": 3.0,
-    "context.external_range": 8.0,
-    "context.shortest": 0.4,
-    "context.keep_current": True,
-    "context.inclusive": False,
+    "context.rules": "paper",
     "frames.inside": 16,
     "frames.outside": 16,
     "frames.sampling": "slot",
-    "frames.lend": False,
     "frames.max_pixels": 151_200,
     "frames.min_pixels": 100_352,
     "frames.short_side": None,
@@ -49,39 +43,20 @@ PAPER: dict[str, Any] = {
     "threads.features": "dinov2-giant-registers",
     "threads.frames": "side",
     "threads.match": "patches",
-    "threads.span": "shot",
-    "threads.both_ways": False,
+    "threads.rules": "paper",
     "threads.threshold": 0.3,
-    "threads.mend_flat": False,
     "scale.method": "auto",
-    "scale.value": "class",
     "cast.faces": "buffalo_l",
-    "cast.detection": 0.4,
     "cast.threshold": 0.2,
-    "cast.margin": 0.0,
-    "cast.pool": "mean",
-    "cast.decide": "frame",
-    "cast.first": 10,
-    "cast.from_film": False,
-    "cast.smallest": 0.0,
-    "cast.colours": "clip",
+    "cast.rules": "paper",
     "prompt.medium": "movie",
     "prompt.factor": "auto",
-    "prompt.factor_rule": "paper",
-    "prompt.circle_note": "always",
-    "prompt.thread_sentence_first": False,
-    "prompt.stress_steps": False,
+    "prompt.rules": "paper",
     "prompt.verbs": tuple(CMD_VERBS.split()),
     "prompt.example_count": 10,
-    "prompt.example_choice": "random",
     "prompt.note": "",
     "prompt.characters": "clip",
-    "prompt.names": "full",
-    "prompt.stage2_names": False,
-    "prompt.heard_names": False,
     "stage1.engine": None,
-    "stage1.sampling.temperature": 0.0,
-    "stage1.sampling.top_p": 1.0,
     "stage1.sampling.max_tokens": 512,
     "stage2.engine": None,
     "stage2.sampling.temperature": 0.6,
@@ -98,30 +73,22 @@ PAPER: dict[str, Any] = {
     "measures.missing": "zero",
     "measures.embedding.model": "Alibaba-NLP/gte-Qwen2-7B-instruct",
     "measures.embedding.instruction": "paper",
-    "measures.embedding.longest": 1000,
     "measures.parser.model": "en_core_web_lg",
     "measures.action.rules": "paper",
-    "measures.action.similarity": 0.8,
     "measures.critic.resolver": "fastcoref",
     "measures.critic.rules": "paper",
     "measures.recall.k": 1,
     "measures.recall.neighbours": 5,
     "measures.recall.windows": "all",
     "measures.recall.model": "roberta-large",
-    "measures.recall.rescale": True,
     "measures.judge.lowest": 1,
 }
 
 CODE: dict[str, Any] = {
-    "context.keep_current": False,
-    "context.inclusive": True,
+    "context.rules": "code",
     "frames.sampling": "reference",
-    "threads.span": "clipped",
-    "threads.both_ways": True,
-    "prompt.factor_rule": "code",
-    "prompt.thread_sentence_first": True,
-    "prompt.stress_steps": True,
-    "prompt.example_choice": "published",
+    "threads.rules": "code",
+    "prompt.rules": "code",
     "stage1.attempts": 1,
     "stage2.repair": "none",
     "stage2.attempts": 1,
@@ -131,6 +98,31 @@ CODE: dict[str, Any] = {
     "measures.recall.windows": "full",
     "measures.judge.lowest": 0,
 }
+
+BY_RULES: dict[str, dict[str, Any]] = {
+    "context": {"keep_current": (True, False), "inclusive": (False, True)},
+    "threads": {"span": ("shot", "clipped"), "both_ways": (False, True)},
+    "cast": {
+        "detection": (0.4, 0.4),
+        "margin": (0.0, 0.0),
+        "decide": ("frame", "frame"),
+        "first": (10, 10),
+        "from_film": (False, False),
+        "smallest": (0.0, 0.0),
+        "colours": ("clip", "clip"),
+    },
+    "prompt": {
+        "factor_rule": ("paper", "code"),
+        "circle_note": ("always", "always"),
+        "thread_sentence_first": (False, True),
+        "stress_steps": (False, True),
+        "example_choice": ("random", "published"),
+        "names": ("full", "full"),
+        "stage2_names": (False, False),
+        "heard_names": (False, False),
+    },
+}
+"""What the rules of the paper and of the published code stand for."""
 
 GPT_4O: dict[str, Any] = {
     "engine": "gpt-4o",
@@ -144,9 +136,6 @@ DATASETS: dict[str, dict[str, Any]] = {
         "shots.adaptive_threshold": 3.0,
         "shots.min_scene_len": 15,
         "shots.window_width": 2,
-        "context.internal_range": 3.0,
-        "context.external_range": 8.0,
-        "context.shortest": 0.4,
         "slots.seconds_per_word": 0.275,
         "prompt.medium": "movie",
         "prompt.verbs": tuple(CMD_VERBS.split()),
@@ -155,9 +144,6 @@ DATASETS: dict[str, dict[str, Any]] = {
         "shots.adaptive_threshold": 1.5,
         "shots.min_scene_len": 2,
         "shots.window_width": 1,
-        "context.internal_range": 9 / 3,
-        "context.external_range": (57 - 9) / 2 / 3,
-        "context.shortest": 0.4,
         "slots.seconds_per_word": 0.2695,
         "prompt.medium": "TV series",
         "prompt.characters": "apart",
@@ -167,9 +153,6 @@ DATASETS: dict[str, dict[str, Any]] = {
         "shots.adaptive_threshold": 1.5,
         "shots.min_scene_len": 15,
         "shots.window_width": 2,
-        "context.internal_range": 3.0,
-        "context.external_range": 8.0,
-        "context.shortest": 0.4,
         "slots.seconds_per_word": 0.5102,
         "prompt.medium": "movie",
         "prompt.verbs": tuple(MAD_VERBS.split()),
@@ -212,6 +195,19 @@ def test_every_number_of_the_method_stands(name: str, dataset: str | None) -> No
     expected = {**SYSTEMS[name], **DATASETS.get(dataset or "", {})}
     found = {key: value_of(config, key) for key in expected}
     assert found == expected
+
+
+@pytest.mark.parametrize(("name", "place"), [("paper", 0), ("reference-code", 1)])
+def test_the_rules_are_those_of_the_method(name: str, place: int) -> None:
+    config = load_config(name)
+    for group, rules in BY_RULES.items():
+        found = getattr(config, group).by_rules.model_dump()
+        assert found == {key: both[place] for key, both in rules.items()}, group
+
+
+def test_reaches_that_are_no_settings() -> None:
+    """3 s beyond the slot, and 3 + 2 x 8 s for context (9 and 57 frames of TV-AD); pieces of 0.4 s are dropped."""
+    assert (sampling.CURRENT_REACH, sampling.CONTEXT_REACH, sampling.SHORTEST) == (9 / 3, 57 / 3, 0.4)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -168,10 +168,11 @@ def test_given_slots_are_read_to_the_frame(tmp_path: Path, readers: tuple[Maker,
 
 
 def test_the_published_code_looks_at_the_part_that_is_shown(
-    tmp_path: Path, readers: tuple[Maker, Scales]
+    tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("shotad.film.sampling.CURRENT_REACH", 1.0)
     slots = "start,end\n8.1,8.2\n8.3,8.4\n"
-    _, records = run(tmp_path / "w", "threads.span=clipped", "context.internal_range=1", slots=slots)
+    _, records = run(tmp_path / "w", "threads.rules=code", slots=slots)
     record = grammar(tmp_path / "w")
     assert [row["slot"] for row in record["shots"] if row["index"] == 4] == ["s00008100", "s00008300"]
     for row, end in zip([r for r in record["shots"] if r["index"] == 4], (9.2, 9.4), strict=True):
@@ -179,21 +180,10 @@ def test_the_published_code_looks_at_the_part_that_is_shown(
         assert row["last"] == pytest.approx(8.0 + (end - 8.0) * 31 / 32)
         assert row["middle"] == pytest.approx(8.0 + (end - 8.0) * 15 / 32)
     assert [r["threads"] for r in records] == [threads_by_eye(r) for r in records]
-    run(tmp_path / "v", "threads.span=clipped", "context.internal_range=1", slots=slots)
+    run(tmp_path / "v", "threads.rules=code", slots=slots)
     frames = len(readers[0].frames)
-    run(tmp_path / "v", "threads.span=clipped", "context.internal_range=1", slots=slots)
+    run(tmp_path / "v", "threads.rules=code", slots=slots)
     assert len(readers[0].frames) == frames
-
-
-def test_expected_values_are_what_the_effective_scale_is_the_mean_of(
-    tmp_path: Path, readers: tuple[Maker, Scales]
-) -> None:
-    _, records = run(tmp_path / "w", "scale.value=expected")
-    for record in records:
-        current = [SCALES[s["shot"]] for s in record["shots"] if s["role"] == "current"]
-        wanted = np.mean([scale - 0.25 if scale else 0 for scale in current])
-        assert record["effective_scale"] == pytest.approx(wanted)
-        assert set(record["expected"]) == set(record["scales"])
 
 
 def test_a_second_run_reads_nothing_and_changes_nothing(
@@ -218,7 +208,7 @@ def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(
     assert len(readers[0].frames) == seen
     assert all(record["threads"] == [] for record in records)
     assert grammar(tmp_path / "w")["threshold"] == 1
-    run(tmp_path / "w", "threads.both_ways=true")
+    run(tmp_path / "w", "threads.rules=code")
     assert len(readers[0].frames) > seen
 
 

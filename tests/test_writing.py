@@ -138,10 +138,11 @@ def test_a_run_over_a_part_loses_no_answer_of_the_rest(tmp_path: Path) -> None:
     assert lines(again) == lines(whole)
 
 
-def test_the_story_is_told_from_line_to_line(tmp_path: Path) -> None:
+def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
-    settings = ("story.on=true", "story.renew_every=2", "speech.source=auto")
+    settings = ("story.on=true", "speech.source=auto")
     outcome, _, writes = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
     prompts = [r.messages[-1].text for r in writes.asked if r.schema]
     heard = lines(outcome)
@@ -343,10 +344,12 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
     assert after.stages == ()
 
 
-def test_an_estimate_counts_the_story(tmp_path: Path) -> None:
+def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("story", "run_estimate"):
+        monkeypatch.setattr(f"shotad.description.{module}.RENEW_EVERY", 2)
     engines = Engines(Talker("looks"), Talker("writes"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        told = load_config(None, (*QUICK, "story.on=true", "story.renew_every=2"))
+        told = load_config(None, (*QUICK, "story.on=true"))
         plain = foresee(film, folder, load_config(None, QUICK), engines=engines).stages[1].likely
         story = foresee(film, folder, told, engines=engines).stages[1].likely
         outcome = describe(film, folder, told, engines=engines, sheet=False)

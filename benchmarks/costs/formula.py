@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from shotad.core import Config
 from shotad.description.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
+from shotad.description.story import RENEW_EVERY
 
 TOKENS_A_WORD = 1.35
 """As `shotad.description.estimate` reckons."""
@@ -45,7 +46,7 @@ class Asking:
             candidates=stage2.candidates,
             lines=stage2.lines_an_answer,
             verify=config.verify.on,
-            renew_every=config.story.renew_every if config.story.on else None,
+            renew_every=RENEW_EVERY if config.story.on else None,
             choose=stage2.select == "engine" and stage2.candidates > 1,
         )
 

@@ -97,7 +97,7 @@ def _nobody(found: Discovery) -> str:
 
 def _left_out(found: Discovery) -> list[str]:
     parts = [
-        (found.brief, "seen too briefly (discover.least_seconds)"),
+        (found.brief, "seen too briefly"),
         (found.unclear, "without a picture clear enough to know them again by"),
         (found.dismissed, "whom you took out of the cast before"),
     ]

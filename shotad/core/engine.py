@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from shotad.core.cast import NOBODY, Presence
-from shotad.core.config import SamplingSettings
+from shotad.core.config.words import SamplingSettings
 from shotad.core.progress import Progress
 from shotad.core.types import Clip, ContextShot, Interval, Message
 

@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core.config import ComputeSettings
+from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, ShotadError, WeightsError
 from shotad.core.progress import NoProgress, Progress, Task
 

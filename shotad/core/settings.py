@@ -39,6 +39,10 @@ class Settings(BaseModel):
     that names it at that value is still good, and keys of records hold it still (`with_former`). Whoever
     changes such a constant gives the record that depends on it another number, as for any other constant."""
 
+    rule_book: ClassVar[Mapping[str, Settings]] = {}
+    """What the setting ``rules`` stands for, by its value: settings of before that nobody moved one by one. A
+    config that names them is good where they are those of one value; keys of records hold them still."""
+
     @model_validator(mode="before")
     @classmethod
     def _without_former(cls, given: Any) -> Any:
@@ -50,7 +54,8 @@ class Settings(BaseModel):
                 raise PydanticCustomError(
                     "former_setting", "{key} is {was}", {"key": dotted, "value": value, "was": always}
                 )
-        return {key: value for key, value in given.items() if key not in cls.former}
+        rest = {key: value for key, value in given.items() if key not in cls.former}
+        return _ruled(rest, cls.rule_book, cls.model_fields["rules"].default) if cls.rule_book else rest
 
     def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The group as JSON, with what once were settings: what keys of records are made of, so that a record
@@ -61,6 +66,8 @@ class Settings(BaseModel):
         for key, value in self:
             if isinstance(value, Settings):
                 tree[key] = value.with_former(out.get(key) if isinstance(out.get(key), Mapping) else None)
+        if self.rule_book:
+            tree |= self.rule_book[tree.pop("rules")].model_dump(mode="json")
         return {key: value for key, value in tree.items() if out.get(key) is not True}
 
 
@@ -75,6 +82,21 @@ def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
         return None if same else (key, given, was)
     odd = (_odd(value, was.get(inner, _NEVER), f"{key}.{inner}") for inner, value in given.items())
     return next((one for one in odd if one), None)
+
+
+def _ruled(given: dict[str, Any], book: Mapping[str, Settings], usual: str) -> dict[str, Any]:
+    """What is given, with ``rules`` in place of the settings that it stands for."""
+    meant = {rules: settings.model_dump(mode="json") for rules, settings in book.items()}
+    named = {key: given.pop(key) for key in meant[usual] if key in given}
+    now = given.get("rules", usual)
+    odd = {rules: [key for key, value in named.items() if value != its[key]] for rules, its in meant.items()}
+    if odd.get(now):
+        whole = [rules for rules, others in odd.items() if not others and len(named) == len(meant[usual])]
+        if not whole:
+            what = {"key": odd[now][0], "value": named[odd[now][0]], "rules": " or ".join(book)}
+            raise PydanticCustomError("ruled_setting", "{key} goes by rules", what)
+        given["rules"] = whole[0]
+    return given
 
 
 Group = TypeVar("Group", bound=Settings)
@@ -289,6 +311,10 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
             return f"There is no setting {dotted}.", "Take it out of the settings."
         what = f"{dotted} = {context['value']!r} cannot be set any more: it is always {context['was']!r}."
         return what, "Take it out of the settings."
+    if error["type"] == "ruled_setting":
+        group, context = ".".join(map(str, error["loc"])), error["ctx"]
+        what = f"{group}.{context['key']} = {context['value']!r} cannot be set by itself any more."
+        return what, f"Set {group}.rules: {context['rules']}."
     if error["type"] == "extra_forbidden":
         dotted, names = _whole_key(dotted, error["input"]), setting_names(model)
         near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)

@@ -207,13 +207,11 @@ class Grammar:
     """Film grammar of one clip, by painted shot number.
 
     ``scales`` maps a shot number to its scale (absent: unknown); ``threads`` are groups of two or
-    more shot numbers that share a camera set-up; ``expected`` maps a shot number to the expected value
-    of its scale, 0 to 4, where the effective scale is to be the mean of these.
+    more shot numbers that share a camera set-up.
     """
 
     scales: Mapping[int, ShotScale] = field(default_factory=dict)
     threads: tuple[tuple[int, ...], ...] = ()
-    expected: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for thread in self.threads:

@@ -3,7 +3,6 @@ from .cast_discovery import (
     Discovery as Discovery,
     Known as Known,
     discover as discover,
-    join_of as join_of,
 )
 from .cast_recognition import (
     CHARACTERS as CHARACTERS,

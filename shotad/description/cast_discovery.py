@@ -76,7 +76,7 @@ def discover(bench: Bench, place: Path) -> Discovery:
     Facts.read(place)
     models = make_face_models(bench.config.cast, bench.progress)
     tracks = [track for shot in _faces(bench, models) for track in shot.tracks]
-    info, join = bench.film.info, join_of(models, bench.config)
+    info, join = bench.film.info, models.join
     height = info.size_within(max_pixels=PIXELS)[1]
     people = people_in(tracks, height, join, models.margin)
     faces = sum(len(track.faces) for track in tracks)
@@ -120,8 +120,12 @@ def _looks(shot: Shot, rate: float) -> tuple[float, ...]:
 
 LOOKS = 3.0
 """Frames a second that are looked at: who is seen for less than a third of a second is nobody to name."""
+LEAST_SECONDS = 1.0
+"""Who is seen for less in the whole film is left out: an extra whom no line names."""
+PICTURES = 6
+"""Face pictures kept of a person, at most: enough to know somebody by, from more than one side."""
 _MOST = 4
-"""Times ``discover.pictures`` that a person may have; then no further film adds to them."""
+"""Times `PICTURES` that a person may have; then no further film adds to them."""
 _TRIES = 3
 """Looks that are cut out for each picture kept."""
 
@@ -165,10 +169,10 @@ def file_people(
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
     gallery = _gallery(holdings, reel.film, models, config)
-    borders = Borders(max(models.threshold, join_of(models, config)), models.margin)
+    borders = Borders(max(models.threshold, models.join), models.margin)
     matches = match_people(people, reel.film, holdings, lambda p: _likeness(p, gallery), borders)
-    cases = _cases(people, matches, holdings, gallery, reel.film, config.discover.pictures)
-    least = config.discover.least_seconds * LOOKS - 1e-6
+    cases = _cases(people, matches, holdings, gallery, reel.film, PICTURES)
+    least = LEAST_SECONDS * LOOKS - 1e-6
     blank = {member.id for member in file.members if is_blank(member)}
     seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
     portraits = _portraits(seen, reel, models, progress)
@@ -189,13 +193,8 @@ def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) 
         hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
         photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
         members.append(replace(member, photos=photos))
-    settings = config.cast.model_copy(update={"first": None})
+    settings = config.cast.model_copy(update={"rules": "ours"})
     return read_gallery(Cast(tuple(members)), models, settings).gallery
-
-
-def join_of(models: FaceModels, config: Config) -> float:
-    """Likeness above which two groups of faces are one person."""
-    return models.join if config.discover.join is None else config.discover.join
 
 
 def _likeness(person: FoundPerson, gallery: Gallery) -> Mapping[str, float]:

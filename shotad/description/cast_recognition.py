@@ -124,7 +124,7 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]
     for index in sorted(shots):
         moments = tuple(sorted(shown[index]))
         ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, LOOKS)}
-        looks = moments if settings.decide == "frame" else tuple(sorted(ticks | ends[index]))
+        looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends[index]))
         wanted.append(Wanted(shots[index], looks, moments))
     return wanted
 
@@ -240,7 +240,9 @@ def presence_of(
             for sighting in shot.at(second, callable_):
                 found.setdefault((sighting.name, sighting.seconds), sighting)
                 roles[sighting.name].add(frames.role)
-    ids = list(dict.fromkeys(s.name for s in found.values())) if settings.colours == "clip" else known
+    ids = (
+        list(dict.fromkeys(s.name for s in found.values())) if settings.by_rules.colours == "clip" else known
+    )
     everybody = marks_for(ids)
     return Presence(
         cast=tuple(cast),
@@ -263,7 +265,7 @@ def _with_heard(
     plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, bench: Bench
 ) -> SlotPlan:
     """The plan with the names in the given subtitles near its clip."""
-    if bench.given.subtitles is None or not bench.config.prompt.heard_names:
+    if bench.given.subtitles is None or not bench.config.prompt.by_rules.heard_names:
         return plan
     clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
     return replace(plan, heard=heard_names(prepared.speech, clip, characters))

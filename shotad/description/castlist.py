@@ -83,7 +83,7 @@ def told_of(presence: Presence, settings: PromptSettings) -> Presence:
 def listed(presence: Presence, settings: PromptSettings, marks: Marks) -> Listed:
     """Each as ``Ann (red)``, or ``Ann`` where nothing is painted."""
     told = told_of(presence, settings)
-    words = {c.id: name_with_mark(c, told, settings.names, marks) for c in told.seen}
+    words = {c.id: name_with_mark(c, told, settings.by_rules.names, marks) for c in told.seen}
     return Listed(tuple(words[i] for i in told.current), tuple(words[i] for i in told.others))
 
 
@@ -156,7 +156,7 @@ def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSett
 
     Names of the cast stand as Stage I is told them; those that may not be said yet are left out.
     """
-    if not settings.heard_names:
+    if not settings.by_rules.heard_names:
         return ""
     told = [(told, hint.how) for hint in heard if (told := _as_told(hint.name, presence, settings))]
     rows = []
@@ -176,7 +176,7 @@ def _as_told(name: str, presence: Presence, settings: PromptSettings) -> str:
     if not found:
         return name
     who = by_id[found[0].id]
-    return who.full if settings.names == "full" else who.called
+    return who.full if settings.by_rules.names == "full" else who.called
 
 
 def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
@@ -188,7 +188,7 @@ def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
 def as_called(description: Description, presence: Presence, settings: PromptSettings) -> Description:
     """The description with everybody called what AD calls them; names that are not told yet are gone.
 
-    Without ``settings.stage2_names`` names that may be said stay as Stage I wrote them.
+    Without ``settings.by_rules.stage2_names`` names that may be said stay as Stage I wrote them.
     """
     if not presence.cast:
         return description
@@ -201,8 +201,8 @@ def as_called(description: Description, presence: Presence, settings: PromptSett
 
 def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
     """A text with the names that may be said as they are to be spoken; as it is without
-    ``settings.stage2_names``."""
-    if not settings.stage2_names:
+    ``settings.by_rules.stage2_names``."""
+    if not settings.by_rules.stage2_names:
         return text
     return spoken(text, [c if c.named else replace(c, called="") for c in presence.cast])
 
@@ -311,7 +311,7 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
     Who is on the frames but not in the description is not told of: a name that stands in the prompt is a
     name that a small model gives to somebody.
     """
-    if not settings.stage2_names:
+    if not settings.by_rules.stage2_names:
         return ""
     named = {mention.id for mention in cast_mentions(description, presence.cast)}
     rows = [_person(c) for c in presence.seen if not c.named or c.id in named]

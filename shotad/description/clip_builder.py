@@ -226,7 +226,7 @@ class ClipBuilder:
     def _plan(self, sketch: ClipDraft, clip: Sequence[Look]) -> SlotPlan:
         config, numbers = self._bench.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
         threshold = threshold_of(self._readers, config.threads)
-        grammar = grammar_of(self._reader.book, clip, numbers, threshold, config.scale.value)
+        grammar = grammar_of(self._reader.book, clip, numbers, threshold)
         return replace(sketch.plan, grammar=grammar)
 
     def _clock(self, end: float) -> Clock:
@@ -238,8 +238,7 @@ class ClipBuilder:
     def _grammar_key(self) -> str:
         bench, settings = self._bench, self._bench.config.threads
         matching = settings.with_former(dict.fromkeys(("features", "revision", "threshold", "span"), True))
-        flat = threshold_of(self._readers, settings) if settings.mend_flat else None
-        return key_of("grammar/1", bench.film_key, bench.frames.key, matching, flat, _names(self._readers))
+        return key_of("grammar/1", bench.film_key, bench.frames.key, matching, None, _names(self._readers))
 
     def _save(self, clips: Sequence[Sequence[Look]]) -> None:
         record = _record(clips, self._reader, self._bench.config)
@@ -335,7 +334,7 @@ def _looks(sketch: ClipDraft, config: Config, clock: Clock) -> list[Look]:
     """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
     looks = []
     for piece in sketch.context:
-        whole = config.threads.span == "shot"
+        whole = config.threads.by_rules.span == "shot"
         moments = _moments(piece, whole=whole, clock=clock)
         if moments is not None:
             looks.append(Look(piece.shot.index, moments, "" if whole else sketch.plan.slot.id))

@@ -114,12 +114,11 @@ def limits_of(settings: LintSettings) -> Limits:
     """The limits of single lines; 0 turns one off."""
     return Limits(
         gap_error=settings.gap_error,
-        gap_warning=settings.gap_warning,
+        gap_warning=Limits().gap_warning if settings.gap_error else 0.0,
         rate_error=settings.rate_error or math.inf,
-        rate_warning=settings.rate_warning or math.inf,
-        stretch=settings.stretch or math.inf,
+        rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
         overlap=OVERLAP,
-        titles=settings.titles,
+        titles=settings.levels.get("L13", "off") != "off",
     )
 
 

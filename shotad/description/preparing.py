@@ -34,6 +34,7 @@ from shotad.core import (
     weights_file,
 )
 from shotad.film import (
+    CONTEXT_REACH,
     HARD_MINIMUM,
     Film,
     Frames,
@@ -240,14 +241,13 @@ def _credits(bench: Bench, end: float) -> list[float] | None:
 def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
     """The parts of the film in which frames will be looked at, as far as the speech tells; ``added`` are
     slots by hand, which may lie in gaps too short for planned ones."""
-    context, given, duration = bench.config.context, bench.given, bench.film.info.duration
+    given, duration = bench.given, bench.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
     gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]
     gaps += added
     inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
-    reach = context.internal_range + 2 * context.external_range
     moments = credit_moments(duration) if bench.config.slots.find_credits else []
-    return zones_around(inside, reach, end=duration, credits_from=moments[0] if moments else duration)
+    return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)
 
 
 def _shots_record(

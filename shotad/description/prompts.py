@@ -104,7 +104,7 @@ class Stage1Prompt:
 
 def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
     """Mean scale of the current shots shown, 0 to 4; if none is known that of the context; else 2."""
-    values = grammar.expected or {number: scale.number for number, scale in grammar.scales.items()}
+    values = {number: scale.number for number, scale in grammar.scales.items()}
     for wanted in ((Role.CURRENT,), (Role.PAST, Role.FUTURE)):
         known = [values[p.number] for p in plans if p.role in wanted and p.number in values]
         if known:
@@ -115,14 +115,14 @@ def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
 def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
     """What is asked for besides characters, actions and interactions at this effective scale.
 
-    >>> factors_for(1.5, PromptSettings()), factors_for(1.5, PromptSettings(factor_rule="code"))
+    >>> factors_for(1.5, PromptSettings()), factors_for(1.5, PromptSettings(rules="code"))
     (('face',), ('object',))
     """
     if settings.factor == "all":
         return FACTORS
     if settings.factor != "auto":
         return () if settings.factor == "none" else (settings.factor,)
-    paper = settings.factor_rule == "paper"
+    paper = settings.by_rules.factor_rule == "paper"
     if scale <= 1.5 if paper else scale < 1:
         return ("face",)
     if 2 <= scale <= 3 if paper else 1.5 <= scale < 3:
@@ -152,7 +152,7 @@ def stage1_messages(
     scale = effective_scale(grammar, plans)
     factors = factors_for(scale, settings)
     told = people_told(presence, settings, marks, current)
-    circled = marks != "none" and (bool(told) or settings.circle_note == "always")
+    circled = marks != "none" and (bool(told) or settings.by_rules.circle_note == "always")
     shape = SHAPES[marks] if circled else ""
     steps = [_first_step(told, shape), *(_step(name) for name in (*STEPS[1:], *factors))]
     headings = tuple(heading for heading, _ in steps)
@@ -214,7 +214,7 @@ def _closing(shape: str, threads: Sequence[tuple[int, ...]], settings: PromptSet
     note = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
     claims = " and ".join(render("stage1/thread", shots=name_shots(t)) for t in threads)
     sentence = [render("stage1/threads", threads=claims)] if threads else []
-    return "\n".join(sentence + note if settings.thread_sentence_first else note + sentence)
+    return "\n".join(sentence + note if settings.by_rules.thread_sentence_first else note + sentence)
 
 
 def _answer_template(headings: Sequence[str], threads: bool) -> str:
@@ -294,7 +294,7 @@ def stage2_messages(
         "stage2/user",
         medium=settings.medium,
         goal=_in_number("stage2/goal", candidates),
-        stress=render("stage2/stress") if settings.stress_steps else "",
+        stress=render("stage2/stress") if settings.by_rules.stress_steps else "",
         note=without_untold(note_block("stage2/note", settings), presence),
         story=block(story),
         people=called_block(description.text, presence, settings),
@@ -384,9 +384,9 @@ def draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: rand
     replacement, or from all where fewer than the count are.
     """
     count = settings.example_count
-    if settings.example_choice == "random":
+    if settings.by_rules.example_choice == "random":
         return chance.sample(list(pool), min(count, len(pool)))
-    if settings.example_choice == "length":
+    if settings.by_rules.example_choice == "length":
         near = _nearest(pool, words, count)
         return chance.sample(near, min(count, len(near)))
     near = [line for line in pool if abs(count_words(line) - words) <= 1]

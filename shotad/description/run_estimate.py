@@ -27,7 +27,7 @@ from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.preparing import Bench, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1_runner import is_done, stage1_questions
-from shotad.description.story import BUDGETS, renewal_messages
+from shotad.description.story import BUDGETS, RENEW_EVERY, renewal_messages
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size
 from shotad.grammar import MODELS, scale_weights
@@ -73,7 +73,7 @@ def _without_fetching(film: Film, config: Config, given: Given) -> tuple[Config,
         changes["slots"] = {"find_credits": False}
         left_out.append("the roll of end credits")
     model = MODELS.get(config.threads.features)
-    if model is not None and cached(model.repo, config.threads.revision) is None:
+    if model is not None and cached(model.repo) is None:
         changes["threads"] = {"features": "grid"}
         left_out.append(f"threads by {config.threads.features} (the features grid stand in for it)")
     if not all(at_hand(name) for name in scale_weights(config.scale)):
@@ -153,7 +153,7 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
             awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
             candidates=lines,
         )
-        if story and number % config.story.renew_every == 0:
+        if story and number % RENEW_EVERY == 0:
             yield _renewal(config)
         if config.verify.on:
             claims = _STATEMENTS * config.stage2.candidates
@@ -178,7 +178,7 @@ def _usual_story() -> str:
 
 def _renewal(config: Config) -> OpenQuestion:
     """The question by which the note on the story is written anew."""
-    lines = ["Somebody does something with a thing."] * config.story.renew_every
+    lines = ["Somebody does something with a thing."] * RENEW_EVERY
     messages = renewal_messages("word " * (BUDGETS.note * 3 // 4), lines, ())
     room = 2 * BUDGETS.note
     return OpenQuestion("stage2", messages, answer_tokens=room, likely_answer=BUDGETS.note)

@@ -89,7 +89,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
         slot_id=plan.slot.id,
         messages=prompt.messages,
         scene=plan.scene,
-        sampling=config.stage1.sampling,
+        sampling=config.stage1.sampling.likeliest,
         seed=slot_seed(config.seed, plan.slot.id),
     )
     shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
@@ -238,12 +238,10 @@ def _best(tries: Sequence[tuple[Reply, _Read]]) -> tuple[Reply, _Read]:
 
 
 def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
-    """Scales by painted number, their expected values where those count, and threads."""
+    """Scales by painted number, and threads."""
     grammar = plan.grammar
-    expected = {str(number): round(value, 4) for number, value in grammar.expected.items()}
     return {
         "scales": {str(number): scale.value for number, scale in grammar.scales.items()},
-        **({"expected": expected} if expected else {}),
         "threads": [list(thread) for thread in grammar.threads],
     }
 

@@ -441,7 +441,7 @@ class Judge:
             line, self.description, self.plan.presence, heard, told=told, language=language
         )
         # Without names for Stage II nobody has told it which of somebody's names is the one to use.
-        return tuple(one for one in found if self.config.prompt.stage2_names or one.rule != "L8")
+        return tuple(one for one in found if self.config.prompt.by_rules.stage2_names or one.rule != "L8")
 
     def _fair(self, line: str, found: tuple[Complaint, ...]) -> tuple[Complaint, ...]:
         """Without what is said against the very words by which the cast wants somebody to be called."""

@@ -48,6 +48,8 @@ STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
 }
 """The templates of this module and the variables that each has."""
 
+RENEW_EVERY = 8
+"""Lines after which the note on the story so far is written anew: about a minute of a film."""
 TOKENS_A_WORD = 4 / 3
 """Of English prose; how many words are asked for where a budget is in tokens."""
 
@@ -283,7 +285,7 @@ class Telling:
         """A line has been written."""
         self._lines.append(cue)
         self._fresh.append(cue)
-        if self._config.story.on and due(len(self._fresh), self._config.story.renew_every):
+        if self._config.story.on and due(len(self._fresh), RENEW_EVERY):
             self._renew(cue.id)
             self._fresh = []
 

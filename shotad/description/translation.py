@@ -24,8 +24,8 @@ from shotad.core import (
     NoProgress,
     Progress,
     RecordLog,
+    SamplingSettings,
     Slot,
-    TranslateSettings,
     UsageError,
     WorkFolder,
     key_of,
@@ -70,6 +70,10 @@ from shotad.sight import load_cast
 
 Record = Mapping[str, Any]
 
+LINES = 8
+"""Lines that are asked for in one request: of more at once some come back joined or left out."""
+TOKENS = 2048
+"""Of an answer with so many lines, or more where Stage II's may be longer, as of models that think first."""
 BEFORE, AFTER = 4, 2
 """Lines around those asked for that are shown, those before with their translation: so that words and names
 stay the same from one request to the next."""
@@ -96,7 +100,7 @@ class Plan:
     task: Task
     lines: tuple[Wanted, ...]
     keys: tuple[str, ...]
-    settings: TranslateSettings
+    sampling: SamplingSettings
 
     @staticmethod
     def of(
@@ -114,6 +118,7 @@ class Plan:
         is none or the track's own, EngineError for an engine that cannot translate, PromptError.
         """
         settings = config.translate
+        sampling = SamplingSettings(max_tokens=max(TOKENS, config.stage2.sampling.max_tokens))
         check_templates(TEMPLATES)
         source, into = between(track, target)
         check_translates(engine)
@@ -122,10 +127,10 @@ class Plan:
         lines = wanted_lines(track, {slot.id: slot for slot in slots}, config.slots, names)
         terms = [
             source.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
-            settings.sampling, ATTEMPTS, config.seed, prompt_hash(TEMPLATES),
+            sampling, ATTEMPTS, config.seed, prompt_hash(TEMPLATES),
         ]  # fmt: skip
         keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
-        return Plan(task, lines, tuple(keys), settings)
+        return Plan(task, lines, tuple(keys), sampling)
 
     def open(self, log: RecordLog) -> tuple[int, ...]:
         """Indices of the lines that have no translation yet."""
@@ -135,7 +140,7 @@ class Plan:
         """Those lines in groups that are asked for together: neighbours, as many as one request takes."""
         group: list[int] = []
         for index in open_:
-            if group and (index != group[-1] + 1 or len(group) == self.settings.lines):
+            if group and (index != group[-1] + 1 or len(group) == LINES):
                 yield tuple(group)
                 group = []
             group.append(index)
@@ -198,7 +203,7 @@ def translate_track(
                 tuple(plan.lines[i] for i in group),
                 plan.task,
                 plan.around(group, said),
-                plan.settings,
+                plan.sampling,
                 config.seed,
             )
             for index, one in zip(group, translated(batch, engine), strict=True):
@@ -233,11 +238,9 @@ def foresee_translation(
             OpenQuestion(
                 "stage2",
                 messages(lines, plan.task, plan.around(group, said)),
-                answer_tokens=plan.settings.sampling.max_tokens,
+                answer_tokens=plan.sampling.max_tokens,
                 attempts=ATTEMPTS,
-                likely_answer=min(
-                    plan.settings.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)
-                ),
+                likely_answer=min(plan.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)),
             )
         )
     terms = Terms.of(engine, config)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.core import Engine, RefusalError, Reply, Request, ScriptError, TranslateSettings
+from shotad.core import Engine, RefusalError, Reply, Request, SamplingSettings, ScriptError
 from shotad.description.conversation import ask_all, slot_seed, try_record
 from shotad.description.stage2_answer import MOST_FAILURES, THOUGHTS, is_nothing, is_refusal, quoted, refuses
 from shotad.description.translation_prompt import (
@@ -209,7 +209,7 @@ class Batch:
     lines: tuple[Wanted, ...]
     task: Task
     around: Around
-    settings: TranslateSettings
+    sampling: SamplingSettings
     seed: int
     tries: list[dict[str, Any]] = field(default_factory=list)
 
@@ -225,7 +225,7 @@ class Batch:
             slot_id=lines[0].id,
             messages=messages(lines, self.task, self.around, wrong),
             budget=sum(line.words for line in lines),
-            sampling=self.settings.sampling,
+            sampling=self.sampling,
             seed=slot_seed(self.seed, f"{lines[0].id}/translate/{self.task.target.tag}/{attempt}"),
             schema=schema(lines),
         )

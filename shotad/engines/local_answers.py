@@ -32,9 +32,14 @@ _TURN_ENDS = (
 """By which chat models end a turn (Llama 3; Qwen, SmolLM; Phi; Gemma; …), where the tokenizer has them."""
 
 
+TOKENS = 32768
+"""Padding and answers included, that go through a model at once: ten clips of the paper's size; where memory
+runs out the group is halved."""
+
+
 def answers(
     loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int], collate: Collate,
-    *, tokens: int, most: int,
+    *, most: int, tokens: int = TOKENS,
 ) -> list[Reply]:  # fmt: skip
     """One reply for each request, in order.
 

@@ -81,7 +81,6 @@ class ChatModel(LocalModel[_Ready]):
             [requests[index] for index in asked],
             [len(row) for row in rows],
             lambda places: padded([rows[place] for place in places], pad),
-            tokens=self._local.tokens,
             most=self._local.batch,
         )
         replies.update(zip(asked, found, strict=True))

@@ -70,7 +70,6 @@ class Way:
     kind: Kind
     device: torch.device
     dtype: torch.dtype
-    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
     quantise: Literal["none", "8bit", "4bit"] = "none"
 
     @property
@@ -117,7 +116,7 @@ def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: Local
             "Set it to none, or name the folder of a model in safetensors.",
         )
     device = check_machine(compute, local)
-    return Way(place, kind, device, dtype_of(compute, device), local.attention, local.quantise)
+    return Way(place, kind, device, dtype_of(compute, device), local.quantise)
 
 
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
@@ -129,11 +128,6 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     device = device_of(compute)
     if local.quantise != "none":
         _check_quantise(device, local)
-    if local.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
-        raise ShotadError(
-            "local.attention = 'flash_attention_2' needs flash-attn, which is not installed.",
-            "Install it: pip install flash-attn. Or set local.attention to auto.",
-        )
     return device
 
 
@@ -150,7 +144,7 @@ def load_way(way: Way) -> Loaded:
         except _broken() as error:
             if is_out_of_memory(error):
                 raise
-            if attention == "flash_attention_2" and way.attention == "auto":
+            if attention == "flash_attention_2":
                 continue
             raise WeightsError(
                 f"The model {way.place.label} cannot be loaded: {reason(error)}.", _hint(way)
@@ -237,8 +231,6 @@ def _local(place: ModelPlace) -> dict[str, Any]:
 
 def _attentions(way: Way) -> tuple[str | None, ...]:
     """What to try, in order. None leaves it to transformers: SDPA where the model has it, else eager."""
-    if way.attention != "auto":
-        return (way.attention,)
     flash = (
         way.device.type == "cuda"
         and way.dtype in (torch.bfloat16, torch.float16)
@@ -291,8 +283,6 @@ def _only_special_tokens(model: Any) -> None:
 
 
 def _hint(way: Way) -> str:
-    if way.attention != "auto":
-        return f"{_DAMAGED} Or set local.attention to auto."
     takes = "vision-language" if way.kind == "image-text" else "text"
     return f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own."
 

@@ -133,7 +133,6 @@ class VisionModel(LocalModel[_Ready]):
             asked,
             list(lengths.values()),
             collate,
-            tokens=local.tokens,
             most=local.batch,
         )
         replies.update(zip(lengths, found, strict=True))

@@ -308,7 +308,7 @@ class OpenAI:
         timing = {} if clock is None else {"clock": clock}
         self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
         self._line = ChatClient(address, settings.key_name, settings.timeout)
-        self._dialect = Dialect(schema_is_wanted=settings.structured == "on")
+        self._dialect = Dialect()
         self._progress: Progress = NoProgress()
 
     @classmethod
@@ -374,8 +374,6 @@ def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) ->
     parts = [] if revision is None else [revision]
     if stage == "stage1":
         parts += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
-    if settings.structured != "auto":
-        parts.append(f"structured={settings.structured}")
     return " ".join(parts)
 
 

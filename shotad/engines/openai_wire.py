@@ -58,7 +58,7 @@ def body_of(request: Request, model: str, settings: EndpointSettings) -> Body:
         "top_p": sampling.top_p,
         "seed": seed_of(request.seed),
     }
-    if request.schema is not None and settings.structured != "off":
+    if request.schema is not None:
         schema = {"name": _SCHEMA_NAME, "strict": True, "schema": strict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body
@@ -265,9 +265,7 @@ _CHANGES = (
 class Dialect:
     """What one server was found to understand. May be used by several threads at once."""
 
-    def __init__(self, *, schema_is_wanted: bool = False) -> None:
-        """``schema_is_wanted``: a request keeps its schema whatever the server says of it."""
-        self._changes = tuple(c for c in _CHANGES if not (schema_is_wanted and c is _SCHEMA_CHANGE))
+    def __init__(self) -> None:
         self._known: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
@@ -279,7 +277,7 @@ class Dialect:
 
     def said(self, body: Body, changes: frozenset[str]) -> Body:
         """The request with these changes, where they apply."""
-        for change in self._changes:
+        for change in _CHANGES:
             if change.name in changes and change.applies(body):
                 body = change.made(body)
         return body
@@ -287,7 +285,7 @@ class Dialect:
     def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
         """``tried`` and the change that the refusal asks for; None where it asks for none."""
         said = self.said(body, tried)
-        for change in self._changes:
+        for change in _CHANGES:
             if change.name not in tried and change.applies(said) and change.blamed(trouble):
                 return tried | {change.name}
         return None

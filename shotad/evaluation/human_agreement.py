@@ -23,7 +23,7 @@ import numpy.typing as npt
 from shotad.core import EvaluationError, ReportSettings, need
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.intervals import FEWEST, Span, Units, basis_words, spread, units_of
+from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Units, basis_words, spread, units_of
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.table import AGREEMENT
 from shotad.evaluation.report.wording import NONE, aligned, count, percent
@@ -69,7 +69,7 @@ class AgreementReport:
     def text(self) -> str:
         """All of it for people."""
         rows = [_row(metric) for metric in (*self.metrics, *self.people)]
-        level = percent(self.settings.level)
+        level = percent(LEVEL)
         heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
         reasons = [f"{m.title}: not defined, {m.found.reason}." for m in self.metrics if m.found.reason]
         return "\n".join(
@@ -116,7 +116,7 @@ class AgreementReport:
             },
             "columns": list(self.columns),
             "not_in_the_report": list(self.unknown),
-            "intervals": {"unit": self.settings.unit, "level": self.settings.level},
+            "intervals": {"unit": self.settings.unit, "level": LEVEL},
             "metrics": [metric.record() for metric in self.metrics],
             "people": [person.record() for person in self.people],
             "paper": [row.record() for row in AGREEMENT],
@@ -226,8 +226,7 @@ def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSet
     units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
     owners = np.array([units.of[f"{k:09d}"] for k in range(len(films))], np.intp)
     found = {
-        name: _estimate(coefficient, x, y, units, owners, settings.level)
-        for name, coefficient in COEFFICIENTS.items()
+        name: _estimate(coefficient, x, y, units, owners, LEVEL) for name, coefficient in COEFFICIENTS.items()
     }
     return Correlations(len(x), found["pearson"], found["spearman"], found["kendall"])
 

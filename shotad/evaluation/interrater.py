@@ -20,7 +20,7 @@ from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, nee
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
-from shotad.evaluation.report.intervals import Span, basis_words, spans
+from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
 from shotad.evaluation.report.table import CEILINGS
 from shotad.evaluation.report.wording import NONE, aligned, count, number, span_words
 from shotad.evaluation.store import MetricContext
@@ -183,7 +183,7 @@ def _direction(
     results = tuple(_told(score(metric, corpus, bench, places)) for metric in metrics)
     films = {item.id: item.film for item in items}
     settings = bench.settings.report
-    intervals = spans(results, films, unit=settings.unit, level=settings.level)
+    intervals = spans(results, films, unit=settings.unit, level=LEVEL)
     return Direction(threshold, reference.name, prediction, len(places), results, intervals)
 
 

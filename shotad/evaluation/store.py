@@ -224,6 +224,8 @@ the sentence of the paper (Shot-by-Shot, section 4.2), or that of its published 
 
 VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
 """Texts that go through a model together; more is no faster, and neither changes a figure."""
+LONGEST = 1000
+"""Characters of a text that are used (published code)."""
 _GROUP = 16
 """Batches whose vectors are written out together."""
 
@@ -245,10 +247,10 @@ class VectorService:
     def identity(self) -> Json:
         """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
         if self._identity is None:
-            found = embedding_model(self._settings.model, self._settings.revision, self._bench.progress)
+            found = embedding_model(self._settings.model, None, self._bench.progress)
             self._identity = {
                 **found,
-                "longest": self._settings.longest,
+                "longest": LONGEST,
                 "precision": self._bench.config.compute.precision,
             }
         return self._identity
@@ -263,7 +265,7 @@ class VectorService:
 
         ``prompt`` stands before each text. Texts that come twice cost nothing.
         """
-        cut = [text[: self._settings.longest] for text in texts]
+        cut = [text[:LONGEST] for text in texts]
         unique = list(dict.fromkeys(cut))
         if not unique:
             return np.zeros((0, 0), np.float32)
@@ -299,7 +301,6 @@ class VectorService:
                 self._settings.model,
                 self._bench.config.compute,
                 self._bench.progress,
-                revision=self._settings.revision,
                 batch=VECTORS_AT_ONCE,
             )
         return self._embedder.of(texts, prompt=prompt)

@@ -83,8 +83,8 @@ class ThreadEvaluation:
             "settings": {
                 "radius": RADIUS,
                 "temperature": TEMPERATURE,
-                "both_ways": settings.both_ways,
-                "mend_flat": settings.mend_flat,
+                "both_ways": settings.by_rules.both_ways,
+                "mend_flat": False,
                 "reader": self.config.film.reader,
             },
             "n": {"clips": len(rows), "scored": len(rows) - self.failed, "failed": self.failed},
@@ -117,7 +117,6 @@ def evaluate_threads(
         folder,
         reader=config.film.reader,
         batch=config.compute.batch,
-        flat=_patch_threshold(config, maker),
         progress=progress or NoProgress(),
     )
     scores = score_clips(labels.clips, setups, bench)
@@ -147,11 +146,6 @@ def _threshold(setup: Setup, config: Config, maker: FeatureMaker) -> float | Non
     if setup.match == config.threads.match and config.threads.threshold is not None:
         return config.threads.threshold
     return maker.threshold if setup.match == "patches" else None
-
-
-def _patch_threshold(config: Config, maker: FeatureMaker) -> float:
-    given = config.threads.threshold if config.threads.match == "patches" else None
-    return maker.threshold if given is None else given
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +294,7 @@ USUAL_RATE = Fraction(25)
 class ThreadContext:
     """What scoring needs beside the clips: who makes features, how they are matched, where results go.
 
-    ``flat`` is the threshold that the mend for flat frames goes by. ``reader`` and ``batch`` are the
-    settings ``film.reader`` and ``compute.batch``.
+    ``reader`` and ``batch`` are the settings ``film.reader`` and ``compute.batch``.
     """
 
     maker: FeatureMaker
@@ -309,7 +302,6 @@ class ThreadContext:
     folder: WorkFolder
     reader: str = "pyav"
     batch: int = 8
-    flat: float = 0.3
     progress: Progress = field(default_factory=NoProgress)
 
 
@@ -375,8 +367,7 @@ def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadContex
     settings = bench.settings
     how: list[Any] = [setup.frames, setup.match]
     if setup.match == "patches":
-        how += [RADIUS, TEMPERATURE, settings.both_ways]
-        how += [bench.flat] if settings.mend_flat else []
+        how += [RADIUS, TEMPERATURE, settings.by_rules.both_ways]
     shots = [[shot.start, shot.end] for shot in clip.shots]
     rate = str(clip.frame_rate) if clip.frame_rate else None
     return key_of("threads", SCORES, fingerprint, rate, bench.reader, shots, bench.maker.identity, how)
@@ -410,7 +401,7 @@ def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: Thre
     if setup.match == "whole":
         scores = whole_scores(kinds, setup.frames)
     else:
-        matching = Matching(grid, both_ways=settings.both_ways, mend_flat=settings.mend_flat, flat=bench.flat)
+        matching = Matching(grid, both_ways=settings.by_rules.both_ways)
         scores = shot_scores(kinds, matching, setup.frames)
     return np.asarray(scores[np.triu_indices(len(scores), 1)], np.float64)
 

@@ -50,6 +50,7 @@ from .palette import (
 from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (
+    CONTEXT_REACH as CONTEXT_REACH,
     ClipPlan as ClipPlan,
     Moment as Moment,
     Pictures as Pictures,

@@ -41,6 +41,13 @@ from shotad.core import (
 )
 from shotad.film.reader import Picture
 
+CURRENT_REACH = 3.0
+"""Seconds by which current shots may reach beyond the slot (published code)."""
+CONTEXT_REACH = 19.0
+"""Seconds by which context may: those and 8 for each of two neighbours (published code)."""
+SHORTEST = 0.4
+"""Seconds; pieces of context so short show nothing, and are dropped (published code)."""
+
 
 def context_shots(
     slot: Interval, shots: Sequence[Shot], settings: ContextSettings
@@ -48,24 +55,23 @@ def context_shots(
     """The shots shown for ``slot``, oldest first, each cut to the part that is shown.
 
     ``shots`` are those of the whole film, ascending, not overlapping. The first current shot is cut
-    to start at most ``internal_range`` seconds before the slot, the last to end as much after it;
-    past and future shots are cut to ``internal_range + 2 x external_range``. Neighbours are chosen
-    before short pieces are dropped, and not replaced. A current shot always stays.
+    to start at most `CURRENT_REACH` seconds before the slot, the last to end as much after it; past and
+    future shots are cut to `CONTEXT_REACH`. Neighbours are chosen before short pieces are dropped, and not
+    replaced. A current shot always stays.
 
     A slot outside all shots gives one pseudo-shot, the slot itself, numbered after the film's last
     shot; two such slots share that number, so what is known of a shot belongs to the whole `Shot`.
     """
-    first, end = _overlapping(slot, shots, settings.inclusive)
+    first, end = _overlapping(slot, shots, settings.by_rules.inclusive)
     if first >= end:
         index = shots[-1].index + 1 if shots else 0
         return (ContextShot(Shot(index, slot), Role.CURRENT, slot),)
-    near = _around(slot, settings.internal_range)
-    wide = _around(slot, settings.internal_range + 2 * settings.external_range)
+    near, wide = _around(slot, CURRENT_REACH), _around(slot, CONTEXT_REACH)
     past = [_piece(s, Role.PAST, wide) for s in shots[max(first - settings.past, 0) : first]]
     current = [_piece(s, Role.CURRENT, near) for s in shots[first:end]]
     future = [_piece(s, Role.FUTURE, wide) for s in shots[end : end + settings.future]]
-    shown = _long(current, 0.0 if settings.keep_current else settings.shortest) or _long(current, 0.0)
-    return (*_long(past, settings.shortest), *shown, *_long(future, settings.shortest))
+    shown = _long(current, 0.0 if settings.by_rules.keep_current else SHORTEST) or _long(current, 0.0)
+    return (*_long(past, SHORTEST), *shown, *_long(future, SHORTEST))
 
 
 def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tuple[int, int]:
@@ -388,8 +394,6 @@ def _split(inner: Sequence[_Stretch], outer: Sequence[_Stretch], settings: Frame
         return (total, 0) if within else (0, total)
     only_inside = {s.position for s in inner} - {s.position for s in outer}
     n_outer = min(settings.outside, beyond, max(total - len(only_inside), 0))
-    if settings.lend:
-        n_outer = min(max(n_outer, total - within), beyond)
     return total - n_outer, n_outer
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from shotad.core import ShotSettings
     from shotad.film.reader import Frame
 
+LEAST_CONTENT = 15.0
+"""Least score of a cut, 0 to 255: the library's own, which the published code leaves as it is."""
 WORKING_WIDTH = 256
 """Pixels of the longer side after reduction (scenedetect.scene_manager.DEFAULT_MIN_WIDTH)."""
 
@@ -129,7 +131,7 @@ class CutFinder:
             adaptive_threshold=settings.adaptive_threshold,
             min_scene_len=settings.min_scene_len,
             window_width=settings.window_width,
-            min_content_val=settings.min_content_val,
+            min_content_val=LEAST_CONTENT,
         )
 
     def add(self, index: int, score: float) -> int | None:

@@ -32,6 +32,8 @@ RICH_MINIMUM = 3.0
 """``slots.minimum`` of ``rich``, which uses shorter gaps than the others."""
 PREFERRED = 5.5
 """Seconds; in a long gap slots come near this (two describers: median 4 and 6, benchmarks/human_ad)."""
+MAXIMUM = 9.0
+"""Seconds; a longer gap becomes several slots: longer lines are hard to follow beside a film."""
 BREATH = 0.5
 """Seconds between two slots of one gap: a line ends before the next begins."""
 SNAP = 1.0
@@ -220,7 +222,7 @@ class _Lengths:
     @classmethod
     def of(cls, settings: SlotSettings) -> _Lengths:
         minimum = _ceil_ms(max(settings.minimum, HARD_MINIMUM))
-        maximum = max(_floor_ms(settings.maximum), minimum)
+        maximum = max(_floor_ms(MAXIMUM), minimum)
         preferred = min(max(round(PREFERRED * 1000), minimum), maximum)
         return cls(minimum, preferred, maximum, _ceil_ms(BREATH), _ceil_ms(SNAP))
 

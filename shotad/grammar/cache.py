@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -80,7 +80,6 @@ def grammar_of(
     clip: Sequence[Look],
     numbers: Mapping[int, int],
     threshold: float,
-    value: Literal["class", "expected"] = "class",
 ) -> Grammar:
     """The grammar of one clip by painted number; ``numbers`` maps a shot's index to it.
 
@@ -95,7 +94,6 @@ def grammar_of(
     return Grammar(
         scales={numbers[shot]: guess.scale for shot, guess in shown.items()},
         threads=tuple(thread for thread in threads if len(thread) > 1),
-        expected={numbers[shot]: guess.expected for shot, guess in shown.items() if value == "expected"},
     )
 
 
@@ -256,17 +254,14 @@ def score_clip(
     Each pair is scored by itself: products of other sizes round otherwise, and a score would hang on which
     clip was read first.
     """
-    threshold = threshold_of(readers, settings)
     there = {look for look in clip if all(m in features for m in _compared(look, settings))}
     for pair in pairs_of(clip):
         if pair not in book.scores:
-            score = _score(pair, features, threshold, settings) if there.issuperset(pair) else 0.0
+            score = _score(pair, features, settings) if there.issuperset(pair) else 0.0
             book.scores[pair] = round(score, DECIMALS)
 
 
-def _score(
-    pair: tuple[Look, Look], features: Mapping[float, Features], threshold: float, settings: ThreadSettings
-) -> float:
+def _score(pair: tuple[Look, Look], features: Mapping[float, Features], settings: ThreadSettings) -> float:
     """How well two looks match, by patches or as wholes."""
     kinds = ShotFeatures(
         **{
@@ -277,7 +272,7 @@ def _score(
     if settings.match == "whole":
         return float(whole_scores(kinds, settings.frames)[0, 1])
     grid = features[_compared(pair[0], settings)[0]].grid
-    matching = Matching(grid, both_ways=settings.both_ways, mend_flat=settings.mend_flat, flat=threshold)
+    matching = Matching(grid, both_ways=settings.by_rules.both_ways)
     return float(shot_scores(kinds, matching, settings.frames)[0, 1])
 
 

@@ -67,17 +67,17 @@ def make_feature_maker(
     if name in MODELS:
         from shotad.grammar.vit_features import DinoV2
 
-        return DinoV2.named(name, threads.revision, compute, progress)
+        return DinoV2.named(name, compute, progress)
     if name.startswith(_TIMM):
         from shotad.grammar.vit_features import TimmFeatures
 
-        return TimmFeatures(name.removeprefix(_TIMM), threads.revision, compute, progress)
+        return TimmFeatures(name.removeprefix(_TIMM), compute, progress)
     return _from_folder(name, compute)
 
 
-def features_at_hand(revision: str | None = None) -> dict[str, Path]:
+def features_at_hand() -> dict[str, Path]:
     """The published DINOv2 models in the hub's cache, by name: where each lies. Loads no torch."""
-    found = {name: cached(model.repo, revision) for name, model in MODELS.items()}
+    found = {name: cached(model.repo) for name, model in MODELS.items()}
     return {name: folder for name, folder in found.items() if folder is not None}
 
 
@@ -89,7 +89,7 @@ def auto_choice(threads: ThreadSettings, compute: ComputeSettings) -> Choice:
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         return Choice("grid", f'{missing[0]} is not installed: pip install "shotad[models]"')
-    here = features_at_hand(threads.revision)
+    here = features_at_hand()
     if not here:
         return Choice("grid", "no DINOv2 weights are at hand: shotad models pull dinov2-base")
     try:

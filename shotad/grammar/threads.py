@@ -4,9 +4,7 @@ Features of the frames go in, a matrix of matching scores (equations 3 and 4) co
 threads. Nothing here touches a file, a model or a clock. Arrays are numpy's or torch's.
 
 The score asks whether the best match of a patch stands out from its window. In a frame without texture,
-flat or black, nothing stands out: with a window of 25 alike cells even the frame itself scores 0.04. The
-mend leaves alone every frame that can tell its own patches apart. Two frames that both cannot are compared
-as they lie, by the likeness of their patches.
+flat or black, nothing stands out: with a window of 25 alike cells even the frame itself scores 0.04.
 
 With patches laid out ``[patch, frame, D]``, a tile of neighbouring patches of all earlier frames meets a
 row of its windows in all later frames in one matrix product, so that only the window is multiplied: about a
@@ -31,78 +29,6 @@ import numpy.typing as npt
 from array_api_compat import array_namespace, device, is_torch_array
 
 from shotad.grammar.features import RADIUS, TEMPERATURE, Array, Features
-
-SELF_BLOCK = 8
-"""Frames whose full products, 192 x 192 each, are held at once."""
-
-
-def self_scores(patches: Array, matching: Matching) -> npt.NDArray[np.float32]:
-    """The score of each frame of ``patches`` (float ``[n, N, D]``) with itself, float32 ``[n]``.
-
-    It is the most that the frame can score with any frame that is as sharp: low where the frame is flat.
-    """
-    xp = array_namespace(patches)
-    inside = xp.asarray(_inside(matching), device=device(patches))
-    scores = np.empty(len(patches), np.float32)
-    for start in range(0, len(patches), SELF_BLOCK):
-        some = slice(start, start + SELF_BLOCK)
-        frames = _single(xp, patches[some, ...])
-        logits = xp.matmul(frames, xp.permute_dims(frames, (0, 2, 1))) * inside / matching.temperature
-        top = xp.max(logits, axis=-1, keepdims=True)
-        scores[some] = numpy_scores(xp.mean(1 / xp.sum(xp.exp(logits - top), axis=-1), axis=-1))
-    return scores
-
-
-def flat_frames(patches: Array, matching: Matching) -> npt.NDArray[np.bool_]:
-    """Which frames score no more than ``matching.flat`` with themselves, bool ``[n]``."""
-    return self_scores(patches, matching) <= matching.flat
-
-
-def likeness(earlier: Array, later: Array, temperature: float) -> Scores:
-    """How alike the frames are, patch by patch where it lies: mean of ``exp((cosine - 1) / temperature)``.
-
-    float ``[n, N, D]`` and ``[m, N, D]`` to float32 ``[n, m]``: 1 for identical frames; at a temperature of
-    0.1 a cosine of 0.88 in all patches is 0.3. It is the weight that a patch gives to its counterpart,
-    relative to that which it would give to itself.
-    """
-    xp = array_namespace(earlier, later)
-    count = earlier.shape[1]
-    total = xp.zeros((len(earlier), len(later)), dtype=xp.float32, device=device(earlier))
-    for patch in range(count):
-        ours, theirs = _single(xp, earlier[:, patch, :]), _single(xp, later[:, patch, :])
-        total += xp.exp((xp.matmul(ours, theirs.T) - 1) / temperature)
-    return numpy_scores(total / count)
-
-
-def mended(
-    scores: Scores,
-    frames: tuple[Array, Array],
-    flat: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]],
-    temperature: float,
-) -> Scores:
-    """``scores`` of earlier and later ``frames``, with likeness where both are ``flat``, if that is more."""
-    ours, theirs = (np.flatnonzero(which) for which in flat)
-    better = scores.copy()
-    if len(ours) and len(theirs):
-        where = np.ix_(ours, theirs)
-        alike = likeness(_chosen(frames[0], ours), _chosen(frames[1], theirs), temperature)
-        better[where] = np.maximum(scores[where], alike)
-    return better
-
-
-def _chosen(patches: Array, rows: npt.NDArray[np.intp]) -> Array:
-    xp = array_namespace(patches)
-    return xp.take(patches, xp.asarray(rows, device=device(patches)), axis=0)
-
-
-def _inside(matching: Matching) -> npt.NDArray[np.float32]:
-    """1 where q lies in the window of p, else 0: ``float32[N, N]``."""
-    mask = np.zeros((matching.patches, matching.patches), np.float32)
-    columns = matching.grid[1]
-    for tile in tiles(matching.grid, matching.radius):
-        for row in range(tile.rows.start, tile.rows.stop):
-            mask[tile.patches, row * columns + tile.columns.start : row * columns + tile.columns.stop] = 1
-    return mask
 
 
 def _single(xp: Any, values: Array) -> Array:
@@ -165,18 +91,18 @@ class ShotFeatures:
 def match_scores(earlier: Array, later: Array, matching: Matching) -> Scores:
     """Equation 4: the score of every frame of ``earlier`` with every frame of ``later``.
 
-    float ``[n, N, D]`` and ``[m, N, D]``, patches of length 1, to float32 ``[n, m]``, 0 to 1::
+    float ``[n, N, D]`` and ``[m, N, D]``, patches of length 1, both of numpy or both of torch on one device,
+    to numpy's float32 ``[n, m]``, 0 to 1::
 
         C[p, q] = cosine(earlier[a, p], later[b, q]) where q is in the window of p, else 0
         score   = mean over p of the greatest softmax over all q of C[p, q] / temperature
 
     Raises ValueError for patches that do not fit the grid.
     """
-    scores = window_scores(earlier, later, matching)
-    if not matching.mend_flat:
-        return scores
-    flat = flat_frames(earlier, matching), flat_frames(later, matching)
-    return mended(scores, (earlier, later), flat, matching.temperature)
+    _check(earlier, later, matching)
+    size, _ = _sizes(earlier)
+    pairs = ((a, b) for a in _parts(0, len(earlier), size) for b in _parts(0, len(later), size))
+    return _filled(earlier, later, matching, pairs)
 
 
 def shot_scores(
@@ -189,16 +115,9 @@ def shot_scores(
     itself, memory does not grow with n.
     """
     _check_reach(reach)
-    flat = {}
-    if matching.mend_flat:
-        flat = {place: flat_frames(kinds.at(place).patches, matching) for place in places(frames)}
 
     def between(ours: Place, theirs: Place) -> Scores:
-        pair = kinds.at(ours).patches, kinds.at(theirs).patches
-        scores = window_scores_after(*pair, matching, reach)
-        if not flat:
-            return scores
-        return mended(scores, pair, (flat[ours], flat[theirs]), matching.temperature)
+        return scores_after(kinds.at(ours).patches, kinds.at(theirs).patches, matching, reach)
 
     return _both_halves(_best(frames, between), reach)
 
@@ -290,10 +209,6 @@ class Matching:
     temperature: float = TEMPERATURE
     both_ways: bool = False
     """True: the mean of both directions, as in the published code; False: the paper's equation 4."""
-    mend_flat: bool = False
-    """True lets two flat frames match by their likeness (`shotad.grammar.threads`)."""
-    flat: float = 0.3
-    """A frame is flat if it scores no more than this with itself: best the threshold in use."""
 
     def __post_init__(self) -> None:
         if min(self.grid) < 1:
@@ -302,8 +217,6 @@ class Matching:
             raise ValueError(f"radius must be 0 or more, got {self.radius}")
         if not (math.isfinite(self.temperature) and self.temperature > 0):
             raise ValueError(f"temperature must be above 0, got {self.temperature}")
-        if math.isnan(self.flat):
-            raise ValueError(f"flat must be a score, got {self.flat}")
 
     @property
     def patches(self) -> int:
@@ -311,19 +224,7 @@ class Matching:
         return self.grid[0] * self.grid[1]
 
 
-def window_scores(earlier: Array, later: Array, matching: Matching) -> Scores:
-    """Equation 4 for every pair of a frame of ``earlier`` and a frame of ``later``.
-
-    ``earlier`` is float ``[n, N, D]``, ``later`` float ``[m, N, D]``, patches of length 1, both of numpy or
-    both of torch on one device. The answer is numpy's float32 ``[n, m]``, 0 to 1.
-    """
-    _check(earlier, later, matching)
-    size, _ = _sizes(earlier)
-    pairs = ((a, b) for a in _parts(0, len(earlier), size) for b in _parts(0, len(later), size))
-    return _filled(earlier, later, matching, pairs)
-
-
-def window_scores_after(earlier: Array, later: Array, matching: Matching, reach: int | None = None) -> Scores:
+def scores_after(earlier: Array, later: Array, matching: Matching, reach: int | None = None) -> Scores:
     """The same for two frames of each shot: entry i, j is frame i of ``earlier`` with frame j of ``later``.
 
     Only where ``i < j <= i + reach`` (None: all ``i < j``); elsewhere not a number.

@@ -87,15 +87,13 @@ class DinoV2:
         self.identity = f"dinov2:{label}:{self._runner.precision}"
 
     @classmethod
-    def named(
-        cls, name: str, revision: str | None, compute: ComputeSettings, progress: Progress | None = None
-    ) -> DinoV2:
+    def named(cls, name: str, compute: ComputeSettings, progress: Progress | None = None) -> DinoV2:
         """One of the published models, by its name here; fetched from the hub if it is not in its cache.
 
         Raises WeightsError where it cannot be had, and what the constructor raises.
         """
         model = MODELS[name]
-        folder = model.folder(revision, progress)
+        folder = model.folder(None, progress)
         return cls(folder, f"{model.repo}@{folder.name}", compute)
 
     @classmethod
@@ -191,9 +189,7 @@ class TimmFeatures:
 
     threshold = THRESHOLD
 
-    def __init__(
-        self, name: str, revision: str | None, compute: ComputeSettings, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, name: str, compute: ComputeSettings, progress: Progress | None = None) -> None:
         """The model that timm calls ``name``, such as ``vit_small_patch14_dinov2.lvd142m``.
 
         Fetched from the hub if it is not in its cache. Raises ConfigError for a name that is none of
@@ -203,7 +199,7 @@ class TimmFeatures:
         check_name(name, timm.list_pretrained("*dinov2*"))
         self._name = name
         self._runner = Runner.of(compute)
-        self._folder = model_folder(f"timm/{name}", revision, progress, hint=HINT)
+        self._folder = model_folder(f"timm/{name}", None, progress, hint=HINT)
         self.identity = f"timm:{name}@{self._folder.name}:{self._runner.precision}"
 
     def of(self, images: Sequence[Image]) -> Features:

@@ -204,7 +204,7 @@ class Frames:
         config = self._session.config
         marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
         # Where each frame was decided for itself, nothing is kept of that.
-        people = seen.marks if config.cast.decide == "track" else {}
+        people = seen.marks if config.cast.by_rules.decide == "track" else {}
         presence = self._people.on(note, people, newest=seen.redone)
         painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
         return painted

@@ -37,6 +37,7 @@ from shotad.review.listening import Listening
 from shotad.review.speaking import KINDS, Kind, Placing, Speaking, SpeakingAhead
 from shotad.script import TRACK, Cue, Track
 from shotad.sound import (
+    RATE,
     Excerpt,
     Programme,
     Take,
@@ -81,15 +82,15 @@ class FilmSound:
             return self._source
 
     def _opened(self, duration: float, state: object) -> Source:
-        rate, name = self._config.mix.rate, self._path.name
-        silence = no_programme(duration, rate)
+        name = self._path.name
+        silence = no_programme(duration, RATE)
         if state is None:
             return Source(None, silence, state, (f"The film {name} is gone: only the voice is heard.",))
         if self._path.is_dir():
             return Source(None, silence, state, (f"{name} has no sound: only the voice is heard.",))
         try:
             film = open_film(self._path, reader=self._config.film.reader)
-            programme = programme_of(film, self._config.film.audio_track, rate)
+            programme = programme_of(film, self._config.film.audio_track, RATE)
         except FilmError as error:
             return Source(None, silence, state, (f"{error.what} Only the voice is heard.",))
         if programme.track is None:

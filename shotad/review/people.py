@@ -29,7 +29,7 @@ from shotad.core import (
     WorkFolder,
     key_of,
 )
-from shotad.description import CHARACTERS, DISCOVERED, PIXELS, join_of, rows_of, spoken
+from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
 from shotad.review.acts import ACTS
 from shotad.review.kinds import Change, Json, Picture
 from shotad.review.work import (
@@ -481,7 +481,7 @@ def _discovered(
         return
     holdings = Holdings(cast, tuple(members), Facts.read(cast))
     height = info.size_within(max_pixels=PIXELS)[1]
-    for person in people_in(tracks, height, join_of(models, config), models.margin):
+    for person in people_in(tracks, height, models.join, models.margin):
         name = _whose(person, holdings, info.fingerprint)
         for track in person.tracks if name else ():
             yield name, track.first, track.last + _LOOK

@@ -145,7 +145,7 @@ _RULES = (
         _COMMON,
     ),
     Rule(
-        "L13", "title before a name", "warning; off unless lint.titles is set",
+        "L13", "title before a name", "warning; off unless lint.levels has it",
         "Short names leave more time.",
         "Use the name alone.",
         "this program's",
@@ -165,7 +165,7 @@ _RULES = (
     Rule(
         "A3", "line not audible", "error",
         "The programme covers the line.",
-        "Lower the programme further (mix.duck, mix.over), and render again.",
+        "Lower the programme further (mix.duck), and render again.",
         "this program's",
     ),
 )  # fmt: skip

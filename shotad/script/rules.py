@@ -56,6 +56,7 @@ class Limits:
     rate_error: float = 200.0
     rate_warning: float = 180.0
     stretch: float = 45.0
+    """T5: a longer one without a line is told, for one listens whether the sound is still on."""
     similar: float = 0.8
     history: int = 5
     """L9: lines that are looked back; what was said before them is forgotten."""

@@ -480,7 +480,7 @@ class ModelsOnDemand:
         self._detection, self.threshold, self.margin = _chosen(settings, borders)
         self.join, self.same = borders.join, borders.same
         self.following = borders.following
-        if settings.decide == "frame":
+        if settings.by_rules.decide == "frame":
             self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
         self.identity = _identity(self._pair.weights, self._detection, self.following)
         self._progress = progress
@@ -526,11 +526,12 @@ def get_face_models(settings: CastSettings, progress: Progress) -> None:
 
 
 def _chosen(settings: CastSettings, borders: Borders) -> tuple[float, float, float]:
-    """Detection, threshold and margin: the user's, else the models' own."""
+    """Detection, threshold and margin: those that are set or of the rules, else the models' own."""
+    rules = settings.by_rules
     return (
-        borders.detection if settings.detection is None else settings.detection,
+        borders.detection if rules.detection is None else rules.detection,
         borders.threshold if settings.threshold is None else settings.threshold,
-        borders.margin if settings.margin is None else settings.margin,
+        borders.margin if rules.margin is None else rules.margin,
     )
 
 

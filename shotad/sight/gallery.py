@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -26,44 +26,32 @@ from shotad.sight.faces import Embedding, Face, FaceModels
 Embeddings = npt.NDArray[np.float32]
 """``float32[n, d]``, rows of length 1."""
 
-Pool = Literal["mean", "set"]
-_POOLS: dict[Pool, Callable[[Embeddings], Embeddings]] = {
-    "mean": lambda photos: mean_of(photos)[None],
-    "set": lambda photos: photos,
-}
-"""What of ``float32[n, d]`` is compared, the likest counting."""
-
 _ODD = 0.5
 """A photo that is less than this part of the threshold like all others of a person shows somebody else."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Measure:
-    """A gallery as arrays: ``rows`` ``float32[r, d]`` of the photos, those of a person from ``starts`` on
-    (``int64[m]``); ``film`` ``float32[m, d]`` and its ``weight`` ``float64[m]``."""
+    """A gallery as arrays: ``people`` ``float32[m, d]``, the mean of each one's photos; ``film``
+    ``float32[m, d]`` and its ``weight`` ``float64[m]``."""
 
-    rows: Embeddings
-    starts: npt.NDArray[np.int64]
+    people: Embeddings
     film: Embeddings
     weight: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, photos: Mapping[str, Embeddings], film: Mapping[str, Embeddings], pool: Pool) -> _Measure:
-        people = [_POOLS[pool](rows) for rows in photos.values()]
+    def of(cls, photos: Mapping[str, Embeddings], film: Mapping[str, Embeddings]) -> _Measure:
+        people = [mean_of(rows) for rows in photos.values()]
         none = np.zeros((0, 1), np.float32)
         looks = [film.get(name, none) for name in photos]
-        means = [mean_of(f) if len(f) else np.zeros_like(p[0]) for f, p in zip(looks, people, strict=True)]
+        means = [mean_of(f) if len(f) else np.zeros_like(p) for f, p in zip(looks, people, strict=True)]
         counts = np.array([len(rows) for rows in looks], np.float64)
-        ends = np.cumsum([0, *(len(rows) for rows in people)])
         return cls(
-            np.concatenate(people) if people else none,
-            ends[:-1].astype(np.int64),
-            np.stack(means) if means else none,
-            counts / (counts + 1),
+            np.stack(people) if people else none, np.stack(means) if means else none, counts / (counts + 1)
         )
 
     def likeness(self, face: Embeddings) -> list[float]:
-        to_photos = np.maximum.reduceat(self.rows @ face, self.starts).astype(np.float64)
+        to_photos = (self.people @ face).astype(np.float64)
         together: list[float] = ((to_photos + self.weight * (self.film @ face)) / (1 + self.weight)).tolist()
         return together
 
@@ -78,7 +66,6 @@ class Gallery:
     """
 
     photos: Mapping[str, Embeddings]
-    pool: Pool = "mean"
     nameless: frozenset[str] = frozenset()
     film: Mapping[str, Embeddings] = field(default_factory=dict)
     _measure: _Measure = field(init=False, repr=False)
@@ -90,7 +77,7 @@ class Gallery:
         stray = next((name for name in (*self.film, *self.nameless) if name not in self.photos), None)
         if stray is not None:
             raise ValueError(f"{stray!r} has no photo in the gallery")
-        object.__setattr__(self, "_measure", _Measure.of(self.photos, self.film, self.pool))
+        object.__setattr__(self, "_measure", _Measure.of(self.photos, self.film))
 
     def __len__(self) -> int:
         return len(self.photos)
@@ -109,7 +96,7 @@ class Gallery:
 
     def with_film(self, film: Mapping[str, Embeddings]) -> Gallery:
         """The same photos with other looks from the film, ``float32[n, d]`` by id."""
-        return Gallery(self.photos, self.pool, self.nameless, film)
+        return Gallery(self.photos, self.nameless, film)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +116,16 @@ def read_gallery(
 ) -> GalleryReading:
     """Read the photos of a cast; those in ``known``, read by the same models before, are not looked at again.
 
-    With ``settings.first`` only so many of those who may be named, in the order of the cast, that have a
+    By the paper's rules only so many of those who may be named, in the order of the cast, that have a
     usable photo. Raises CastError where a photo cannot be read.
     """
     readings: dict[str, PhotoReading] = {}
     warnings: list[str] = []
     photos: dict[str, Embeddings] = {}
     named = 0
+    most = settings.by_rules.first
     for member in cast:
-        if member.says and settings.first is not None and named >= settings.first:
+        if member.says and most is not None and named >= most:
             continue
         read = {path: _reading(path, models, known or {}, readings) for path in member.photos}
         warnings += _photo_warnings(member, read, models.threshold)
@@ -146,7 +134,7 @@ def read_gallery(
             photos[member.id] = np.stack(rows)
             named += bool(member.says)
     nameless = frozenset(member.id for member in cast if member.id in photos and not member.says)
-    gallery = Gallery(photos, settings.pool, nameless)
+    gallery = Gallery(photos, nameless)
     warnings += _twins(gallery, cast, models.join)
     return GalleryReading(gallery, tuple(warnings), readings)
 

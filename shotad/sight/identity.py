@@ -69,10 +69,10 @@ def identify(
     if not len(gallery):
         return [Verdict(reason="nobody has a photo") for _ in tracks]
     rules = _Rules.of(settings, models, gallery.nameless, names or {})
-    if settings.decide == "frame":
+    if settings.by_rules.decide == "frame":
         return _by_frame(tracks, gallery, rules)
     looks = [_good_looks(track, rules.smallest) for track in tracks]
-    if settings.from_film:
+    if settings.by_rules.from_film:
         gallery = _with_bank(tracks, looks, gallery, rules)
     verdicts = [_verdict(rows, gallery, rules) for rows in looks]
     return _one_place_at_a_time(tracks, looks, verdicts, rules)
@@ -92,8 +92,9 @@ class _Rules:
         cls, settings: CastSettings, models: Borders, nameless: frozenset[str], names: Mapping[str, str]
     ) -> _Rules:
         threshold = models.threshold if settings.threshold is None else settings.threshold
-        margin = models.margin if settings.margin is None else settings.margin
-        return cls(threshold, margin, max(models.same, threshold), settings.smallest, nameless, names)
+        rules = settings.by_rules
+        margin = models.margin if rules.margin is None else rules.margin
+        return cls(threshold, margin, max(models.same, threshold), rules.smallest, nameless, names)
 
     def called(self, person: str) -> str:
         return "somebody without a name" if person in self.nameless else self.names.get(person, person)

@@ -30,6 +30,7 @@ from .outputs import (
     wanted_files as wanted_files,
 )
 from .programme import (
+    RATE as RATE,
     Programme as Programme,
     no_programme as no_programme,
     programme_of as programme_of,

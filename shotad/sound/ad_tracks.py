@@ -116,17 +116,17 @@ class Coding:
     delay: int
 
 
-def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: str, bit_rate: int) -> Coding:
+def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: str) -> Coding:
     """The coding for a container: that of ``codec`` or, where it is ``auto``, what players there know.
 
     Raises SoundError where the container or the encoder cannot take it.
     """
     if codec != "auto":
-        return _asked(sound, container, codec, bit_rate)
+        return _asked(sound, container, codec)
     own = info.default_audio.codec if info.default_audio is not None else ""
     first = [own] if own in container.speech else []
     for name in (*first, container.speech[0]):
-        found = _coding(sound, name, bit_rate)
+        found = _coding(sound, name)
         if found is not None:
             return found
     raise SoundError(
@@ -135,30 +135,30 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
     )
 
 
-def _asked(sound: AdSound, container: Container, codec: str, bit_rate: int) -> Coding:
+def _asked(sound: AdSound, container: Container, codec: str) -> Coding:
     name = {encoder: codec for codec, encoder in ENCODERS.items()}.get(codec, codec)
     if name not in container.audio:
         raise SoundError(
             f"{container.name} cannot hold a track of {codec}.",
             f"Set the codec to auto, or to one of {', '.join(sorted(container.audio))}.",
         )
-    found = _coding(sound, name, bit_rate)
+    found = _coding(sound, name)
     if found is None:
         raise SoundError(
             f"{codec} cannot be written with {sound.layout} sound at {sound.rate} Hz.",
-            "Set the codec to auto, or another bit rate.",
+            "Set the codec to auto.",
         )
     return found
 
 
-def _coding(sound: AdSound, codec: str, bit_rate: int) -> Coding | None:
+def _coding(sound: AdSound, codec: str) -> Coding | None:
     from av.codec.codec import UnknownCodecError
 
     encoder = ENCODERS.get(codec, codec)
     layouts = dict.fromkeys([sound.layout, _ALIKE.get(sound.layout, sound.layout)])
     for rate in dict.fromkeys([sound.rate, 48000]):
         for layout in layouts:
-            bits = bit_rate or usual_bit_rate(codec, _channels(layout))
+            bits = usual_bit_rate(codec, _channels(layout))
             try:
                 frame, delay = _tried(encoder, layout, rate, bits)
             except UnknownCodecError:

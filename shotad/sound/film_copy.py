@@ -164,7 +164,7 @@ def _picture(
 ) -> PictureCopy | PictureKept:
     if settings.picture == "copy":
         return PictureKept(out, film, probe(media), times)
-    return PictureCopy(out, film, probe(media), times, settings.crf)
+    return PictureCopy(out, film, probe(media), times)
 
 
 def _mux(out: OutputContainer, streams: Sequence[Iterator[Packet[Any]]], task: Task) -> None:

@@ -30,6 +30,7 @@ from shotad.script import Answer, Shorten, Track, Wish, spoken_words
 from shotad.sound.kinds import PACE, Fitting, Line, Spoken, Studio, Take, Unspoken
 from shotad.sound.placing import (
     BETWEEN,
+    LONGEST_WORD_RATE,
     NO_ROOM,
     Form,
     Option,
@@ -227,7 +228,7 @@ class _Fitter:
         form = case.whole if case.anew is None else case.forms[case.anew]
         free, settings = self._free(case), self._settings
         by_pace = free * form.words / form.length * settings.fastest
-        words = int(min(by_pace, free * settings.longest_word_rate / 60_000) + 1e-9)
+        words = int(min(by_pace, free * LONGEST_WORD_RATE / 60_000) + 1e-9)
         words = min(words, form.words - 1)
         return (
             Wish(case.line.id, case.line.text, words, case.line.language, case.answer)

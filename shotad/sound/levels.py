@@ -94,9 +94,15 @@ QUIET = -50.0
 """LUFS: a programme quieter than this is taken for silence (hiss, hum) and no measure for the voice."""
 
 
+OVER = 10.0
+"""LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
+further: the proposal for commentary over music (AES 2019)."""
+
+DEEPEST = 20.0
+"""dB by which it is lowered at most, unless more is set: what is lower yet is gone, and its end jumps out."""
+
 AMBIENCE = 15.0
-"""LU that a line stands over a quiet scene: the proposal for commentary over ambience, as `MixSettings.over`
-is that for commentary over music (AES 2019)."""
+"""LU that a line stands over a quiet scene: the proposal for commentary over ambience (AES 2019)."""
 
 SOFTEST, LOUDEST = -10.0, 3.0
 """LU by which a line may be softer and louder than usual. Softer by 10 LU, in silence too: with a film at
@@ -114,7 +120,7 @@ def voice_level(
     """LUFS at which a line is spoken: that of the ``programme`` as a whole, and ``settings.level`` over it;
     softer in a quiet scene, louder in a loud one.
 
-    The voice does half of what is missing until it stands `MixSettings.over` to `AMBIENCE` LU over the scene
+    The voice does half of what is missing until it stands `OVER` to `AMBIENCE` LU over the scene
     that is lowered as usual, and the lowering the other half (`depth_for`). ``line`` is on the time of
     ``course``. Where the programme is silence, what the whole is to be.
     """
@@ -126,13 +132,8 @@ def voice_level(
     near = course.within(max(line.middle - FOLLOW, WINDOW / 2), line.middle + FOLLOW)
     nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - line.middle) / FOLLOW)
     over = usual - course.momentary[near].astype(np.float64) + settings.duck
-    missing = np.clip(over, settings.over, _most(settings)) - over
+    missing = np.clip(over, OVER, AMBIENCE) - over
     return usual + float(np.average(np.clip(missing / 2, SOFTEST, LOUDEST), weights=nearness))
-
-
-def _most(settings: MixSettings) -> float:
-    """LU that a line stands over the lowered programme at most, but for a scene that is quieter still."""
-    return max(AMBIENCE, settings.over)
 
 
 def level_during(course: Course, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
@@ -152,9 +153,9 @@ def depth_for(voice: float, programme: float | None, settings: MixSettings) -> f
     if programme is None:
         return 0.0
     clear = voice - programme
-    if clear + settings.duck > _most(settings):
-        return max(0.0, _most(settings) - clear)
-    return max(settings.duck, min(settings.over - clear, settings.deepest))
+    if clear + settings.duck > AMBIENCE:
+        return max(0.0, AMBIENCE - clear)
+    return max(settings.duck, min(OVER - clear, DEEPEST))
 
 
 def peak_limit(programme: Loudness, profile: Profile, settings: MixSettings) -> float:

@@ -133,7 +133,7 @@ class FileMaker:
         settings, film = self.materials.config.container, self.scene(wanted.ending).film
         sound = self._sound(mix)
         container = container_for(wanted.path)
-        return choose_coding(sound, container, film.info, settings.codec, settings.bit_rate).encoder
+        return choose_coding(sound, container, film.info, settings.codec).encoder
 
     def _sound_file(self, wanted: Wanted, mix: Mix) -> Product:
         alone = wanted.kind is Kind.AD
@@ -226,14 +226,14 @@ class FileMaker:
         return Product(wanted, findings, written.warnings, heard)
 
     def _sound(self, mix: Mix) -> AdSound:
-        settings, track = self.materials.config.container, self.materials.track
-        alone = settings.sound == "alone"
+        language = self.materials.track.language
+        alone = self.materials.config.container.sound == "alone"
         return AdSound(
             mix.alone() if alone else mix.mixed(),
             MONO if alone else mix.layout,
             mix.rate,
-            track.language,
-            settings.title or track_title(track.language),
+            language,
+            track_title(language),
         )
 
     def _text(self, scene: Scene) -> AdText:

@@ -30,7 +30,7 @@ from shotad.sound.levels import (
 )
 from shotad.sound.loudness import Course, Loudness, Meter, measure
 from shotad.sound.mix_report import FileSound, LineLevel, MixReport
-from shotad.sound.programme import Gains, Programme, channel_names, programme_of, voice_gains
+from shotad.sound.programme import RATE, Gains, Programme, channel_names, programme_of, voice_gains
 from shotad.sound.true_peak import Limiter, limited
 
 
@@ -48,9 +48,9 @@ def prepare_mix(
     ``audio_track`` None is the film's default track. Lines are about as loud as the programme as a whole, and
     follow the scene (`voice_level`). Raises FilmError for a track that is not there.
     """
-    programme = programme_of(film, audio_track, settings.rate)
+    programme = programme_of(film, audio_track, RATE)
     ear = _Listener(progress or NoProgress(), film.info.duration)
-    own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, settings.rate)
+    own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, RATE)
     laid = lay(programme, own, spoken, speech, settings)
     settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], film.info.duration), settings, ear)
     return replace(settled, report=replace(settled.report, lines=laid.levels(own.course)))
@@ -132,7 +132,7 @@ def lay(
     depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
     gains = envelope(lines, speech, depths)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
-    recipe = Recipe(programme, gains, Lane(takes, settings.rate), spread)
+    recipe = Recipe(programme, gains, Lane(takes, RATE), spread)
     return Laid(recipe, tuple(takes), tuple(around), tuple(depths), tuple(voices))
 
 
@@ -162,7 +162,7 @@ def _placed(
     placed, levels = [], []
     for line in sorted(spoken, key=lambda line: line.start):
         level, loud = own.voice_level(line.interval, settings), loudness(line.take)
-        take = place(line, settings.rate, total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
+        take = place(line, RATE, total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
         if take is not None:
             placed.append(take)
             levels.append(level)
@@ -175,7 +175,7 @@ def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSetting
     The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
     limited mix is heard to be.
     """
-    profile, rate = PROFILES[settings.profile], settings.rate
+    profile, rate = PROFILES[settings.profile], RATE
     limit = peak_limit(own.loudness, profile, settings)
     target, of_dialogue = target_of(profile, dialogue)
     meter = Meter("mono", rate)

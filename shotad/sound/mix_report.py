@@ -15,6 +15,9 @@ from shotad.sound.levels import PEAK_SLACK, PROFILES
 from shotad.sound.loudness import Loudness
 from shotad.sound.outputs import Sound
 
+OVER = 4.0
+"""LU over the programme under which a line counts as covered (A3): it is then followed with effort."""
+
 
 @dataclass(frozen=True, slots=True)
 class LineLevel:
@@ -132,16 +135,15 @@ def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterato
 
 
 def _audible(report: MixReport, config: Config) -> Iterator[Finding]:
-    least = config.lint.over
     for line in report.lines:
-        if least and line.over is not None and line.over < least:
-            yield Finding("A3", Level.ERROR, _hidden(line, least), line.id)
+        if line.over is not None and line.over < OVER:
+            yield Finding("A3", Level.ERROR, _hidden(line), line.id)
 
 
-def _hidden(line: LineLevel, least: float) -> str:
+def _hidden(line: LineLevel) -> str:
     return (
         f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film, under "
-        f"{least:g}: let the film be lowered further (mix.deepest)"
+        f"{OVER:g}: let the film be lowered further (mix.duck)"
     )
 
 

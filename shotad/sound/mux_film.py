@@ -135,7 +135,7 @@ def _recipe(
     plan = replace(plan, warnings=(*notes, *plan.warnings))
     coding = None
     if sound is not None:
-        coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
+        coding = choose_coding(sound, container, film.info, settings.codec)
     if sound is None and text is not None and container.text is None:
         raise SoundError(
             f"{container.name} holds no text track of descriptions.",

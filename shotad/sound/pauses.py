@@ -49,6 +49,13 @@ class Extension:
     refused: tuple[Unspoken, ...] = ()
 
 
+SHARE = 0.1
+"""Share of the film's length that all pauses together may have: above, it is another film."""
+
+LEAST = 1.0
+"""Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
+minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
+
 NEAR = 3.0
 """Seconds from its cue within which a line may be said between two utterances."""
 
@@ -180,7 +187,7 @@ class _Planner:
     def admit(self, line: Line, lost: Unspoken, value: Worth, studio: Studio) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
         most = self._settings.most
-        if not line.by_person and value.points < self._settings.least:
+        if not line.by_person and value.points < LEAST:
             return f"it matters too little ({value})"
         if not line.by_person and len(self._places) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
@@ -197,7 +204,7 @@ class _Planner:
         else:
             longest = self._settings.longest
             return f"it would be longer than {longest:g} s"
-        total, allowed = sum(p.pause.length for p in places), self._settings.share * self._duration
+        total, allowed = sum(p.pause.length for p in places), SHARE * self._duration
         if not line.by_person and total > allowed:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"

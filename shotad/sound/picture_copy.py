@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from av.filter.graph import Graph
     from av.video.reformatter import VideoReformatter
 
+QUALITY = 18
+"""x264's and libvpx's CRF, less is better: at 18 the copy is taken for the film (SSIM 0.99)."""
 _FINEST = 1_000_000
 
 _AT_ONCE = 0.1
@@ -33,14 +35,14 @@ class PictureCopy:
     Upright and progressive, 8 bits in 4:2:0, with the film's size, pixel shape and colour tags.
     """
 
-    def __init__(self, out: OutputContainer, film: Film, probed: Probed, times: TimeMap, crf: int) -> None:
+    def __init__(self, out: OutputContainer, film: Film, probed: Probed, times: TimeMap) -> None:
         assert film.media is not None
         self._times = times
         self._reel = Decoder(film.media, probed.stream, film.info.start, film.info.frame_rate)
         self._rate = film.info.frame_rate or Fraction(25)
         self._frames = _Upright(self._reel, probed)
         first = self._frames.first()
-        self.stream = _stream(out, film, probed, first, self._rate, crf)
+        self.stream = _stream(out, film, probed, first, self._rate)
 
     def close(self) -> None:
         self._reel.close()
@@ -132,12 +134,10 @@ def _with_ends(
         yield held[0], held[0] + reel.length(held[1]), held[1]
 
 
-def _stream(
-    out: OutputContainer, film: Film, probed: Probed, first: VideoFrame, rate: Fraction, crf: int
-) -> Any:
+def _stream(out: OutputContainer, film: Film, probed: Probed, first: VideoFrame, rate: Fraction) -> Any:
     vp9 = out.format.name == "webm"
     options = {
-        "crf": str(crf),
+        "crf": str(QUALITY),
         **({"b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"} if vp9 else {}),
     }
     if not vp9:

@@ -39,6 +39,8 @@ from shotad.sound.kinds import Line, Take
 
 BETWEEN = 0.3
 """Seconds of breath between two lines."""
+LONGEST_WORD_RATE = 200.0
+"""Words a minute that speeding up must not pass, as guidelines say (rule T3)."""
 CLEAR = 0.1
 """Seconds kept free before speech begins, beyond the margin that is in the gaps already."""
 NO_ROOM = 0.001
@@ -188,7 +190,7 @@ def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:
 
 def shorter_forms(line: Line, whole: Form, settings: FitSettings) -> Iterator[Form]:
     """Its ever shorter forms, with lengths by its own pace."""
-    return (_cut(line, text, whole, settings) for text in _shorter(line, settings))
+    return (_cut(line, text, whole, settings) for text in _shorter(line))
 
 
 def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
@@ -213,13 +215,12 @@ _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
 
 
-def _shorter(line: Line, settings: FitSettings) -> Iterator[str]:
+def _shorter(line: Line) -> Iterator[str]:
     """Ever shorter texts of a line that are whole."""
-    sentences, clauses = settings.drop_sentences, settings.drop_clauses
     if rate_of(line.language).words:
-        forms = variants(line.text, language=line.language, sentences=sentences, clauses=clauses)
+        forms = variants(line.text, language=line.language)
         yield from (form.text for form in forms if form.text != line.text)
-    elif sentences and clauses:
+    else:
         budget = spoken_words(line.text, line.language) - 1
         while budget > 0 and (form := fit_spoken(line.text, budget, language=line.language)) is not None:
             yield form.text
@@ -243,7 +244,7 @@ def _form(line: Line, text: str, steps: tuple[str, ...], whole: Form, settings: 
 
 def _factor(usual: float, length: int, settings: FitSettings) -> float:
     """How many times faster it may be: the setting, and never over the longest word rate, as T3 counts."""
-    least = 60 * usual / settings.longest_word_rate - BREATH
+    least = 60 * usual / LONGEST_WORD_RATE - BREATH
     return max(1.0, min(settings.fastest, length / 1000 / least)) if least > 0 else settings.fastest
 
 

@@ -14,6 +14,9 @@ import numpy.typing as npt
 
 from shotad.film import Film, Layout, SoundBlock, SoundSeeker, choose_track, sound_blocks
 
+RATE = 48000
+"""Samples a second of what is written: the rate of film sound."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Programme:

@@ -36,7 +36,7 @@ from shotad.sound.mix_report import heard
 from shotad.sound.mux_film import check_container
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, Rendered, Wanted, checked_apart
 from shotad.sound.pauses import Extension
-from shotad.sound.programme import programme_of
+from shotad.sound.programme import RATE, programme_of
 from shotad.sound.time_map import pauses_file, pauses_json, pauses_vtt
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
 from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
@@ -287,10 +287,9 @@ def check_containers(film: Film, wanted: Sequence[Wanted], config: Config, langu
 
 def _sound_to_be(film: Film, config: Config, language: str) -> AdSound:
     """What the track of sound will be, less its sound."""
-    rate = config.mix.rate
     alone = config.container.sound == "alone"
-    layout = programme_of(film, config.film.audio_track, rate).layout
-    return AdSound((), MONO if alone else layout, rate, language, track_title(language))
+    layout = programme_of(film, config.film.audio_track, RATE).layout
+    return AdSound((), MONO if alone else layout, RATE, language, track_title(language))
 
 
 def _check_film(film: Film, one: Wanted, sound: AdSound | None, config: Config, language: str) -> None:

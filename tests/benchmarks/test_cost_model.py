@@ -33,7 +33,7 @@ def test_the_settings_say_how_often_is_asked() -> None:
     )
     found = asked(80, Asking.of(config, 90, 300, 500))
     assert found.calls1 == 80 + 80
-    assert found.calls2 == 80 * 5 + 80 / config.story.renew_every
+    assert found.calls2 == 80 * 5 + 80 / 8
     joint = load_config(None, ("stage2.candidates=5", "stage2.draw=joint", "stage2.select=engine"))
     assert asked(80, Asking.of(joint, 90, 300, 500)).calls2 == 80 + 80
 

@@ -8,6 +8,7 @@ from PIL import Image as Pictures
 
 from shotad.core import Box, Cast, CastSettings, Image, Member
 from shotad.sight import Embedding, Face, Gallery, read_gallery
+from tests.rules import ruled
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 FACE = Face(Box(0.2, 0.2, 0.8, 0.8), 0.0, 0.9, LANDMARKS, 0.0)
@@ -69,11 +70,10 @@ def studio(tmp_path: Path) -> Studio:
 RED, GREEN, BLUE, BLACK = (200, 0, 0), (0, 200, 0), (0, 0, 200), (0, 0, 0)
 
 
-def test_photos_count_as_their_mean_or_each_for_itself() -> None:
+def test_photos_count_as_their_mean() -> None:
     photos = {"anna": rows(unit(1, 0, 0), unit(0, 1, 0))}
     look = rows(unit(1, 0, 0))
-    assert Gallery(photos, "mean").likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
-    assert Gallery(photos, "set").likeness(look)["anna"] == pytest.approx(1.0)
+    assert Gallery(photos).likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
 
 
 def test_the_looks_of_a_face_count_as_their_mean() -> None:
@@ -110,7 +110,6 @@ def test_a_cast_is_read_in_its_order(studio: Studio) -> None:
     assert reading.gallery.photos["anna"].shape == (2, 3)
     assert reading.gallery.photos["anna"].dtype == np.float32
     assert reading.warnings == ()
-    assert reading.gallery.pool == "mean"
 
 
 def test_the_nameless_are_in_the_gallery(studio: Studio) -> None:
@@ -129,7 +128,7 @@ def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
             studio.member("Ben", BLUE),
         )
     )
-    gallery = read_gallery(cast, Models(), CastSettings(first=1)).gallery
+    gallery = read_gallery(cast, Models(), ruled(CastSettings(), first=1)).gallery
     assert list(gallery.photos) == ["extra", "anna"]
 
 

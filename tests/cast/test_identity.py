@@ -8,6 +8,7 @@ import pytest
 
 from shotad.core import Box, CastSettings
 from shotad.sight import Embedding, Face, FaceTrack, Gallery, Verdict, identify
+from tests.rules import ruled
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 SIZE = 16
@@ -54,7 +55,7 @@ GALLERY = Gallery(
     nameless=frozenset({"extra"}),
 )
 NAMES = {"anna": "Anna", "ben": "Ben", "celia": "Celia"}
-PLAIN = CastSettings(from_film=False)
+PLAIN = ruled(CastSettings(), from_film=False)
 
 
 def judged(
@@ -112,9 +113,12 @@ def test_small_faces_are_not_named_and_do_not_count() -> None:
 
 
 def test_the_settings_come_before_the_borders_of_the_models() -> None:
-    assert one(like(anna=0.45), settings=CastSettings(from_film=False, threshold=0.5)).member is None
-    assert one(like(anna=0.3), settings=CastSettings(from_film=False, threshold=0.2)).member == "anna"
-    assert one(like(anna=0.6, ben=0.55), settings=CastSettings(from_film=False, margin=0.01)).member == "anna"
+    assert one(like(anna=0.45), settings=ruled(CastSettings(threshold=0.5), from_film=False)).member is None
+    assert one(like(anna=0.3), settings=ruled(CastSettings(threshold=0.2), from_film=False)).member == "anna"
+    assert (
+        one(like(anna=0.6, ben=0.55), settings=ruled(CastSettings(), from_film=False, margin=0.01)).member
+        == "anna"
+    )
 
 
 def test_a_cast_of_one_has_no_second_best() -> None:
@@ -197,7 +201,7 @@ def test_the_order_of_the_tracks_does_not_matter() -> None:
         assert [verdicts[order.index(i)] for i in range(len(tracks))] == expected
 
 
-BY_FRAME = CastSettings(decide="frame")
+BY_FRAME = ruled(CastSettings(), decide="frame")
 
 
 def test_frame_by_frame_each_look_is_for_itself() -> None:

@@ -106,8 +106,9 @@ def test_a_killed_run_goes_on_where_it_was(
     assert early > 5
 
 
-def test_who_is_seen_too_briefly_is_left_out(room: Room) -> None:
-    found = room.run("ep1", WHOLE, "discover.least_seconds=2")
+def test_who_is_seen_too_briefly_is_left_out(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.description.cast_discovery.LEAST_SECONDS", 2.0)
+    found = room.run("ep1", WHOLE)
     assert [one.id for one in found.people] == ["person-01", "person-02"]
     assert found.brief == 1
 

@@ -42,11 +42,14 @@ def test_a_deleted_picture_does_not_come_back(room: Room) -> None:
     assert not gone.exists()
 
 
-def test_a_persons_own_picture_stays_and_ours_are_left_alone(room: Room) -> None:
+def test_a_persons_own_picture_stays_and_ours_are_left_alone(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
     room.begin()
+    monkeypatch.setattr(filing, "PICTURES", 2)
     photo(room.cast / "person-02" / "portrait.png", "bo")
     before = room.files()
-    again = room.run("ep1", WHOLE, "discover.pictures=2")
+    again = room.run("ep1", WHOLE)
     assert [one.way for one in again.people] == ["renew", "leave", "renew"]
     after = room.files()
     assert {n: h for n, h in after.items() if n.startswith("person-02")} == {
@@ -124,36 +127,43 @@ def test_photos_of_ones_own_are_a_cast_to_begin_with(room: Room) -> None:
 
 
 def test_a_film_gives_no_more_than_the_cap(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    room.run("ep1", WHOLE, "discover.pictures=2")
+    monkeypatch.setattr(filing, "PICTURES", 2)
+    room.run("ep1", WHOLE)
     monkeypatch.setattr(filing, "_MOST", 1)
-    found = room.run("ep2", WHOLE, "discover.pictures=2")
+    found = room.run("ep2", WHOLE)
     assert [(one.way, one.added) for one in found.people if one.way == "add"] == [("add", 0)] * 2
 
 
-def test_other_settings_part_people_and_the_greater_part_keeps_the_id(room: Room, faces: VariedFaces) -> None:
+def test_other_borders_part_people_and_the_greater_part_keeps_the_id(
+    room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
     faces.kin = "cy"
-    together = room.run("ep1", WHOLE, "discover.join=0.5")
+    monkeypatch.setattr(VariedFaces, "join", 0.5)
+    together = room.run("ep1", WHOLE)
     assert [one.found.shots for one in together.people] == [3, 2]
-    apart = room.run("ep1", WHOLE, "discover.join=0.8")
+    monkeypatch.setattr(VariedFaces, "join", 0.8)
+    apart = room.run("ep1", WHOLE)
     assert [(one.id, one.way, one.found.shots) for one in apart.people] == [
         ("person-01", "renew", 2),
         ("person-02", "renew", 2),
         ("person-03", "new", 1),
     ]
     assert (room.who("person-01"), room.who("person-03")) == ("ann", "cy")
-    again = room.run("ep1", WHOLE, "discover.join=0.5")
+    monkeypatch.setattr(VariedFaces, "join", 0.5)
+    again = room.run("ep1", WHOLE)
     assert again.gone == ("person-03",)
     assert not (room.cast / "person-03").exists()
     assert [member.id for member in read_cast(room.cast / "cast.yaml")] == ["person-01", "person-02"]
 
 
-def test_somebody_named_is_never_taken_out_by_a_run(room: Room) -> None:
+def test_somebody_named_is_never_taken_out_by_a_run(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.begin()
     file = CastFile.open(room.cast)
     file.update("person-03", name="Cy")
     file.save()
     pictures = {n: h for n, h in room.files().items() if n.startswith("person-03")}
-    found = room.run("ep1", WHOLE, "discover.least_seconds=3")
+    monkeypatch.setattr(filing, "LEAST_SECONDS", 3.0)
+    found = room.run("ep1", WHOLE)
     assert "person-03" in {one.id for one in found.people}
     assert {n: h for n, h in room.files().items() if n.startswith("person-03")} == pictures
     assert found.gone == ()

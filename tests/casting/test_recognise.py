@@ -260,7 +260,7 @@ def test_a_redo_sees_the_same_people_and_writes_no_face_elsewhere(
 def test_frames_decided_one_by_one_are_those_that_are_shown(
     film: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
-    run(film, tmp_path / "w", cast_in(tmp_path), "cast.decide=frame", "cast.threshold=0.2", "cast.margin=0")
+    run(film, tmp_path / "w", cast_in(tmp_path), "cast.rules=paper", "cast.threshold=0.2")
     named = [[c["called"] for c in record["characters"]] for record in looks_of(tmp_path / "w")]
     assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
     shown = sum(len(set(s["seconds"])) for r in looks_of(tmp_path / "w") for s in r["shots"])
@@ -293,5 +293,5 @@ def test_names_in_the_subtitles_are_offered_where_they_are_heard(
     hints = [[h["name"] for h in record["heard"]] for record in looks_of(tmp_path / "w")]
     assert "Bo" in hints[0]
     assert "Bo" not in hints[-1]
-    run(film, tmp_path / "v", cast_in(tmp_path), "speech.source=auto", "prompt.heard_names=false", **given)
+    run(film, tmp_path / "v", cast_in(tmp_path), "speech.source=auto", "prompt.rules=paper", **given)
     assert [record["heard"] for record in looks_of(tmp_path / "v")] == [[]] * 5

@@ -83,13 +83,17 @@ def test_no_face_is_no_error(
 
 
 def test_who_is_left_out_is_told(
-    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+    shotad: Shotad,
+    films: Path,
+    tmp_path: Path,
+    painted_faces: PaintedFaces,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("shotad.description.cast_discovery.LEAST_SECONDS", 2.5)
     said = shotad(
-        "cast", "discover", films / "ep one.mp4", "--cast", tmp_path / "x.cast", "--out", tmp_path / "w",
-        "--set", "discover.least_seconds=2.5",
-    )  # fmt: skip
-    assert "Left out: 1 seen too briefly (discover.least_seconds)." in said.out
+        "cast", "discover", films / "ep one.mp4", "--cast", tmp_path / "x.cast", "--out", tmp_path / "w"
+    )
+    assert "Left out: 1 seen too briefly." in said.out
 
 
 def test_a_film_that_is_not_there_leaves_nothing_behind(shotad: Shotad, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_options_choose_frames_match_and_threshold(threads: Shotad, labels: Path
     words = ("--frames", "mid", "--match", "whole", "--threshold", "0.995", "--json")
     (overall,) = json.loads(threads(labels, *words).out)["overall"]
     assert (overall["frames"], overall["match"], overall["threshold"]) == ("mid", "whole", 0.995)
-    words = ("--set", "threads.frames=all", "--set", "threads.both_ways=true", "--json")
+    words = ("--set", "threads.frames=all", "--set", "threads.rules=code", "--json")
     record = json.loads(threads(labels, *words).out)
     assert record["overall"][0]["frames"] == "all"
     assert record["settings"]["both_ways"] is True

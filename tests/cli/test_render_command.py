@@ -71,8 +71,11 @@ def test_settings_of_sound_may_be_set_and_no_others(shotad: Shotad, place: Path)
     assert "Did you mean mix.duck" in shotad("render", place, "--set", "mix.ducks=3").err
 
 
-def test_what_must_not_go_out_is_exit_code_1(shotad: Shotad, place: Path) -> None:
-    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--set", "lint.over=60")
+def test_what_must_not_go_out_is_exit_code_1(
+    shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.sound.mix_report.OVER", 60.0)
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix")
     assert said.code == 1
     assert "error A3" in said.out
 

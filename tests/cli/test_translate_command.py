@@ -133,7 +133,7 @@ def test_names_of_the_cast_and_the_note_go_along(shotad: Shotad, folder: Path, t
         (("--to", "german"), "Did you mean de (German)?"),
         (("--to", "en"), "already"),
         (("--to", "de", "--engine", "embedded"), "narrator reads no prompts and cannot translate"),
-        (("--to", "de", "--set", "translate.lines=0"), "translate.lines = 0"),
+        (("--to", "de", "--set", "translate.quotes=never"), "translate.quotes = 'never'"),
         (("--to", "de", "--engine", "fake"), "cannot translate"),
         (("--to", "de", "--engine", "opennai"), "Did you mean openai"),
         (("--to", "de", "--set", "slots.minimum=3"), "slots"),

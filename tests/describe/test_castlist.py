@@ -68,14 +68,14 @@ def test_nobody_of_whom_stage_1_is_not_told_has_a_mark() -> None:
 
 
 @pytest.mark.parametrize("order", ["apart", "clip", "current"])
-@pytest.mark.parametrize("note", ["auto", "always"])
-def test_a_cast_of_which_nobody_is_seen_changes_nothing(order: str, note: str) -> None:
-    how = {"characters": order, "circle_note": note}
+@pytest.mark.parametrize("rules", ["ours", "paper"])
+def test_a_cast_of_which_nobody_is_seen_changes_nothing(order: str, rules: str) -> None:
+    how = {"characters": order, "rules": rules}
     assert stage1(presence=people(), **how) == stage1(presence=NOBODY, **how)
 
 
-def test_names_in_full_are_a_setting() -> None:
-    assert "Ann Lee (red), the woman in red (yellow)" in first_step(people("ann nora"), names="full")
+def test_names_in_full_are_a_rule_of_the_paper() -> None:
+    assert "Ann Lee (red), the woman in red (yellow)" in first_step(people("ann nora"), rules="paper")
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,10 @@ def test_marks_are_called_what_they_are(marks: Marks, one: str, many: str) -> No
 
 @pytest.mark.parametrize("order", ["apart", "clip"])
 def test_without_marks_people_are_told_of_without_colours(order: str) -> None:
-    text = text_of(
-        stage1(presence=people("ann bo", "cy"), marks="none", characters=order, circle_note="always")
-    )
+    text = text_of(stage1(presence=people("ann bo", "cy"), marks="none", characters=order, rules="paper"))
     for word in ("circle", "red", "green", "blue", "coloured"):
         assert word not in text
-    assert "these may appear: Ann, Bo" in text
+    assert "these may appear: Ann Lee, Bo" in text
 
 
 @pytest.mark.parametrize(
@@ -172,7 +170,8 @@ def test_a_hint_that_is_a_word_as_well_gives_nothing_away() -> None:
 
 
 def test_without_hints_there_is_no_trace_of_them() -> None:
-    assert stage1(heard=()) == stage1() == stage1(heard=HEARD, heard_names=False)
+    assert stage1(heard=()) == stage1()
+    assert stage1(rules="paper") == stage1(heard=HEARD, rules="paper")
     twice = stage1(heard=(*HEARD, *HEARD))
     assert twice == stage1(heard=HEARD)
 
@@ -231,7 +230,7 @@ def test_pronouns_that_are_not_known_are_not_told() -> None:
 
 
 def test_without_names_for_stage_2_only_what_may_not_be_said_goes() -> None:
-    text = asked(people("ann nora"), stage2_names=False)
+    text = asked(people("ann nora"), rules="paper")
     assert "What the people" not in text
     assert "Ann Lee and the woman in red." in text
     assert "Annie hands the woman in red a cup. The woman in red drinks." in text
@@ -268,7 +267,7 @@ def look(presence: Presence, marks: Marks = "ellipses", **how: object) -> str:
 
 
 def test_second_look_is_told_whose_the_marks_are() -> None:
-    text = look(people("ann nora", "cy"), names="full")
+    text = look(people("ann nora", "cy"), rules="paper")
     who = "Ann (red), the woman in red (yellow), Cy (blue)"
     assert f"onwards. A coloured circle around a face tells who that is: {who}.\n" in text
     assert "A coloured box around" in look(people("ann"), "boxes")

@@ -23,7 +23,8 @@ POSSIBLE_LENGTHS = range(3, 21)
 
 
 def settings(choice: str, count: int = 10, **more: object) -> PromptSettings:
-    return PromptSettings.model_validate({"example_choice": choice, "example_count": count, **more})
+    rules = {"length": "ours", "random": "paper", "published": "code"}[choice]
+    return PromptSettings.model_validate({"rules": rules, "example_count": count, **more})
 
 
 def lengths(lines: list[str]) -> list[int]:
@@ -141,7 +142,7 @@ def test_the_three_choices_differ() -> None:
 
 
 def test_default_is_by_length() -> None:
-    assert PromptSettings().example_choice == "length"
+    assert PromptSettings().by_rules.example_choice == "length"
 
 
 # A user's own

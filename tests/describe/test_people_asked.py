@@ -75,8 +75,9 @@ def key(presence: Presence, *settings: str, engine: Engine = PAINTS) -> str:
 @pytest.mark.parametrize("engine", [PAINTS, MEASURES])
 def test_a_cast_makes_no_clip_stale_in_which_nobody_is_recognised(engine: Engine) -> None:
     assert key(NOBODY, engine=engine) == key(people(), engine=engine)
-    marked = key(people(), "overlay.characters=boxes", "prompt.names=full", engine=engine)
-    assert marked == key(NOBODY, engine=engine)
+    assert key(people(), "overlay.characters=boxes", engine=engine) == key(NOBODY, engine=engine)
+    rules = "prompt.rules=paper"
+    assert key(people(), rules, engine=engine) == key(NOBODY, rules, engine=engine)
 
 
 def changed() -> dict[str, Presence]:
@@ -121,11 +122,12 @@ def test_names_that_were_heard_change_the_question_only_where_they_are_told() ->
         for p, s in (
             (PLAN, ()),
             (hinted, ()),
-            (hinted, ("prompt.heard_names=false",)),
+            (PLAN, ("prompt.rules=paper",)),
+            (hinted, ("prompt.rules=paper",)),
         )
     ]
     assert asked[0] != asked[1]
-    assert asked[0] == asked[2]
+    assert asked[2] == asked[3]
 
 
 # Frames and records of Stage I
@@ -297,7 +299,7 @@ def test_other_names_of_somebody_are_put_right_without_asking() -> None:
     asked = asked2(people("ann"), "Annie Lee sits.")
     record = answered(stage2.inquiry(asked, PAINTS, config()), line("Ann Lee sits."))
     assert record["candidates"] == ["Ann sits."]
-    plain = config("prompt.stage2_names=false", "stage2.repair=none")
+    plain = config("prompt.rules=paper", "stage2.repair=none")
     asked = stage2.question(plan(people("ann")), described("Ann Lee sits."), (), PAINTS, plain)
     assert answered(stage2.inquiry(asked, PAINTS, plain), line("Ann Lee sits."))["candidates"] == [
         "Ann Lee sits."
@@ -343,7 +345,7 @@ def test_names_are_judged_where_there_is_a_cast() -> None:
     assert rules("Bo sits.", people("ann")) == {"L7"}
     assert rules("Bo sits.", NOBODY) == set()
     assert rules("Ann Lee sits.", people("ann"), description="Ann sits.") == {"L8"}
-    full = rules("Ann Lee sits.", people("ann"), "prompt.stage2_names=false", description="Ann Lee sits.")
+    full = rules("Ann Lee sits.", people("ann"), "prompt.rules=paper", description="Ann Lee sits.")
     assert full == set()
 
 

@@ -166,7 +166,7 @@ def test_stage1_prompt_has_the_papers_order() -> None:
 
 def test_published_order_puts_threads_before_circles() -> None:
     grammar = Grammar({}, ((0, 3),))
-    text = text_of(stage1(grammar=grammar, circle_note="always", thread_sentence_first=True))
+    text = text_of(stage1(grammar=grammar, rules="code"))
     assert text.index("Last of all") < text.index("never mention")
     assert text.index("Last of all") > text.index("4. ")
 
@@ -183,8 +183,8 @@ def test_steps_are_the_headings_of_the_answer() -> None:
 
 def test_clip_without_marked_characters_does_not_speak_of_circles() -> None:
     assert "circle" not in text_of(stage1())
-    assert "circle" in text_of(stage1(circle_note="always"))
-    assert "these may appear" not in text_of(stage1(circle_note="always"))
+    assert "circle" in text_of(stage1(rules="paper"))
+    assert "these may appear" not in text_of(stage1(rules="paper"))
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_effective_scale_is_that_of_current_shots_else_of_the_context(
 )
 def test_borders_of_the_factors(scale: float, paper: str | None, code: str | None) -> None:
     assert factors_for(scale, DEFAULT) == ((paper,) if paper else ())
-    assert factors_for(scale, PromptSettings(factor_rule="code")) == ((code,) if code else ())
+    assert factors_for(scale, PromptSettings(rules="code")) == ((code,) if code else ())
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.7, 4.0])
@@ -335,7 +335,7 @@ def test_one_word_is_one_word_and_none_is_refused() -> None:
 
 def test_stress_on_steps_is_the_published_codes_alone() -> None:
     assert "point 2" not in stage2_text()
-    assert "point 2" in stage2_text(PromptSettings(stress_steps=True))
+    assert "point 2" in stage2_text(PromptSettings(rules="code"))
 
 
 def test_examples_are_drawn_by_seed_and_slot() -> None:

@@ -12,18 +12,18 @@ from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
 SLOT = Slot("s00020000", Interval(20, 24), 8)
-CONFIG = load_config(None, ("story.on=true", "story.renew_every=1"))
+CONFIG = load_config(None, ("story.on=true",))
 
 
 def told(*replies: Reply, log: dict[str, Any] | None = None) -> str:
-    """What is told after as many lines as there are replies."""
+    """What is told after as many notes as there are replies."""
     waiting, kept = list(replies), {} if log is None else log
 
     def ask(request: Request) -> Reply:
         return waiting.pop(0)
 
     telling = Telling((), CONFIG, Identity("model"), ask, kept.get, kept.__setitem__)
-    for number in range(len(replies)):
+    for number in range(8 * len(replies)):
         start = Interval(float(number), number + 1.0)
         name = f"s{1000 * number:08d}"
         cue = Cue(name, name, start, "Ann sits.", language="en", status=CueStatus.PLACED)
@@ -91,7 +91,8 @@ def test_the_note_is_made_of_dialogue_without_names_that_are_not_told() -> None:
     telling = Telling(said, CONFIG, Identity("model"), ask, lambda _: None, lambda *_: None)
     telling.text(SLOT, people("nora"))
     cue = Cue("s00001000", "s00001000", Interval(1, 2), "She waits.", language="en", status=CueStatus.PLACED)
-    telling.heard(cue)
+    for _ in range(8):
+        telling.heard(cue)
     assert len(asked) == 1
     assert "The woman in red, run!" in asked[0]
     assert "Nora" not in asked[0]

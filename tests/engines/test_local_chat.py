@@ -48,7 +48,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def config(model: Path | str | None, compute: ComputeSettings = CPU, **local: Any) -> Config:
     name = None if model is None else str(model)
     return Config(
-        stage1=Stage1Settings(model=name, sampling=SamplingSettings(max_tokens=40)),
+        stage1=Stage1Settings.model_validate({"model": name, "sampling": {"max_tokens": 40}}),
         stage2=Stage2Settings(model=name, sampling=SamplingSettings(temperature=0.6, max_tokens=40)),
         compute=compute,
         local=LocalSettings(**local),

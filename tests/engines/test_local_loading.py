@@ -64,22 +64,11 @@ def test_only_special_tokens_are_left_of_its_generation_config(model: Path) -> N
     }
 
 
-def test_precision_and_attention_are_obeyed(model: Path) -> None:
+def test_precision_is_obeyed(model: Path) -> None:
     place = resolve(str(model))
     half = ComputeSettings(device="cpu", precision="bfloat16")
-    loaded = load(place, "text", half, LocalSettings(attention="eager"))
-    assert loaded.model.dtype == torch.bfloat16
-    assert loaded.model.config._attn_implementation == "eager"
+    assert load(place, "text", half, LOCAL).model.dtype == torch.bfloat16
     assert way_of(place, "text", half, LOCAL).precision == "bfloat16"
-
-
-def test_attentions_give_the_same_scores(model: Path) -> None:
-    place, ids = resolve(str(model)), torch.tensor([[0, 5, 9, 30, 31]])
-    found = [
-        load(place, "text", CPU, LocalSettings(attention=kind)).model(ids).logits.detach()
-        for kind in ("eager", "sdpa")
-    ]
-    torch.testing.assert_close(*found, atol=1e-4, rtol=1e-4)
 
 
 def test_tied_weights_are_not_missed(tmp_path: Path) -> None:
@@ -169,13 +158,11 @@ def test_fewer_bits_need_a_gpu_and_safetensors(model: Path, tmp_path: Path) -> N
 
 def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
     real = importlib.util.find_spec
-    absent = {"bitsandbytes", "flash_attn"}
+    absent = {"bitsandbytes"}
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in absent else real(name))
     monkeypatch.setattr(local_loading, "device_of", lambda compute: torch.device("cuda"))
     with pytest.raises(ShotadError, match=r"needs bitsandbytes, which is not installed.*pip install"):
         way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="8bit"))
-    with pytest.raises(ShotadError, match="needs flash-attn"):
-        way_of(resolve(str(model)), "text", CPU, LocalSettings(attention="flash_attention_2"))
 
 
 def test_flash_attention_that_fails_gives_way_to_another(

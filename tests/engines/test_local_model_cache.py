@@ -62,8 +62,6 @@ def test_a_model_is_loaded_once() -> None:
     cache = machine.cache()
     assert take(cache, "a") is take(cache, "a")
     assert machine.loads == ["a"]
-    take(cache, "a", attention="eager")
-    assert machine.loads == ["a", "a"], "another attention is another model"
 
 
 def test_both_stay_where_both_fit() -> None:

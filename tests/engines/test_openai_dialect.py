@@ -47,14 +47,6 @@ def test_a_server_without_schemas_is_asked_plainly_from_then_on(refusal: Act) ->
         assert ["response_format" in seen.body for seen in server.requests] == [True, False, False, False]
 
 
-def test_a_schema_that_is_wanted_is_not_given_up() -> None:
-    with BadServer([status(400, "response_format is not supported")]) as server:
-        (reply,) = engine_for(server.url, structured="on").generate([request(schema=True)])
-        assert len(server.requests) == 1
-    assert reply.error is not None
-    assert "response_format" in reply.error
-
-
 def test_newer_models_are_asked_in_their_own_words_from_then_on() -> None:
     def script(seen: Seen) -> Act:
         if "max_tokens" in seen.body:

@@ -57,7 +57,6 @@ def test_identity_tells_what_changes_answers_and_no_more() -> None:
     two = engine_for("http://two.example/v1", key_name="TWO")
     assert one.identity == two.identity == Identity("openai", "tiny", "detail=low jpeg=75")
     assert engine_for(None, detail="high").identity != one.identity
-    assert engine_for(None, structured="off").identity != one.identity
     assert engine_for(None, stage="stage2", detail="high").identity == Identity("openai", "tiny", "")
 
 

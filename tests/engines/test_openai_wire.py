@@ -66,14 +66,13 @@ def test_frames_are_jpegs_in_their_order_size_and_detail() -> None:
     assert np.abs(np.stack(shown).astype(int) - asked.clip.images.astype(int)).mean() <= 2
 
 
-def test_a_schema_is_sent_closed_and_strict_unless_switched_off() -> None:
+def test_a_schema_is_sent_closed_and_strict() -> None:
     sent = body_of(request(schema=True), "tiny", SETTINGS)["response_format"]
     assert sent["type"] == "json_schema"
     assert sent["json_schema"]["strict"] is True
     assert sent["json_schema"]["schema"] == {
         **SCHEMA, "additionalProperties": False, "required": ["summarized_AD"],
     }  # fmt: skip
-    assert "response_format" not in body_of(request(schema=True), "tiny", EndpointSettings(structured="off"))
 
 
 def test_strict_reaches_objects_at_any_depth_and_leaves_the_original() -> None:

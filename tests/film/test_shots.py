@@ -170,7 +170,6 @@ def test_same_cuts_as_the_library_at_every_size(tmp_path: Path, size: tuple[int,
         {"min_scene_len": 40},
         {"window_width": 4},
         {"adaptive_threshold": 8.0},
-        {"min_content_val": 60.0},
     ],
     ids=str,
 )

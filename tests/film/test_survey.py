@@ -65,8 +65,9 @@ def surveyed(path: Path, folder: Path, threads: int, zones: list[Interval] | Non
     with pytest.MonkeyPatch.context() as patch, open_film(path) as film:
         patch.setattr(survey, "ShotFinder", Noted)
         patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
+        patch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
         store = FrameStore(folder, film, GRID, zones)
-        settings = ShotSettings(min_scene_len=3, min_content_val=2.0)
+        settings = ShotSettings(min_scene_len=3)
         shots = survey.survey(film, settings, store=store)
         assert store.complete
         files = [(folder / name).read_bytes() for name in ("frames.pack", "frames.index")]
@@ -163,6 +164,7 @@ def test_a_clock_that_jumps_back_ends_the_film(tmp_path: Path) -> None:
 def test_shots_are_told_when_they_are_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_film(KINDS["cuts"]).path
     monkeypatch.setattr(survey, "TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
     told: list[tuple[tuple[Shot, ...], float]] = []
     advanced: list[float] = []
 
@@ -171,7 +173,7 @@ def test_shots_are_told_when_they_are_final(tmp_path: Path, monkeypatch: pytest.
 
     with open_film(path) as film:
         store = FrameStore(tmp_path, film, GRID)
-        settings = ShotSettings(min_scene_len=3, min_content_val=2.0)
+        settings = ShotSettings(min_scene_len=3)
         found = survey.survey(film, settings, store=store, on_shots=tell, advance=advanced.append)
     assert len(told) > 5
     assert [until for _, until in told] == sorted(until for _, until in told)

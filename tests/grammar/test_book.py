@@ -58,13 +58,6 @@ def test_the_threshold_itself_is_no_edge() -> None:
     assert grammar_of(book((0, 1, 0.3)), clip, {0: 0, 1: 1}, 0.29).threads == ((0, 1),)
 
 
-def test_expected_values_only_where_they_count() -> None:
-    clip, numbers = [look(4), look(5)], {4: 0, 5: 1}
-    assert grammar_of(book(), clip, numbers, 0.3).expected == {}
-    found = grammar_of(book(), clip, numbers, 0.3, "expected").expected
-    assert found == pytest.approx({0: 1.2, 1: 3.6})
-
-
 def test_a_shot_of_unknown_scale_has_none() -> None:
     known = book()
     known.guesses[look(4)] = None

@@ -50,8 +50,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"plain": saved(root / "plain"), "registers": saved(root / "registers", 4)}
 
 
-def settings(name: str = "auto", revision: str | None = None) -> ThreadSettings:
-    return ThreadSettings(features=name, revision=revision)
+def settings(name: str = "auto") -> ThreadSettings:
+    return ThreadSettings(features=name)
 
 
 def put(cache: Path, models: dict[str, Path], *names: str) -> None:
@@ -92,17 +92,14 @@ def test_a_folder(models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> N
     assert at_home.identity == maker.identity
 
 
-def test_revisions(cache: Path, models: dict[str, Path]) -> None:
+def test_the_newest_at_hand_is_taken(cache: Path, models: dict[str, Path]) -> None:
     repo = MODELS["dinov2-small"].repo
     put_in_cache(cache, repo, models["plain"], commit="a" * 40, branch="main")
     put_in_cache(cache, repo, models["plain"], commit="b" * 40, branch="v2")
-    for revision, commit in ((None, "a"), ("v2", "b"), ("b" * 40, "b"), ("main", "a")):
-        maker = make_feature_maker(settings("dinov2-small", revision), CPU)
-        assert maker is not None
-        assert f"@{commit * 40}:" in maker.identity
-    assert features_at_hand("v2") == {"dinov2-small": cached(repo, "v2")}
-    with pytest.raises(WeightsError, match="facebook/dinov2-small in revision v3 could not be fetched"):
-        make_feature_maker(settings("dinov2-small", "v3"), CPU)
+    maker = make_feature_maker(settings("dinov2-small"), CPU)
+    assert maker is not None
+    assert f"@{'a' * 40}:" in maker.identity
+    assert features_at_hand() == {"dinov2-small": cached(repo)}
 
 
 def test_a_copy_fetched_by_its_commit_alone_is_at_hand(cache: Path, models: dict[str, Path]) -> None:

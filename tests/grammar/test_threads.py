@@ -29,10 +29,7 @@ from shotad.grammar.threads import (
     FrameChoice,
     _parts,
     _rectangles,
-    flat_frames,
-    likeness,
     match_scores,
-    self_scores,
 )
 
 Floats = npt.NDArray[Any]
@@ -179,22 +176,21 @@ def test_other_precisions(dtype: Any) -> None:
 
 def test_features_that_carry_a_gradient() -> None:
     frames = as_torch(random_patches(4, 3, (3, 5))).requires_grad_()
-    assert match_scores(frames, frames, Matching((3, 5), mend_flat=True)).shape == (3, 3)
+    assert match_scores(frames, frames, Matching((3, 5))).shape == (3, 3)
 
 
 @BOTH_KINDS
 def test_no_frames_have_no_scores(kind: Any) -> None:
     frames = kind(random_patches(0, 2, (3, 5)))
-    for matching in (Matching((3, 5)), Matching((3, 5), mend_flat=True)):
-        assert match_scores(frames[:0], frames, matching).shape == (0, 2)
-        assert match_scores(frames, frames[:0], matching).shape == (2, 0)
+    assert match_scores(frames[:0], frames, Matching((3, 5))).shape == (0, 2)
+    assert match_scores(frames, frames[:0], Matching((3, 5))).shape == (2, 0)
 
 
 @BOTH_KINDS
 def test_the_callers_arrays_stay_as_they_are_and_answers_are_equal(kind: Any) -> None:
     frames = random_patches(0, 5, (3, 5))
     given, before = kind(frames), frames.copy()
-    matching = Matching((3, 5), both_ways=True, mend_flat=True, flat=1.0)
+    matching = Matching((3, 5), both_ways=True)
     first = match_scores(given, given, matching)
     assert match_scores(given, given, matching).tobytes() == first.tobytes()
     assert np.array_equal(np.asarray(given), before)
@@ -219,7 +215,6 @@ def test_patches_that_do_not_fit_are_refused() -> None:
         ({"grid": (3, 4), "radius": -1}, "radius .* -1"),
         ({"grid": (3, 4), "temperature": 0.0}, "temperature .* 0.0"),
         ({"grid": (3, 4), "temperature": math.nan}, "temperature .* nan"),
-        ({"grid": (3, 4), "flat": math.nan}, "flat .* nan"),
     ],
 )
 def test_matching_checks_itself(values: dict[str, Any], told: str) -> None:
@@ -390,87 +385,6 @@ def test_memory_holds_two_blocks_of_frames_beside_the_matrix() -> None:
     block = frames.nbytes / n * CPU_SIZES[0]
     assert most < 2.5 * block + 40 * n * n
     assert most < frames.nbytes
-
-
-# Flat and black frames
-
-GRID = (6, 8)
-
-
-def flat(seed: int, texture: float, depth: int = 64) -> Floats:
-    """One frame whose patches differ from one another by little: ``[1, 48, depth]``."""
-    rng = np.random.default_rng(seed)
-    return unit(rng.standard_normal(depth) + texture * rng.standard_normal((48, depth)))[None]
-
-
-@BOTH_KINDS
-def test_self_scores_are_the_formula(kind: Any) -> None:
-    frames = np.concatenate([flat(1, 0.0), flat(2, 0.3), random_patches(5, 8, GRID, 64)])
-    for matching in (Matching(GRID), Matching(GRID, both_ways=True), Matching((8, 6), 1, 0.03)):
-        expected = [formula(frame, frame, matching) for frame in frames]
-        np.testing.assert_allclose(self_scores(kind(frames), matching), expected, atol=1e-5)
-    assert flat_frames(kind(frames), Matching(GRID)).tolist() == [True, True] + [False] * 8
-
-
-@BOTH_KINDS
-def test_identical_black_frames_match_when_mended_only(kind: Any) -> None:
-    black = kind(flat(1, 0.0))
-    assert match_scores(black, black, Matching(GRID)).item() < 0.1
-    assert match_scores(black, black, Matching(GRID, mend_flat=True)).item() == pytest.approx(1, abs=1e-5)
-
-
-@BOTH_KINDS
-def test_flat_frames_match_what_looks_the_same(kind: Any) -> None:
-    grey, other = flat(1, 0.2), flat(2, 0.2)
-    grain = np.random.default_rng(9).standard_normal(grey.shape)
-    again = unit(grey + 0.02 * grain)
-    frames = kind(np.concatenate([grey, again, other]))
-    plain = match_scores(frames, frames, Matching(GRID))
-    mended = match_scores(frames, frames, Matching(GRID, mend_flat=True))
-    assert np.all(plain < 0.3)
-    assert mended[0, 1] > 0.8
-    assert mended[0, 2] < 0.1
-    assert mended[1, 2] < 0.1
-
-
-@BOTH_KINDS
-def test_textured_frames_are_not_touched_by_the_mend(kind: Any) -> None:
-    frames = kind(np.concatenate([random_patches(5, 3, GRID, 64), flat(1, 0.0)]))
-    plain = match_scores(frames, frames, Matching(GRID))
-    mended = match_scores(frames, frames, Matching(GRID, mend_flat=True))
-    assert np.array_equal(mended[:3], plain[:3])
-    assert np.array_equal(mended[:, :3], plain[:, :3])
-    assert mended[3, 3] > plain[3, 3]
-
-
-@pytest.mark.parametrize("frames", ["side", "mid", "all"])
-def test_the_mend_of_all_pairs_is_that_of_each(frames: FrameChoice) -> None:
-    black, grey = flat(1, 0.0), flat(2, 0.0)
-    first = np.concatenate([black, random_patches(3, 1, GRID, 64), grey, black])
-    last = np.concatenate([black, black, grey, grey])
-    made = [Features(some, unit(np.ones((4, 2))), GRID) for some in (first, last)]
-    kinds = ShotFeatures(first=made[0], middle=made[1], last=made[1])
-    matching = Matching(GRID, mend_flat=True)
-
-    scores = shot_scores(kinds, matching, frames, reach=2)
-
-    assert np.isnan(scores[0, 3])
-    for i, j in [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]:
-        best = max(
-            match_scores(kinds.at(a).patches[[i]], kinds.at(b).patches[[j]], matching).item()
-            for a, b in compared(frames)
-        )
-        assert scores[i, j] == pytest.approx(best, abs=1e-5)
-    if frames == "side":
-        assert scores[1, 3] == pytest.approx(1, abs=1e-5)
-
-
-@BOTH_KINDS
-def test_likeness_by_hand(kind: Any) -> None:
-    ours = np.array([[[1.0, 0.0], [1.0, 0.0]]], np.float32)
-    theirs = np.array([[[1.0, 0.0], [0.8, 0.6]], [[0.0, 1.0], [0.0, -1.0]]], np.float32)
-    expected = [[(1 + math.exp(-2)) / 2, math.exp(-10)]]
-    np.testing.assert_allclose(likeness(kind(ours), kind(theirs), 0.1), expected, atol=1e-6)
 
 
 # Threads

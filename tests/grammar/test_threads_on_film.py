@@ -62,11 +62,11 @@ class OnlyColour:
         return replace(made, patches=patches.astype(np.float32))
 
 
-def figures(clip: Labelled, mend: bool = False, maker: GridFeatures | OnlyColour | None = None) -> Figures:
+def figures(clip: Labelled, maker: GridFeatures | OnlyColour | None = None) -> Figures:
     """Side frames, pairs within reach, printed."""
     maker = maker or GridFeatures()
     kinds = features_of(clip, maker, ("first", "last"))
-    scores = scores_of(kinds, "side", "patches", mend, maker.threshold)
+    scores = scores_of(kinds, "side", "patches")
     made = judged(clip, scores, maker.threshold, REACH)
     print(line(clip.name, made))
     return made
@@ -128,13 +128,6 @@ def test_the_floors_hold_off_features_that_see_colours_alone() -> None:
 
 @needs_films
 @pytest.mark.slow
-def test_the_mend_joins_scenes_by_their_black_frames() -> None:
-    clip = clip_named("sintel-trailer.mp4")
-    plain, mended = figures(clip), figures(clip, mend=True)
-    assert plain.pairs.wrong <= 1
-    assert mended.pairs.wrong >= 10, "the reason why the mend is off by default is gone: look again"
-
-
 @needs_films
 def test_the_labels_are_of_films_that_are_there() -> None:
     clips = labelled_clips(FILMS)

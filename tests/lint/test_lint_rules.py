@@ -256,7 +256,7 @@ def test_levels_ignored_findings_and_those_of_others() -> None:
 def test_zero_turns_a_limit_off() -> None:
     fast = line(1, "word " * 40)
     assert rules(checked(fast)) == ["T3"]
-    off = by(rate_error=0, rate_warning=0, stretch=0, gap_error=0, gap_warning=0)
+    off = by(rate_error=0, gap_error=0, levels={"T5": "off"})
     assert rules(checked(fast, line(9, "other " * 40), speech=(said(5.1, 6),), checker=off)) == []
 
 

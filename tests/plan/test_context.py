@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from typing import Literal
 
 import pytest
 
 from shotad.core import ContextSettings, ContextShot, Interval, Role, Shot, load_config
-from shotad.film import context_shots
+from shotad.film import context_shots, sampling
 from tests.cmdad import Golden, cmdad, tvad
 
 DEFAULT = ContextSettings()
@@ -108,10 +109,12 @@ def test_dropped_neighbours_are_not_replaced() -> None:
     ]
 
 
-def test_piece_of_exactly_the_shortest_length_is_dropped_and_current_kept() -> None:
+def test_piece_of_exactly_the_shortest_length_is_dropped_and_current_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shots = film(0, 4, 4.5, 4.75, 9)
-    settings = ContextSettings(shortest=0.5)
-    assert spans(context_shots(Interval(4.5, 4.75), shots, settings)) == [
+    monkeypatch.setattr(sampling, "SHORTEST", 0.5)
+    assert spans(context_shots(Interval(4.5, 4.75), shots, DEFAULT)) == [
         (0, "past", 0, 4),
         (2, "current", 4.5, 4.75),
         (3, "future", 4.75, 9),
@@ -119,7 +122,7 @@ def test_piece_of_exactly_the_shortest_length_is_dropped_and_current_kept() -> N
 
 
 def test_short_current_shots_are_dropped_beside_longer_ones_where_set() -> None:
-    shots, settings = film(0, 4, 4.25, 9), ContextSettings(keep_current=False)
+    shots, settings = film(0, 4, 4.25, 9), ContextSettings(rules="code")
     assert spans(context_shots(Interval(3, 5), shots, settings)) == [
         (0, "current", 0, 4),
         (2, "current", 4.25, 8),
@@ -127,7 +130,7 @@ def test_short_current_shots_are_dropped_beside_longer_ones_where_set() -> None:
 
 
 def test_slot_in_a_short_shot_keeps_it_whatever_is_set() -> None:
-    shots, settings = film(0, 4, 4.25, 9), ContextSettings(keep_current=False)
+    shots, settings = film(0, 4, 4.25, 9), ContextSettings(rules="code")
     assert [r for _, r, _, _ in spans(context_shots(Interval(4, 4.25), shots, settings))] == [
         "past",
         "current",
@@ -135,9 +138,9 @@ def test_slot_in_a_short_shot_keeps_it_whatever_is_set() -> None:
     ]
 
 
-@pytest.mark.parametrize("inclusive", [False, True])
-def test_touching_is_not_overlapping_where_shots_meet(inclusive: bool) -> None:
-    settings = ContextSettings(inclusive=inclusive)
+@pytest.mark.parametrize("rules", ["paper", "code"])
+def test_touching_is_not_overlapping_where_shots_meet(rules: Literal["paper", "code"]) -> None:
+    settings = ContextSettings(rules=rules)
     assert [r for _, r, _, _ in spans(context_shots(Interval(2, 4), film(0, 2, 4, 6), settings))] == [
         "past",
         "current",
@@ -154,25 +157,26 @@ GAPS = apart((0.01, 1.99), (2.01, 3.99), (4.01, 5.99))
 
 
 @pytest.mark.parametrize(
-    ("slot", "inclusive", "current"),
+    ("slot", "rules", "current"),
     [
-        (Interval(2, 4), True, [1]),
-        (Interval(1.99, 4), True, [0, 1]),
-        (Interval(2, 4.01), True, [1, 2]),
-        (Interval(1.99, 4.01), True, [0, 1, 2]),
-        (Interval(1.99, 4.01), False, [1]),
-        (Interval(5.99, 7), True, [2]),
+        (Interval(2, 4), "code", [1]),
+        (Interval(1.99, 4), "code", [0, 1]),
+        (Interval(2, 4.01), "code", [1, 2]),
+        (Interval(1.99, 4.01), "code", [0, 1, 2]),
+        (Interval(1.99, 4.01), "paper", [1]),
+        (Interval(5.99, 7), "code", [2]),
     ],
 )
 def test_touching_is_overlapping_at_a_gap_where_set(
-    slot: Interval, inclusive: bool, current: list[int]
+    slot: Interval, rules: Literal["paper", "code"], current: list[int]
 ) -> None:
-    found = context_shots(slot, GAPS, ContextSettings(inclusive=inclusive))
+    found = context_shots(slot, GAPS, ContextSettings(rules=rules))
     assert [c.shot.index for c in found if c.role is Role.CURRENT] == current
 
 
-def test_touching_shot_with_no_reach_leaves_nothing_to_show() -> None:
-    settings = ContextSettings(inclusive=True, internal_range=0)
+def test_touching_shot_with_no_reach_leaves_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = ContextSettings(rules="code")
+    monkeypatch.setattr(sampling, "CURRENT_REACH", 0.0)
     assert spans(context_shots(Interval(1.99, 3.99), GAPS, settings)) == [
         (1, "current", 2.01, 3.99),
         (2, "future", 4.01, 5.99),

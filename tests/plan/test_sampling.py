@@ -278,12 +278,6 @@ def test_three_frames_a_second_shows_each_before_any_twice() -> None:
     assert len(set(outside)) == 16
 
 
-def test_lending_shows_more_of_the_clip_instead_of_repeats() -> None:
-    shown = show(Interval(10, 12), film(0, 8, 20, 30), FrameSettings(lend=True), rate=Fraction(3))
-    assert len(set(shown.frames)) == len(shown.frames) == 32
-    assert shown.inside.sum() == 6
-
-
 def test_clip_with_too_few_frames_shows_all_of_them() -> None:
     shown = show(Interval(1, 2), film(0, 3), rate=Fraction(3))
     assert set(shown.frames) == set(range(9))
@@ -377,7 +371,7 @@ def test_empty_context_is_refused_with_the_slot() -> None:
     length=st.floats(0.05, 25),
     lengths=st.lists(st.floats(0.05, 12), min_size=1, max_size=40),
     rate=st.sampled_from([Fraction(3), CINEMA, Fraction(25), Fraction(60)]),
-    frames=st.sampled_from([DEFAULT, FrameSettings(lend=True), FrameSettings(sampling="uniform")]),
+    frames=st.sampled_from([DEFAULT, FrameSettings(sampling="uniform")]),
 )
 def test_any_clip_has_thirty_two_frames_in_its_shots(
     start: float, length: float, lengths: list[float], rate: Fraction, frames: FrameSettings

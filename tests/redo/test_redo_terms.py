@@ -126,14 +126,18 @@ def test_an_engine_that_knows_the_last_lines_is_told_those_before_the_slot(place
     assert heard == [(track.heard[0].text,), (track.heard[0].text, new.text)]
 
 
-def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path: Path) -> None:
+def test_the_story_is_told_with_the_note_that_the_run_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 1)
+
     def answer(request: Request) -> str:
         if request.schema is not None:
             return fresh(request)
         return "Anna looks for her dog."
 
     place = tmp_path / "w"
-    run(place, "story.on=true", "story.renew_every=1", writes=FakeEngine(answer=answer))
+    run(place, "story.on=true", writes=FakeEngine(answer=answer))
     assert rows(place, "story")
     seen: list[str] = []
 

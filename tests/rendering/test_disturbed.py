@@ -186,7 +186,9 @@ def test_a_film_that_pauses_is_copied_once_for_all_that_is_made(
         return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr("shotad.sound.making.write_copy", counted)
-    settings = ("extended.on=true", "extended.share=0.5", "fit.drop_clauses=false")
+    monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
+    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    settings = ("extended.on=true",)
     done, _ = rendered(place, "ad", "film:mp4", "mix:flac", settings=settings)
     assert len(done.pauses) == 1
     assert copies == [".mp4"]

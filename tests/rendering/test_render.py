@@ -210,13 +210,17 @@ def test_a_line_that_does_not_fit_is_told_and_not_lost(tmp_path: Path) -> None:
     assert [cue.text for cue in done.spoken] == ["Rain."]
 
 
-def test_a_film_that_pauses_has_the_line_that_did_not_fit(tmp_path: Path) -> None:
+def test_a_film_that_pauses_has_the_line_that_did_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
     place = write_folder(
         tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
     )
     film = film_with()
-    settings = ("extended.on=true", "extended.share=0.5", "fit.drop_clauses=false")
+    monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
+    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    settings = ("extended.on=true",)
     done, voice = rendered(place, "film:mkv", settings=settings)
     assert len(done.pauses) == 1
     path = done.made[0].wanted.path
@@ -229,9 +233,14 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit(tmp_path: Path) -> Non
     assert not list(place.glob(".tmp-*"))
 
 
-def test_a_line_that_a_person_accepted_gets_its_pause_whatever_it_matters(tmp_path: Path) -> None:
+def test_a_line_that_a_person_accepted_gets_its_pause_whatever_it_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.0)
+    monkeypatch.setattr("shotad.sound.pauses.LEAST", 50.0)
     long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
-    settings = ("extended.on=true", "extended.share=0", "extended.least=50", "fit.drop_clauses=false")
+    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    settings = ("extended.on=true",)
     place = write_folder(
         tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
     )
@@ -282,8 +291,9 @@ def test_what_cannot_be_rendered_is_refused(place: Path, tmp_path: Path) -> None
         rendered(place, "ad", film=tmp_path / "none.mp4")
 
 
-def test_lint_shows_what_the_render_found(place: Path) -> None:
-    rendered(place, "mix", settings=("lint.over=60",))
+def test_lint_shows_what_the_render_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.sound.mix_report.OVER", 60.0)
+    rendered(place, "mix")
     report = lint_track(track_of(place), place, Config(), parse=False)
     assert {finding.rule for finding in report.findings} >= {"A3"}
 

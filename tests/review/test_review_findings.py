@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, Interval, LintSettings, ReviewError, SpeechKind, TextFact, Utterance
-from shotad.description import Again, Checker, lint, lint_track
+from shotad.description import Again, Checker, lint, lint_check, lint_track
 from shotad.review.findings import Findings, Nearby, finding_view, is_told_at_once, reach_of
 from shotad.review.jobs import WhenQuiet
 from shotad.review.session import Session
@@ -187,8 +187,11 @@ def test_later_is_the_same_as_lint(tmp_path, opened):
     assert found.summary()["warnings"] == report.warnings
 
 
-def test_findings_of_no_line_are_told_apart(tmp_path, opened):
-    make_folder(tmp_path / "w", "lint.parse=words", "lint.stretch=5")
+def test_findings_of_no_line_are_told_apart(tmp_path, opened, monkeypatch):
+    limits_of = lint_check.limits_of
+    short = lambda settings: replace(limits_of(settings), stretch=5.0)  # noqa: E731
+    monkeypatch.setattr(lint_check, "limits_of", short)
+    make_folder(tmp_path / "w", "lint.parse=words")
     _, found, _ = opened(tmp_path / "w")
     others = found.summary()["others"]
     assert {one["rule"] for one in others} == {"T5"}

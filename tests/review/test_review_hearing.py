@@ -148,7 +148,7 @@ def test_of_the_same_line_the_same_file_and_of_another_another(place: Path, hear
     assert heard.hear(track, cue.id, "mix").path == first.path
 
 
-@pytest.mark.parametrize("setting", ["mix.duck=3", "mix.level=3", "mix.rate=44100", "fit.earlier=0.2"])
+@pytest.mark.parametrize("setting", ["mix.duck=3", "mix.level=3", "fit.earlier=0.2"])
 def test_other_settings_are_other_sounds(place: Path, heard: Hearing, setting: str) -> None:
     track = track_of(place)
     # At 5.5 its gap is nearly over: it must begin earlier.

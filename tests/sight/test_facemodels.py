@@ -59,8 +59,10 @@ def test_nothing_is_fetched_or_loaded_before_the_first_picture(fetched: list[str
 def test_borders_are_the_users_or_the_models_own(name: str) -> None:
     own = make_face_models(CastSettings.model_validate({"faces": name}))
     assert (own.threshold, own.margin) == (BORDERS[name].threshold, BORDERS[name].margin)
-    chosen = make_face_models(CastSettings.model_validate({"faces": name, "threshold": 0.0, "margin": 0.3}))
-    assert (chosen.threshold, chosen.margin) == (0.0, 0.3)
+    chosen = make_face_models(
+        CastSettings.model_validate({"faces": name, "threshold": 0.1, "rules": "paper"})
+    )
+    assert (chosen.threshold, chosen.margin) == (0.1, 0.0)
 
 
 def test_buffalo_has_the_borders_of_the_published_code() -> None:
@@ -73,9 +75,13 @@ def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> N
         return make_face_models(CastSettings.model_validate(settings)).identity
 
     plain = identity()
-    assert identity(threshold=0.9, margin=0.5, pool="set", colours="clip") == plain
+    assert identity(threshold=0.9) == plain
     assert "sface:0ba9fbfa01b5" in plain
-    others = [identity(detection=0.7), identity(faces="buffalo_l"), identity(decide="frame")]
+    others = [
+        identity(rules="paper"),
+        identity(faces="buffalo_l"),
+        identity(faces="buffalo_l", rules="paper"),
+    ]
     assert len({plain, *others}) == 4
 
 
@@ -120,8 +126,8 @@ def test_tracks_with_buffalos_own_code(fetched: list[str]) -> None:
 def test_for_single_frames_every_face_that_is_found_counts(fetched: list[str]) -> None:
     image = np.zeros((320, 640, 3), np.uint8)
     image[40:48, 80:88] = (185, 0, 0)  # a score of 0.45
-    for decide, count in (("track", 0), ("frame", 1)):
-        models = make_face_models(CastSettings.model_validate({"faces": "buffalo_l", "decide": decide}))
+    for rules, count in (("ours", 0), ("paper", 1)):
+        models = make_face_models(CastSettings.model_validate({"faces": "buffalo_l", "rules": rules}))
         assert len(tracks_of_shot([(0.0, image)], 0, models)) == count
 
 

@@ -70,10 +70,10 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
         if full.shape[1] > 2:
             # As sound files of two channels have it.
             two = SoundBlock(0.0, full @ to_stereo(channel_names(mix.layout)))
-            full = joined(limited([two], Limiter(DOWNMIXED_PEAK, settings.rate)))
-        own = whole(programme_of(film, None, settings.rate))
+            full = joined(limited([two], Limiter(DOWNMIXED_PEAK, 48000)))
+        own = whole(programme_of(film, None, 48000))
         for first, end in ((0, 96000), (300_123, 500_000), (870_000, 1_151_000)):
-            laid = lay(programme_of(film, None, settings.rate), own, LINES, SPEECH, settings)
+            laid = lay(programme_of(film, None, 48000), own, LINES, SPEECH, settings)
             part = Excerpt(laid, first, end, 0.0, limit_of(own, settings))
             wanted = full[first:end]
             assert part.mixed().shape == wanted.shape
@@ -119,7 +119,7 @@ def _known(factory: pytest.TempPathFactory) -> tuple:  # type: ignore[type-arg]
         film = film_of(factory.mktemp("excerpt") / "film.mov", loud=0.3)
         settings = MixSettings(true_peak=-6.0)
         mix = prepare_mix(film, LINES, SPEECH, settings)
-        programme = programme_of(film, None, settings.rate)
+        programme = programme_of(film, None, 48000)
         own = whole(programme)
         laid = lay(programme, own, LINES, SPEECH, settings)
         _CACHE.append((film, joined(mix.mixed()), laid, limit_of(own, settings)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from shotad.core import ExtendedSettings, FitSettings, Interval, Shot
 from shotad.film import subtract
-from shotad.sound import Take
+from shotad.sound import Take, pauses
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Line
@@ -18,8 +19,17 @@ from shotad.sound.placing import CLEAR
 from shotad.sound.time_map import TimeMap
 
 FIT = FitSettings()
-ON = ExtendedSettings(on=True, share=1.0, least=0.0, longest=30.0)
+ON = ExtendedSettings(on=True, longest=30.0)
 MARGIN = 0.25
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_limits() -> Iterator[None]:
+    """Lines are waited for however little they matter, and for as long as they take together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pauses, "SHARE", 1.0)
+        patch.setattr(pauses, "LEAST", 0.0)
+        yield
 
 
 class Studio:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,14 +11,23 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
-from shotad.sound import Spoken, Take, Unspoken
+from shotad.sound import Spoken, Take, Unspoken, pauses
 from shotad.sound.kinds import Fitting, Line
 from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, plan_pauses
 from shotad.sound.placing import BETWEEN
 from shotad.sound.time_map import TimeMap
 
-ON = ExtendedSettings(on=True, share=1.0, least=0.0)
+ON = ExtendedSettings(on=True)
 FIT = FitSettings()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_limits() -> Iterator[None]:
+    """Lines are waited for however little they matter, and for as long as they take together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pauses, "SHARE", 1.0)
+        patch.setattr(pauses, "LEAST", 0.0)
+        yield
 
 
 class Half:
@@ -139,9 +148,10 @@ def test_what_matters_most_comes_first_where_only_some_may() -> None:
     assert found.fitting.unspoken == found.refused
 
 
-def test_all_pauses_together_keep_to_their_share() -> None:
+def test_all_pauses_together_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pauses, "SHARE", 0.05)
     lines = [line(f"l{i}", 10.0 * i, (10.0 * i, 10.0 * i + 2)) for i in range(1, 6)]
-    found = plan(lines, settings=ON.model_copy(update={"share": 0.05}))
+    found = plan(lines, settings=ON)
     assert len(found.pauses) == 2
     assert sum(pause.length for pause in found.pauses) <= 5.0
     assert "more than the 5.0 s" in found.refused[0].reason
@@ -158,19 +168,26 @@ def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> 
     assert "longer than 4 s" in none.refused[0].reason
 
 
-def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole() -> None:
+def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pauses, "LEAST", 0.3)
     one = line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}")
     short = replace(said(one, 10.0, 2.0), text=words(4))
-    found = plan([one], [short], settings=ON.model_copy(update={"least": 0.3}))
+    found = plan([one], [short], settings=ON)
     assert [spoken.text for spoken in found.fitting.spoken] == [one.text]
     assert found.pauses[0].length == pytest.approx(3.0)
     assert "60% of it not heard" in found.fitting.spoken[0].steps[-1]
-    same = plan([one], [short], settings=ON.model_copy(update={"least": 3.0}))
+    monkeypatch.setattr(pauses, "LEAST", 3.0)
+    same = plan([one], [short], settings=ON)
     assert (same.fitting.spoken, same.pauses, same.refused) == ((short,), (), ())
 
 
-def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none() -> None:
-    little = plan([line("a", 10.0, (10.0, 11.0))], settings=ON.model_copy(update={"least": 3.5}))
+def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pauses, "LEAST", 3.5)
+    little = plan([line("a", 10.0, (10.0, 11.0))], settings=ON)
     assert "matters too little" in little.refused[0].reason
     one = line("a", 10.0, (10.0, 11.0))
     other = Fitting((), (Unspoken("a", one.text, "The voice has no such sound."),))
@@ -178,8 +195,10 @@ def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none() ->
     assert (found.pauses, found.refused, found.fitting) == ((), (), other)
 
 
-def test_a_persons_line_always_earns_its_pause_and_stays_whole() -> None:
-    tight = ON.model_copy(update={"least": 50.0, "most": 1, "share": 0.01, "longest": 4.0})
+def test_a_persons_line_always_earns_its_pause_and_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pauses, "LEAST", 50.0)
+    monkeypatch.setattr(pauses, "SHARE", 0.01)
+    tight = ON.model_copy(update={"most": 1, "longest": 4.0})
     mine = [
         replace(line("a", 10.0, (10.0, 10.5), f"{words(20)} {words(20)}"), by_person=True),
         replace(line("b", 30.0, (30.0, 30.5), "He nods."), by_person=True),
@@ -201,10 +220,13 @@ def test_a_persons_line_comes_before_the_machines_and_its_long_pause_costs_them_
     assert [pause.cue_id for pause in first.pauses] == ["a"]
 
 
-def test_a_persons_line_that_is_heard_in_fewer_words_is_waited_for_whole() -> None:
+def test_a_persons_line_that_is_heard_in_fewer_words_is_waited_for_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pauses, "LEAST", 50.0)
     one = replace(line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}"), by_person=True)
     short = replace(said(one, 10.0, 2.0), text=words(4))
-    found = plan([one], [short], settings=ON.model_copy(update={"least": 50.0}))
+    found = plan([one], [short], settings=ON)
     assert [spoken.text for spoken in found.fitting.spoken] == [one.text]
 
 
@@ -261,8 +283,10 @@ def test_whatever_is_asked_lines_do_not_meet_and_no_pause_is_in_speech(
     track: tuple[list[Line], list[Spoken], list[float]], most: int, longest: float
 ) -> None:
     lines, spoken, cuts = track
-    settings = ON.model_copy(update={"most": most, "longest": longest, "share": 0.5})
-    found = plan(lines, spoken, settings=settings, cuts=cuts)
+    settings = ON.model_copy(update={"most": most, "longest": longest})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pauses, "SHARE", 0.5)
+        found = plan(lines, spoken, settings=settings, cuts=cuts)
     rooms = {one.id: one.room for one in lines}
     assert len(found.pauses) <= most
     assert sum(pause.length for pause in found.pauses) <= 50.0

@@ -18,7 +18,6 @@ DOOR = "He walks to the door, opens it and looks out into the dark street. A dog
 
 FIRST = "He walks to the door, opens it and looks out into the dark street."
 STILL = FitSettings(earlier=0, later=0)
-WHOLE = STILL.model_copy(update={"drop_sentences": False, "drop_clauses": False})
 
 
 def alone(fitting: Fitting) -> Spoken:
@@ -95,23 +94,13 @@ def test_a_form_that_takes_less_than_its_letters_is_not_given_up_on_an_estimate(
     assert alone(fit([line(DOOR, 10, (10, 11))], studio, STILL)).text == "He walks to the door."
 
 
-def test_nobody_speaks_faster_than_the_longest_word_rate() -> None:
+def test_nobody_speaks_faster_than_the_longest_word_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     # 16 letters are 3.7 words of the usual length: with a breath 200 words a minute in 0.91 s.
     hasty = Slow(odd={"He walks to the door.": 0.92})
     fitting = fit([line("He walks to the door.", 10, (10, 10.89))], hasty, STILL)
     assert fitting.spoken == ()
-    slack = STILL.model_copy(update={"longest_word_rate": 240.0})
-    assert alone(fit([line("He walks to the door.", 10, (10, 10.89))], hasty, slack)).take.speed > 1
-
-
-def test_what_may_not_be_dropped_stays() -> None:
-    assert fit([line(DOOR, 10, (10, 13))], Slow(), WHOLE).spoken == ()
-    whole = STILL.model_copy(update={"drop_clauses": False})
-    assert alone(fit([line(DOOR, 10, (10, 15.2))], Slow(), whole)).text == FIRST
-    assert fit([line(DOOR, 10, (10, 12))], Slow(), whole).spoken == ()
-    clauses = STILL.model_copy(update={"drop_sentences": False})
-    spoken = alone(fit([line(DOOR, 10, (10, 13.6))], Slow(), clauses))
-    assert spoken.text == "He walks to the door and opens it. A dog barks."
+    monkeypatch.setattr("shotad.sound.placing.LONGEST_WORD_RATE", 240.0)
+    assert alone(fit([line("He walks to the door.", 10, (10, 10.89))], hasty, STILL)).take.speed > 1
 
 
 def test_lines_of_one_gap_are_pushed_apart_fairly() -> None:
@@ -131,19 +120,26 @@ def test_lines_that_press_on_each_other_are_sped_up_alike() -> None:
     assert first.take.speed > 1.01
 
 
+@pytest.fixture
+def _nothing_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+
+
+@pytest.mark.usefixtures("_nothing_dropped")
 def test_a_line_left_out_leaves_its_time_to_its_neighbour() -> None:
     ann = "Ann climbs the high mountain."
     lines = [line(ann, 10, (10, 17)), line(DOOR, 11, (11, 17))]
-    fitting = fit(lines, Slow(), WHOLE)
+    fitting = fit(lines, Slow(), STILL)
     assert [one.text for one in fitting.spoken] == [DOOR]
     assert [one.text for one in fitting.unspoken] == [ann]
     assert fitting.spoken[0].steps == ()
 
 
+@pytest.mark.usefixtures("_nothing_dropped")
 def test_a_line_that_a_person_added_outweighs_the_machines() -> None:
     ann = "Ann climbs the high mountain."
     lines = [line(ann, 10, (10, 17), "h00010000"), line(DOOR, 11, (11, 17))]
-    assert [one.text for one in fit(lines, Slow(), WHOLE).spoken] == [ann]
+    assert [one.text for one in fit(lines, Slow(), STILL).spoken] == [ann]
 
 
 def test_the_order_of_asking_is_nothing() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from shotad.core import FilmError, Interval, MixSettings
 from shotad.film import open_film, sound_blocks
+from shotad.sound import mix as mixing
 from shotad.sound.levels import PROFILES, gain_at
 from shotad.sound.loudness import along, measure
 from shotad.sound.mix import Mix, prepare_mix, resampled
@@ -31,7 +32,7 @@ def mixed_film(
     """The mix of a film, and the film's own sound on film time."""
     with open_film(spec.make(path)) as film:
         own = (
-            whole(sound_blocks(film, rate=settings.rate, layout="native"))
+            whole(sound_blocks(film, rate=mixing.RATE, layout="native"))
             if spec.wave is not None
             else np.zeros(0)
         )
@@ -153,8 +154,12 @@ def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
     assert np.abs(np.diff(voices)).max() < 6.7
 
 
-def test_it_is_never_lowered_further_than_the_deepest(tmp_path: Path) -> None:
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(over=40, deepest=12))
+def test_it_is_never_lowered_further_than_the_deepest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.sound.levels.OVER", 40.0)
+    monkeypatch.setattr("shotad.sound.levels.DEEPEST", 12.0)
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings())
     assert min(point.decibels for point in mix.gains) == pytest.approx(-12)
 
 
@@ -238,8 +243,9 @@ def test_alone_is_as_loud_as_in_the_mix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", [44100, 96000])
-def test_another_rate(rate: int, tmp_path: Path) -> None:
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(rate=rate))
+def test_another_rate(rate: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.sound.mix.RATE", rate)
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings())
     alone = whole(mix.alone())
     for spoken in LINES:
         at = round(spoken.start * rate)

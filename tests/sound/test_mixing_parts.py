@@ -245,7 +245,7 @@ def test_the_voice_follows_the_scene(scene: float, voice: float, over: float | N
     found = voice_level(figures(-23), course, line, PROFILES["source"], usual)
     assert found == pytest.approx(voice)
     depth = depth_for(found, None if over is None else scene, usual)
-    assert depth <= usual.deepest
+    assert depth <= 20
     if over is not None:
         assert found - (scene - depth) == pytest.approx(over)
 
@@ -266,19 +266,18 @@ def test_the_voice_never_jumps(parts: list[tuple[int, int]], start: float, apart
 
 
 def test_the_louder_the_programme_the_deeper_it_goes() -> None:
-    usual = MixSettings(duck=9, over=10, deepest=20)
+    usual = MixSettings(duck=9)
     assert depth_for(-23, -28, usual) == 9
     assert depth_for(-23, -21, usual) == 12
     assert depth_for(-23, -5, usual) == 20
-    assert depth_for(-23, -5, MixSettings(duck=25, deepest=20)) == 25
+    assert depth_for(-23, -5, MixSettings(duck=25)) == 25
 
 
 def test_a_quiet_programme_is_lowered_less_and_silence_not_at_all() -> None:
-    usual = MixSettings(duck=9, over=10, deepest=20)
+    usual = MixSettings(duck=9)
     assert depth_for(-23, -30, usual) == 8
     assert depth_for(-23, -40, usual) == 0
     assert depth_for(-23, None, usual) == 0
-    assert depth_for(-23, -40, MixSettings(over=20)) == 3
 
 
 def test_peaks_may_be_the_films_own_where_its_level_is_kept() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import WorkFolder, load_config
-from shotad.description import translate_into
+from shotad.description import translate_into, translation
 from shotad.description.translation import Source
 from shotad.engines import make_engine
 from shotad.script import CueStatus, spoken_words
@@ -17,9 +17,11 @@ from tests.translating.germans import LINES, slots_of, track_of
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_model_that_cannot_translate_fails_cleanly(tmp_path: Path) -> None:
-    own = ["translate.lines=2", "translate.sampling.max_tokens=96"]
-    config = load_config(None, ["engine=openai", "language=de", *own, *shared_server().settings])
+def test_a_model_that_cannot_translate_fails_cleanly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translation, "LINES", 2)
+    monkeypatch.setattr(translation, "TOKENS", 96)
+    own = "stage2.sampling.max_tokens=96"
+    config = load_config(None, ["engine=openai", "language=de", own, *shared_server().settings])
     engine = make_engine("openai", config, "stage2")
     track = track_of(LINES[:3])
     with WorkFolder(tmp_path) as folder:

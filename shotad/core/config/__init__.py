@@ -26,7 +26,6 @@ from shotad.core.config.measures import MeasureSettings
 from shotad.core.config.sight import (
     CastSettings,
     ComputeSettings,
-    DiscoverSettings,
     NarratorSettings,
     ScaleSettings,
     ThreadSettings,
@@ -43,7 +42,6 @@ from shotad.core.config.words import (
     EndpointSettings,
     LocalSettings,
     PromptSettings,
-    SamplingSettings,
     Stage1Settings,
     Stage2Settings,
     StorySettings,
@@ -52,42 +50,6 @@ from shotad.core.config.words import (
 )
 from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings, assignments_of, load_settings
-
-__all__ = [
-    "CastSettings",
-    "ComputeSettings",
-    "Config",
-    "ConfigNames",
-    "ContainerSettings",
-    "ContextSettings",
-    "DiscoverSettings",
-    "EndpointSettings",
-    "ExtendedSettings",
-    "FilmSettings",
-    "FitSettings",
-    "FrameSettings",
-    "LintSettings",
-    "LocalSettings",
-    "MeasureSettings",
-    "MixSettings",
-    "NarratorSettings",
-    "OverlaySettings",
-    "PromptSettings",
-    "SamplingSettings",
-    "ScaleSettings",
-    "ShotSettings",
-    "SlotSettings",
-    "SpeechSettings",
-    "Stage1Settings",
-    "Stage2Settings",
-    "StorySettings",
-    "ThreadSettings",
-    "TranslateSettings",
-    "VerifySettings",
-    "VoiceSettings",
-    "config_names",
-    "load_config",
-]
 
 
 class Config(Settings):
@@ -117,7 +79,6 @@ class Config(Settings):
     story: StorySettings = StorySettings()
     verify: VerifySettings = VerifySettings()
     cast: CastSettings = CastSettings()
-    discover: DiscoverSettings = DiscoverSettings()
     narrator: NarratorSettings = NarratorSettings()
     measures: MeasureSettings = MeasureSettings()
     voice: VoiceSettings = VoiceSettings()
@@ -129,6 +90,7 @@ class Config(Settings):
     translate: TranslateSettings = TranslateSettings()
 
     former: ClassVar[dict[str, Any]] = {
+        "discover": {"join": None, "least_seconds": 1.0, "pictures": 6, "looks": 3.0},
         "text": {
             "pixels": 230400,
             "threads": 1,

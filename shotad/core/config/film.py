@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -34,10 +35,10 @@ class ShotSettings(Settings):
     """Frames of a shot, at least."""
     window_width: int = Field(2, ge=1)
     """Frames on each side that a frame's score is held against."""
-    min_content_val: float = Field(15.0, ge=0)
-    """Least score of a cut, 0 to 255."""
     path: Literal["fast", "exact"] = "fast"
     """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
+
+    former: ClassVar[dict[str, Any]] = {"min_content_val": 15.0}
 
 
 class SpeechSettings(Settings):
@@ -64,8 +65,6 @@ class SlotSettings(Settings):
 
     minimum: float = Field(4.0, gt=0)
     """Seconds of free time that a slot needs by default."""
-    maximum: float = Field(9.0, gt=0)
-    """Seconds; a longer gap becomes several slots."""
     find_credits: bool = True
     """Whether the roll of end credits is looked for; it needs the weights that read text."""
     detail: Literal["brief", "normal", "rich"] = "normal"
@@ -78,6 +77,7 @@ class SlotSettings(Settings):
     """Words more than that; the published code gives GPT-4o three more on MAD-Eval."""
 
     former: ClassVar[dict[str, Any]] = {
+        "maximum": 9.0,
         "hard_minimum": 2.0,
         "rich_minimum": 3.0,
         "preferred": 5.5,
@@ -90,6 +90,16 @@ class SlotSettings(Settings):
     }
 
 
+class ContextRules(Settings):
+    """What ``context.rules`` stands for."""
+
+    keep_current: bool = True  # also current pieces that are as short as those of context that are dropped
+    inclusive: bool = False  # a slot overlaps the shots that it touches, unless they meet without a gap
+
+
+CONTEXT_RULES = {"paper": ContextRules(), "code": ContextRules(keep_current=False, inclusive=True)}
+
+
 class ContextSettings(Settings):
     """Which shots around a slot are shown (Shot-by-Shot, section 3.1)."""
 
@@ -97,18 +107,17 @@ class ContextSettings(Settings):
     """Shots before the slot that are shown."""
     future: int = Field(2, ge=0)
     """Shots after the slot that are shown."""
-    internal_range: float = Field(3.0, ge=0)
-    """Seconds by which current shots may reach beyond the slot."""
-    external_range: float = Field(8.0, ge=0)
-    """Seconds per neighbour: context reaches at most internal + 2 x external beyond the slot."""
-    shortest: float = Field(0.4, ge=0)
-    """Seconds; pieces so short are dropped."""
-    keep_current: bool = True
-    """False drops current pieces as short as ``shortest`` too, as the published code does, unless none would
-    be left."""
-    inclusive: bool = False
-    """True: a slot overlaps the shots that it touches, in lists with a gap at each cut, as the published ones
-    of CMD-AD and MAD-Eval. Where shots meet, as of numbered frames, touching is not overlapping."""
+    rules: Literal["paper", "code"] = "paper"
+    """``code``, as published: current pieces of 0.4 s or less are dropped as well, unless none would be left,
+    and a slot overlaps the shots that it touches, in lists with a gap at each cut (CMD-AD, MAD-Eval)."""
+
+    former: ClassVar[dict[str, Any]] = {"internal_range": 3.0, "external_range": 8.0, "shortest": 0.4}
+    rule_book: ClassVar[Mapping[str, Settings]] = CONTEXT_RULES
+
+    @property
+    def by_rules(self) -> ContextRules:
+        """What ``rules`` stands for."""
+        return CONTEXT_RULES[self.rules]
 
 
 class FrameSettings(Settings):
@@ -122,9 +131,6 @@ class FrameSettings(Settings):
     """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
     ``reference``: the published code's, snapped to 32 positions a shot; at 3 frames a second or fewer whole
     frames, spread over the current shots."""
-    lend: bool = False
-    """A slot with fewer frames than ``inside``: True shows more of the rest of the clip, False shows
-    the slot's frames more than once."""
     max_pixels: int = Field(360 * 420, ge=28 * 28)
     """Pixels of a frame that a model sees, at most: more costs memory and tokens."""
     min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
@@ -132,7 +138,7 @@ class FrameSettings(Settings):
     short_side: int | None = Field(None, ge=56)
     """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
 
-    former: ClassVar[dict[str, Any]] = {"margin_weight": 2.0}
+    former: ClassVar[dict[str, Any]] = {"lend": False, "margin_weight": 2.0}
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:

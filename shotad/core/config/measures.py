@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from shotad.core.config.words import SamplingSettings
 from shotad.core.settings import Settings
 
 
@@ -15,15 +14,10 @@ class EmbeddingSettings(Settings):
 
     model: str = "minilm"
     """Of the manifest, a folder, or a repository (the paper's: Alibaba-NLP/gte-Qwen2-7B-instruct)."""
-    revision: str | None = None
-    """Of the model on its hub; None: the newest that is at hand."""
     instruction: Literal["none", "paper", "code"] = "none"
     """What the model is told that vectors are for: nothing (minilm knows no instructions), the paper's
     sentence, or the published code's."""
-    longest: int = Field(1000, ge=1)
-    """Characters of a text that are used (published code)."""
-
-    former: ClassVar[dict[str, Any]] = {"batch": 64}
+    former: ClassVar[dict[str, Any]] = {"revision": None, "longest": 1000, "batch": 64}
 
 
 class ParserSettings(Settings):
@@ -40,8 +34,7 @@ class ActionSettings(Settings):
 
     rules: Literal["paper", "code"] = "paper"
     """``code``: pieces, headings, phrases and omissions as in the published code."""
-    similarity: float = Field(0.8, ge=0, le=1)
-    """Weight of the meaning; the rest is the verb's."""
+    former: ClassVar[dict[str, Any]] = {"similarity": 0.8}
 
 
 class CriticSettings(Settings):
@@ -69,12 +62,7 @@ class RecallSettings(Settings):
     as in the published code."""
     model: str = "minilm"
     """BERTScore's: of the manifest, a folder, or a repository (the paper's: roberta-large)."""
-    layer: int | None = None
-    """Which layer's tokens; None: the one that BERTScore uses for this model, else the last."""
-    rescale: bool = True
-    """With BERTScore's baseline where it has one for this model."""
-
-    former: ClassVar[dict[str, Any]] = {"batch": 64}
+    former: ClassVar[dict[str, Any]] = {"layer": None, "rescale": True, "batch": 64}
 
 
 class JudgeSettings(Settings):
@@ -83,34 +71,23 @@ class JudgeSettings(Settings):
     engines: tuple[str, ...] = ()
     """Engines by name, each with its model after a colon: ``llama3:FOLDER``, ``openai:gpt-4o``. All judge
     everything, and their figures stand side by side."""
-    sampling: SamplingSettings = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=256)
-    attempts: int = Field(2, ge=1, le=10)
-    """How often an item is asked about, where the answer cannot be read."""
     lowest: Literal[0, 1] = 1
     """Of LLM-AD-Eval's scale: 1 to 5 (Shot-by-Shot), or 0 to 5 (published code)."""
-    story_lines: int = Field(12, ge=1)
-    """Lines of human AD that are one piece of the story."""
 
-
-class SequenceSettings(Settings):
-    """What is measured along neighbouring lines."""
-
-    reach: int = Field(5, ge=1)
-    """Lines before that a line is held against."""
-    order: int = Field(3, ge=1)
-    """Words in a row that count as repeated."""
+    former: ClassVar[dict[str, Any]] = {
+        "sampling": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 256},
+        "attempts": 2,
+        "story_lines": 12,
+    }
 
 
 class ReportSettings(Settings):
-    """Intervals, and what is listed."""
+    """What intervals are over."""
 
     unit: Literal["film", "ad"] = "film"
     """What intervals are over: films with all their ADs, where there are several; or single ADs, as if
     those of one film were not alike, which is too narrow for other films."""
-    level: float = Field(0.95, gt=0, lt=1)
-    """Of confidence."""
-    listed: int = Field(20, ge=0)
-    """Best and worst lines that are shown."""
+    former: ClassVar[dict[str, Any]] = {"level": 0.95, "listed": 20}
 
 
 class MeasureSettings(Settings):
@@ -124,5 +101,6 @@ class MeasureSettings(Settings):
     critic: CriticSettings = CriticSettings()
     recall: RecallSettings = RecallSettings()
     judge: JudgeSettings = JudgeSettings()
-    sequence: SequenceSettings = SequenceSettings()
     report: ReportSettings = ReportSettings()
+
+    former: ClassVar[dict[str, Any]] = {"sequence": {"reach": 5, "order": 3}}

@@ -37,21 +37,21 @@ class FitSettings(Settings):
 
     fastest: float = Field(1.15, ge=1.0, le=1.5)
     """Times faster than the pace of AD that a line may be spoken."""
-    longest_word_rate: float = Field(200.0, gt=0)
-    """Words a minute that speeding up must not pass (rule T3)."""
     earlier: float = Field(1.0, ge=0)
     """Seconds by which a line may begin before its cue, within its gap."""
     later: float = Field(1.0, ge=0)
     """Seconds by which it may begin after it."""
-    drop_sentences: bool = True
-    """Whether a line that does not fit may lose whole sentences."""
-    drop_clauses: bool = True
-    """Whether it may lose clauses."""
     ask: bool | None = None
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
     has just written the lines, and so is at hand."""
 
-    former: ClassVar[dict[str, Any]] = {"clear": 0.1, "between": 0.3}
+    former: ClassVar[dict[str, Any]] = {
+        "longest_word_rate": 200.0,
+        "drop_sentences": True,
+        "drop_clauses": True,
+        "clear": 0.1,
+        "between": 0.3,
+    }
 
 
 class MixSettings(Settings):
@@ -60,42 +60,41 @@ class MixSettings(Settings):
     profile: LoudnessProfile = "source"
     """Loudness of the described sound: ``source`` keeps that of the film; the others are delivery targets."""
     duck: float = Field(9.0, ge=0, le=60)
-    """dB by which the programme is lowered under a line; less where it is quiet, more where it is loud."""
+    """dB by which the programme is lowered under a line; less where it is quiet, more where it is loud, so
+    that the line stands 10 LU over it, but by 20 dB at most."""
     level: float = Field(0.0, ge=-20, le=20)
     """LU by which a line is louder than the programme as a whole, in a scene of usual loudness; the voice
     follows the scene, from 10 LU less to 3 LU more."""
-    over: float = Field(10.0, ge=0)
-    """LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
-    further (10 over music is the proposal for commentary, AES 2019)."""
-    deepest: float = Field(20.0, ge=0, le=60)
-    """dB by which it is lowered at most."""
     channels: Literal["auto", "centre", "front", "all"] = "auto"
     """Where the voice is heard in 5.1 and wider: ``auto`` and ``centre``: the centre; ``front``: left, centre
     and right; ``all``: everywhere but in the bass. Stereo: both sides alike."""
     true_peak: float | None = Field(None, ge=-20, le=0)
     """dBTP that the described sound stays under; None is the profile's own."""
-    rate: int = Field(48000, ge=8000, le=192000)
-    """Samples a second of what is written."""
 
-    former: ClassVar[dict[str, Any]] = {"fade_out": 0.3, "fade_in": 0.4, "hold": 1.5}
+    former: ClassVar[dict[str, Any]] = {
+        "over": 10.0,
+        "deepest": 20.0,
+        "rate": 48000,
+        "fade_out": 0.3,
+        "fade_in": 0.4,
+        "hold": 1.5,
+    }
 
 
 class ContainerSettings(Settings):
     """How the described film is written."""
 
-    title: str = ""
-    """Of the AD track; empty: ``Audio Description`` in the track's language."""
     default_track: bool = False
     """Whether players start with the AD track."""
     sound: Literal["mix", "alone"] = "mix"
     """``mix``: programme and AD in one track; ``alone``: AD only, for players that mix by themselves."""
     codec: str = "auto"
     """Of the AD track: ``auto`` takes what the container's players know, or an ffmpeg name."""
-    bit_rate: int = Field(0, ge=0)
-    """Bits a second of the AD track; 0: by codec and number of channels."""
     existing: Literal["auto", "keep", "replace"] = "auto"
     """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
     ``auto`` replaces what was made with shotad and keeps what anybody else made."""
+
+    former: ClassVar[dict[str, Any]] = {"title": "", "bit_rate": 0}
 
 
 class ExtendedSettings(Settings):
@@ -108,46 +107,36 @@ class ExtendedSettings(Settings):
     """Pauses in a film at most."""
     longest: float = Field(10.0, gt=0)
     """Seconds of a pause at most."""
-    share: float = Field(0.1, ge=0, le=1)
-    """Share of the film's length that all pauses together may have."""
-    least: float = Field(1.0, ge=0)
-    """Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
-    minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
     picture: Literal["encode", "copy"] = "encode"
     """``encode``: anew, with the frame repeated through a pause, which every player takes; ``copy``: as it
     is, the last frame before a pause merely shown longer: at once and without loss, HDR too, but players have
     been seen to stumble over a frame of several seconds."""
-    crf: int = Field(18, ge=0, le=51)
-    """Quality of a picture that is encoded anew: less is better."""
+
+    former: ClassVar[dict[str, Any]] = {"share": 0.1, "least": 1.0, "crf": 18}
 
 
 class LintSettings(Settings):
     """Where the checks of ``shotad lint`` draw their lines; 0 turns a limit off."""
 
     gap_error: float = Field(2.0, ge=0)
-    """Seconds; T2: a shorter gap is an error."""
-    gap_warning: float = Field(4.0, ge=0)
-    """Seconds; T2: a shorter gap is a warning."""
+    """Seconds; T2: a shorter gap is an error, one under 4 s a warning."""
     rate_error: float = Field(200.0, ge=0)
-    """Words a minute; T3: a faster line is an error."""
-    rate_warning: float = Field(180.0, ge=0)
-    """Words a minute; T3: a faster line is a warning."""
-    stretch: float = Field(45.0, ge=0)
-    """Seconds; T5: a longer stretch without a line is told."""
-    titles: bool = False
-    """Whether a title before a name is told (L13)."""
+    """Words a minute; T3: a faster line is an error, one over 180 a warning."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
-    """Another level for a rule: ``{T2: off, L1: error}``."""
+    """Another level for a rule: ``{T2: off, L1: error}``. L13, a title before a name, is off unless named."""
     ignore: tuple[str, ...] = ()
     """Findings that are not told: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
     words: tuple[str, ...] = ()
     """Files or folders with more words for the rules on words."""
     parse: Literal["auto", "spacy", "words"] = "auto"
     """``auto``: spaCy where it is installed, else the word lists alone."""
-    over: float = Field(4.0, ge=0)
-    """LU by which a line must stand over the programme at its cue (A3)."""
 
     former: ClassVar[dict[str, Any]] = {
+        "gap_warning": 4.0,
+        "rate_warning": 180.0,
+        "stretch": 45.0,
+        "titles": False,
+        "over": 4.0,
         "overlap": 0.3,
         "similar": 0.8,
         "history": 5,

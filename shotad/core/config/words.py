@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from shotad.core.settings import Settings
+
+
+class PromptRules(Settings):
+    """What ``prompt.rules`` stands for."""
+
+    factor_rule: Literal["paper", "code"] = "paper"  # borders of the effective scale
+    circle_note: Literal["auto", "always"] = "auto"  # auto: only where characters are marked with circles
+    thread_sentence_first: bool = False  # before the note on circles
+    stress_steps: bool = False  # with words that stress steps 2 and 3 in Stage II
+    example_choice: Literal["random", "length", "published"] = "length"  # see `prompts.draw_examples`
+    names: Literal["spoken", "full"] = "spoken"  # what Stage I hears people called
+    stage2_names: bool = True  # Stage II is told what to call the people of the clip
+    heard_names: bool = True  # names that given subtitles hold near the clip are hints for Stage I
+
+
+_PAPER = PromptRules(
+    circle_note="always", example_choice="random", names="full", stage2_names=False, heard_names=False
+)
+_CODE = {
+    "factor_rule": "code", "thread_sentence_first": True, "stress_steps": True, "example_choice": "published"
+}  # fmt: skip
+PROMPT_RULES = {"ours": PromptRules(), "paper": _PAPER, "code": _PAPER.model_copy(update=_CODE)}
 
 
 class PromptSettings(Settings):
@@ -16,14 +39,6 @@ class PromptSettings(Settings):
     """What the prompts call the film."""
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
     """What Stage I is told to look for: ``auto`` goes by the shots' scales."""
-    factor_rule: Literal["paper", "code"] = "paper"
-    """Borders of the effective scale: the paper's, or those of the published code."""
-    circle_note: Literal["auto", "always"] = "auto"
-    """``auto``: coloured circles are spoken of only where characters are marked with them."""
-    thread_sentence_first: bool = False
-    """True puts the thread sentence before the note on circles, as the published code does."""
-    stress_steps: bool = False
-    """True adds the published code's words that stress steps 2 and 3 in Stage II."""
     verbs: tuple[str, ...] = (
         "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
         "stare", "grab", "fall", "get", "go", "open", "smile",
@@ -34,9 +49,6 @@ class PromptSettings(Settings):
     example_file: str | None = None
     """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
     ``text`` or ``text_gt``."""
-    example_choice: Literal["random", "length", "published"] = "length"
-    """``random``: any, each once (the paper); ``length``: each once, within one word of the expected length,
-    or as near to it as there are enough; ``published``: within one word, drawn with replacement."""
     note: str = ""
     """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
     note_words: int = Field(250, ge=0)
@@ -44,14 +56,19 @@ class PromptSettings(Settings):
     characters: Literal["apart", "clip", "current"] = "apart"
     """Whom Stage I is told of: ``apart``, those of the current shots first and the others of the clip after;
     ``clip``, all in one list; ``current``, those of the current shots alone."""
-    names: Literal["spoken", "full"] = "spoken"
-    """How Stage I is told of them: by the name to speak, or by the name in full, as in the published code."""
-    stage2_names: bool = True
-    """Whether Stage II is told what to call the people of the clip."""
-    heard_names: bool = True
-    """Whether names that the given subtitles hold near the clip are offered to Stage I as hints."""
+    rules: Literal["ours", "paper", "code"] = "ours"
+    """``ours``: people by the names to speak, names in given subtitles as hints, Stage II told what to call
+    whom, examples of about the length wanted. ``paper``: people by full names, circles spoken of in any case,
+    examples at random. ``code``: as ``paper``, with the published code's borders of the effective scale,
+    order and stress, and examples within one word of the length, drawn with replacement."""
 
     former: ClassVar[dict[str, Any]] = {"examples": []}
+    rule_book: ClassVar[Mapping[str, Settings]] = PROMPT_RULES
+
+    @property
+    def by_rules(self) -> PromptRules:
+        """What ``rules`` stands for."""
+        return PROMPT_RULES[self.rules]
 
 
 class SamplingSettings(Settings):
@@ -65,6 +82,20 @@ class SamplingSettings(Settings):
     """Tokens of an answer at most; it is cut off there."""
 
 
+class GreedySettings(Settings):
+    """How long an answer may be that is the likeliest one: of equal questions equal answers."""
+
+    max_tokens: int = Field(512, ge=1)
+    """Tokens of an answer at most; it is cut off there."""
+
+    former: ClassVar[dict[str, Any]] = {"temperature": 0.0, "top_p": 1.0}
+
+    @property
+    def likeliest(self) -> SamplingSettings:
+        """As an engine is asked."""
+        return SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=self.max_tokens)
+
+
 class Stage1Settings(Settings):
     """The engine that describes the clip. None: the preset's."""
 
@@ -76,7 +107,7 @@ class Stage1Settings(Settings):
     """Of the model on its hub; None: the newest that is at hand."""
     base_url: str | None = None
     """The endpoint for this stage; None: ``openai.base_url``."""
-    sampling: SamplingSettings = SamplingSettings()
+    sampling: GreedySettings = GreedySettings(max_tokens=512)
     attempts: int = Field(3, ge=1, le=10)
     """How often a slot is asked about, where no answer can be used."""
 
@@ -119,16 +150,14 @@ class Stage2Settings(Settings):
 class LocalSettings(Settings):
     """Models that run on this machine through transformers; where and how precisely stands in ``compute``."""
 
-    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
-    """``auto``: flash attention where it is installed and the GPU has it, else SDPA."""
     quantise: Literal["none", "8bit", "4bit"] = "none"
     """Weights in fewer bits (bitsandbytes); the vision tower is left as it is."""
     batch: int = Field(16, ge=1)
     """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
-    tokens: int = Field(32768, ge=1)
-    """Most tokens, padding and answers included, that go through a model at once."""
     frames_as: Literal["auto", "video", "images"] = "auto"
     """How a clip is shown: as one video where the model takes one, else as images."""
+
+    former: ClassVar[dict[str, Any]] = {"attention": "auto", "tokens": 32768}
 
 
 class EndpointSettings(Settings):
@@ -150,14 +179,12 @@ class EndpointSettings(Settings):
     """How often a call is repeated after 408, 409, 429, 5xx and broken connections."""
     longest_pause: float = Field(60.0, gt=0)
     """Seconds; the pauses between grow up to it. A longer ``Retry-After`` stops the run."""
-    structured: Literal["auto", "on", "off"] = "auto"
-    """Whether the answer's JSON schema is sent; ``auto``: until a server says that it knows none."""
     price_in: float | None = Field(None, ge=0)
     """Price of a million tokens read, in any currency."""
     price_out: float | None = Field(None, ge=0)
     """Price of a million tokens written, in the same."""
 
-    former: ClassVar[dict[str, Any]] = {"jpeg_quality": 75}
+    former: ClassVar[dict[str, Any]] = {"structured": "auto", "jpeg_quality": 75}
 
 
 class StorySettings(Settings):
@@ -168,10 +195,9 @@ class StorySettings(Settings):
 
     on: bool = False
     """Whether Stage II is told of the story (``--context``)."""
-    renew_every: int = Field(8, ge=1)
-    """Lines after which that note is written anew."""
 
     former: ClassVar[dict[str, Any]] = {
+        "renew_every": 8,
         "lines": 5,
         "line_tokens": 200,
         "dialogue_reach": 25.0,
@@ -193,11 +219,14 @@ class VerifySettings(Settings):
 class TranslateSettings(Settings):
     """How ``shotad translate`` asks. The engine is that of Stage II."""
 
-    lines: int = Field(8, ge=1, le=50)
-    """Lines that are asked for in one request."""
     quotes: Literal["translate", "keep"] = "translate"
     """What stands in quotation marks, which is read from the screen. Translated by default: who hears AD in a
     language need not know that of the sign. ``keep``: as it stands in the film."""
-    sampling: SamplingSettings = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=2048)
 
-    former: ClassVar[dict[str, Any]] = {"before": 4, "after": 2, "attempts": 3}
+    former: ClassVar[dict[str, Any]] = {
+        "lines": 8,
+        "sampling": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 2048},
+        "before": 4,
+        "after": 2,
+        "attempts": 3,
+    }

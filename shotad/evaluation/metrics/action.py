@@ -78,7 +78,7 @@ class Action:
         return {
             "version": _VERSION,
             "rules": self._settings.action.rules,
-            "similarity": self._settings.action.similarity,
+            "similarity": WEIGHT,
             "instruction": self._vectors.instruction,
             "embedding": self._vectors.identity,
             "parser": self._parses.identity,
@@ -130,7 +130,7 @@ class Action:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
         if not told and self._rules.skips:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "left out, as in the published code"})
-        found = matches(actions, told, table, self._settings.action.similarity)
+        found = matches(actions, told, table, WEIGHT)
         score = _mean(found)
         if score < 0.0 and self._rules.skips:
             return Row(
@@ -157,7 +157,8 @@ PAPER_MODEL = "gte-Qwen2-7B-instruct"
 """The paper's embeddings (Alibaba-NLP), float32[3584]."""
 PAPER_PARSER = "en_core_web_lg"
 """The published code's parser."""
-PAPER_WEIGHT = 0.8
+WEIGHT = 0.8
+"""Weight of the meaning; the rest is the verb's (section 4.2)."""
 _VERSIONS = (
     f"{PAPER_MODEL} runs as the library's own Qwen2 with attention both ways, which transformers 5.2 and "
     "later do by its config; the published numbers come from the repository's own code (transformers 4.44.2, "
@@ -197,8 +198,6 @@ def _differences(settings: MeasureSettings, parser: Json) -> list[str]:
         found.append(f"{PAPER_MODEL} without an instruction")
     if parser["model"] != PAPER_PARSER:
         found.append(f"spaCy's {parser['model']} instead of {PAPER_PARSER}")
-    if settings.action.similarity != PAPER_WEIGHT:
-        found.append(f"the meaning weighs {settings.action.similarity:g} instead of {PAPER_WEIGHT:g}")
     return found
 
 

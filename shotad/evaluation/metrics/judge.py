@@ -61,6 +61,9 @@ ASKED_AGAIN: Mapping[str, tuple[str, ...]] = {
 }
 """The templates of this module and their variables."""
 
+ATTEMPTS = 2
+"""How often an item is asked about, where the answer cannot be read: a judge that fails twice on it, asked by
+the likeliest tokens, fails on."""
 _GROUP = 256
 """Questions that are looked up together, and whose answers wait for each other."""
 _LONGEST = 1200
@@ -101,7 +104,7 @@ class Judge:
     def __init__(self, name: str, bench: MetricContext, sampling: SamplingSettings | None = None) -> None:
         self.name = name
         self._bench = bench
-        self._sampling = sampling or bench.settings.judge.sampling
+        self._sampling = sampling or SamplingSettings(max_tokens=bench.config.stage2.sampling.max_tokens)
         self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
         # Two servers may call different models by the same name ("default").
         self._server = JudgeName.of(name).base_url or ""
@@ -125,7 +128,7 @@ class Judge:
             **identity_record(self._engine.identity),
             "server": self._server,
             "sampling": self._sampling.model_dump(),
-            "attempts": self._bench.settings.judge.attempts,
+            "attempts": ATTEMPTS,
             "seed": self._bench.config.seed,
         }
 
@@ -174,7 +177,7 @@ class Judge:
         return found
 
     def _asked(self, questions: Mapping[str, tuple[Question[T], Request]]) -> Iterator[tuple[str, Answer[T]]]:
-        attempts = self._bench.settings.judge.attempts if self._engine.abilities.converses else 1
+        attempts = ATTEMPTS if self._engine.abilities.converses else 1
         inquiries: Iterator[Named] = (
             (key, _inquiry(question, request, attempts)) for key, (question, request) in questions.items()
         )

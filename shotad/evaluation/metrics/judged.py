@@ -163,6 +163,8 @@ def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:
         yield these[first : first + size]
 
 
+STORY_LINES = 12
+"""Lines of human AD that are one piece of the story: about two minutes of a film."""
 _TOGETHER = 16
 """Passages that are asked about together."""
 
@@ -229,7 +231,7 @@ class StoryRecall(JudgedMetric):
         """The passage that each place belongs to."""
         found: dict[int, Passage] = {}
         for film in corpus.films().values():
-            for places in in_groups(film, self._settings.story_lines):
+            for places in in_groups(film, STORY_LINES):
                 items = [corpus.items[place] for place in places]
                 passage = Passage(
                     tuple(item.reference for item in items), tuple(item.prediction or "" for item in items)
@@ -252,7 +254,7 @@ class StoryRecall(JudgedMetric):
         ]
 
     def _more_identity(self) -> Json:
-        return {"story_lines": self._settings.story_lines}
+        return {"story_lines": STORY_LINES}
 
     def _remarks(self, judge: Judge) -> tuple[str, ...]:
         shared = (

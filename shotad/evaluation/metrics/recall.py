@@ -213,7 +213,7 @@ class Recall:
     @property
     def _baseline(self) -> float | None:
         known = published(self._settings.model)
-        if not self._settings.rescale or known is None or known.layer != self._pairs.layer:
+        if known is None or known.layer != self._pairs.layer:
             return None
         return known.baseline
 
@@ -330,18 +330,9 @@ class PairScores:
 
     @property
     def layer(self) -> int:
-        """The layer that is set, else the one of BERTScore's authors, else the last.
-
-        Raises EvaluationError for one that the model has not.
-        """
+        """The layer that BERTScore's authors found best for this model, else the last."""
         known, layers = published(self._settings.model), self.place.layers
-        wanted = self._settings.layer
-        if wanted is not None and not 0 <= wanted <= layers:
-            raise EvaluationError(
-                f"recall.layer = {wanted}, and {self._settings.model} has {layers} layers.",
-                f"Name one of 0 to {layers}.",
-            )
-        return wanted if wanted is not None else min(known.layer if known else layers, layers)
+        return min(known.layer if known else layers, layers)
 
     @property
     def identity(self) -> dict[str, str | int]:

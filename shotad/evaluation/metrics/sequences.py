@@ -21,6 +21,10 @@ from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
 
+REACH = 5
+"""Lines before that a line is held against: as many as the narrator knows (``stage2.history``)."""
+ORDER = 3
+"""Words in a row that count as repeated: two are often a name or "into the", three a turn of speech."""
 _CHUNK = 1024
 """Lines whose vectors are asked for together."""
 
@@ -37,7 +41,6 @@ class _Along:
     higher_is_better = False
 
     def __init__(self, bench: MetricContext) -> None:
-        self._settings = bench.settings.sequence
         self._corpus: Corpus | None = None
         self._human: tuple[Corpus, float | None] | None = None
 
@@ -54,7 +57,7 @@ class _Along:
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The line, and those that were heard before it."""
         self._corpus = corpus
-        before = before_of(corpus, self._settings.reach, predicted)
+        before = before_of(corpus, REACH, predicted)
         return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
 
     @property
@@ -89,20 +92,20 @@ class Repetition(_Along):
 
     @property
     def identity(self) -> Json:
-        return {"metric": "repetition 1", "reach": self._settings.reach, "order": self._settings.order}
+        return {"metric": "repetition 1", "reach": REACH, "order": ORDER}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        before = before_of(corpus, self._settings.reach, predicted)
+        before = before_of(corpus, REACH, predicted)
         for place in places:
             item = corpus.items[place]
-            said = repeated(item.prediction or "", before[place], self._settings.order)
+            said = repeated(item.prediction or "", before[place], ORDER)
             sums = (float(len(said.runs)), float(said.total)) if before[place] else (0.0, 0.0)
             yield self._row(item, sums, {"repeated": list(said.runs)} if said.runs else {})
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
-        before = before_of(corpus, self._settings.reach, human)
+        before = before_of(corpus, REACH, human)
         said = [
-            repeated(item.reference, lines, self._settings.order)
+            repeated(item.reference, lines, ORDER)
             for item, lines in zip(corpus.items, before, strict=True)
             if lines
         ]
@@ -123,10 +126,10 @@ class RepetitionOfMeaning(_Along):
 
     @property
     def identity(self) -> Json:
-        return {"metric": "repetition-meaning 1", "reach": self._settings.reach, **self._vectors.identity}
+        return {"metric": "repetition-meaning 1", "reach": REACH, **self._vectors.identity}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        before = before_of(corpus, self._settings.reach, predicted)
+        before = before_of(corpus, REACH, predicted)
         for first in range(0, len(places), _CHUNK):
             chunk = places[first : first + _CHUNK]
             lines = [(corpus.items[p].prediction or "", before[p]) for p in chunk]
@@ -147,7 +150,7 @@ class RepetitionOfMeaning(_Along):
         ]
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
-        before = before_of(corpus, self._settings.reach, human)
+        before = before_of(corpus, REACH, human)
         lines = [(item.reference, those) for item, those in zip(corpus.items, before, strict=True)]
         cosines = [found[0] for found in self._nearest(lines) if found is not None]
         return float(np.mean(cosines)) if cosines else None

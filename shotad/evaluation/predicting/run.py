@@ -316,7 +316,7 @@ class _Run:
 
     def _asked(self, task: ClipTask, film: Film, begins: float) -> Asked:
         job, info = self._job, film.info
-        gaps = job.config.context.inclusive
+        gaps = job.config.context.by_rules.inclusive
         given: GivenShots = (None, "found")
         if job.published:
             given = published_shots(job.dataset, task.clip, info.duration, begins, gaps=gaps)

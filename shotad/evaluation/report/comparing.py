@@ -13,7 +13,16 @@ from pathlib import Path
 from shotad.core import EvaluationError, ReportSettings, readable_json, write_text
 from shotad.evaluation.metric import Item, Json, Result, only
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.intervals import FEWEST, Span, Unit, basis_words, spoken_of, spread, units_of
+from shotad.evaluation.report.intervals import (
+    FEWEST,
+    LEVEL,
+    Span,
+    Unit,
+    basis_words,
+    spoken_of,
+    spread,
+    units_of,
+)
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.wording import (
     aligned,
@@ -66,6 +75,9 @@ def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit, level:
     not_better = p / 2 if better > 0 else 1 - p / 2
     return Paired(a.value, b.value, len(common), found.span(gained, level), not_better, p)
 
+
+LISTED = 20
+"""Lines that gained and lost most, that are shown."""
 
 LISTED_IDS = 10
 """Ids that are named one by one."""
@@ -180,8 +192,8 @@ class Comparison:
             "n": {"common": self.common, "only_a": len(self.only_a), "only_b": len(self.only_b)},
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
-            "intervals": {"unit": self.settings.unit, "level": self.settings.level},
-            "metrics": [metric.record(self.settings.level) for metric in self.metrics],
+            "intervals": {"unit": self.settings.unit, "level": LEVEL},
+            "metrics": [metric.record(LEVEL) for metric in self.metrics],
             "not_compared": [{"title": one.title, "reason": one.reason} for one in self.not_compared],
         }
 
@@ -280,7 +292,7 @@ def _compared(
     settings: ReportSettings,
 ) -> MetricComparison:
     films = {name: item.film for name, item in items_a.items()}
-    figures = paired(a, b, films, unit=settings.unit, level=settings.level)
+    figures = paired(a, b, films, unit=settings.unit, level=LEVEL)
     values = {row.id: row.value for row in b.rows}
     changed = [
         _changed(items_a[row.id], items_b[row.id], titles, row.value, value)
@@ -290,14 +302,13 @@ def _compared(
     sign = 1 if a.higher_is_better else -1
     better = sorted((c for c in changed if sign * c.gain > 0), key=lambda c: (-sign * c.gain, c.item.id))
     worse = sorted((c for c in changed if sign * c.gain < 0), key=lambda c: (sign * c.gain, c.item.id))
-    listed = settings.listed
     return MetricComparison(
         a.name,
         a.title,
         a.higher_is_better,
         figures,
-        tuple(better[:listed]),
-        tuple(worse[:listed]),
+        tuple(better[:LISTED]),
+        tuple(worse[:LISTED]),
         len(better),
         len(worse),
     )
@@ -380,7 +391,7 @@ def title(comparison: Comparison) -> str:
 
 def heads(comparison: Comparison) -> tuple[str, ...]:
     """The columns of the table of metrics."""
-    interval = f"{percent(comparison.settings.level)} interval"
+    interval = f"{percent(LEVEL)} interval"
     return ("Metric", "A", "B", "B − A", interval, "p, B is better", "p, two-sided", "ADs", "Better")
 
 
@@ -413,7 +424,7 @@ def metric_rows(comparison: Comparison) -> list[tuple[str, ...]]:
                 chance_words(figures.not_better),
                 chance_words(figures.p),
                 f"{figures.n:,}",
-                metric.verdict(comparison.settings.level),
+                metric.verdict(LEVEL),
             )
         )
     return rows
@@ -429,7 +440,7 @@ def explanation(comparison: Comparison) -> list[str]:
             f"{basis} They are of B − A: A and B are left out together.",
             "p, two-sided: how often two equal systems come out so far apart by chance. p, B is better: how "
             "often B comes out so far ahead.",
-            f"Better: the system that is ahead with p, two-sided, at most {1 - settings.level:.2g}; open "
+            f"Better: the system that is ahead with p, two-sided, at most {1 - LEVEL:.2g}; open "
             "where none is. Of many metrics one may come out so by chance.",
         ]
     lines += [f"Not compared: {one.title}, because {one.reason}." for one in comparison.not_compared]

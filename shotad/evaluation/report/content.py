@@ -11,7 +11,7 @@ import numpy as np
 from shotad.core import ShotadError
 from shotad.evaluation.metric import Item, Json, Result, Row
 from shotad.evaluation.report.inputs import AND, LeftOut, ReportInput, base_name
-from shotad.evaluation.report.intervals import Span, basis_words, main_results
+from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, main_results
 from shotad.evaluation.report.plots import Plot, plots_of
 from shotad.evaluation.report.table import (
     Beside,
@@ -64,7 +64,7 @@ def content_of(
     return Content(
         title=f"{run.predictions.called} on {run.dataset}",
         lead=basis_words(intervals.values(), settings.unit) or "There are too few ADs for intervals.",
-        level=percent(settings.level),
+        level=percent(LEVEL),
         columns=COLUMNS,
         counts=(*counts_words(run), *failures_words(run), *run.notes),
         metrics=metric_lines(run.results, intervals, notes.marks),
@@ -121,6 +121,9 @@ def _short(value: object) -> str:
 _LISTED = ("cider", "critic", "action", "llm-ad-eval", "llm-action", "action-description")
 """Metrics whose single lines are worth reading; recall's are right or wrong."""
 
+LISTED = 20
+"""Best and worst lines that are shown: what is read at one sitting."""
+
 _LONGEST = 300
 """Characters of what a metric notes on a line."""
 
@@ -160,9 +163,7 @@ def listings(run: ReportInput) -> tuple[Listing, ...]:
     listed = [r for r in results if base_name(r.name) in _LISTED] or list(results[:1])
     items = {item.id: item for item in run.items}
     ranks = {result.name: _ranks(result) for result in results}
-    return tuple(
-        _listing(run, result, items, ranks) for result in listed if run.config.measures.report.listed
-    )
+    return tuple(_listing(run, result, items, ranks) for result in listed)
 
 
 def _listing(
@@ -177,7 +178,7 @@ def _listing(
         return sign * (row.value or 0.0), float(np.mean(found)) if found else 0.5, row.id
 
     ordered = sorted(spoken, key=rank)
-    n = min(run.config.measures.report.listed, len(ordered) // 2)
+    n = min(LISTED, len(ordered) // 2)
     worst, best = ordered[:n], ordered[::-1][:n]
     silent = sum(not items[row.id].prediction for row in result.rows)
     low, high = (_lines(run, result, rows, items) for rows in (worst, best))

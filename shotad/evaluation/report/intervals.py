@@ -22,6 +22,9 @@ from shotad.evaluation.report.inputs import ReportInput, base_name
 Unit = Literal["ad", "film"]
 """What is left out: one AD, or a film with all its ADs."""
 
+LEVEL = 0.95
+"""Of confidence, of every interval that is told: what readers take an interval to be."""
+
 FEWEST = 5
 """Items that a metric speaks of, below which an interval over them says nothing."""
 
@@ -266,7 +269,7 @@ def _groups(
             label,
             part.scored,
             part.value if part.scored else None,
-            span_of(part, films, unit=settings.unit, level=settings.level),
+            span_of(part, films, unit=settings.unit, level=LEVEL),
         )
         for part in parts
     ]

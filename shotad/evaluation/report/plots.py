@@ -21,6 +21,7 @@ from shotad.evaluation.metric import Floats, Item, Result
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import (
     DURATIONS,
+    LEVEL,
     SCALES,
     THREADS,
     Group,
@@ -101,10 +102,12 @@ def _by_film(run: ReportInput) -> Plot | None:
         "films",
         "Score film by film",
         f"Each dot is one of {films} films, worst to best by each metric; the line through it is "
-        f"its {_level(run)} interval, the dashed line the number over all ADs.",
+        f"its {percent(LEVEL)} interval, the dashed line the number over all ADs.",
         f"The {films} films in order of their score, one panel for each metric. The table below names those "
         "at either end.",
-        Table(("Metric", "Place", "Film", "ADs", "Score", f"{_level(run)} interval"), _film_rows(parts), 3),
+        Table(
+            ("Metric", "Place", "Film", "ADs", "Score", f"{percent(LEVEL)} interval"), _film_rows(parts), 3
+        ),
         ranked(parts),
     )
 
@@ -125,7 +128,7 @@ def _by_part(
     if not parts or len(parts[0].groups) < 2:
         return None
     told = "; ".join(f"{part.result.title}: {', '.join(map(_told(part), part.groups))}" for part in parts)
-    heads = ("Metric", f"{what[:1].upper()}{what[1:]}", "ADs", "Score", f"{_level(run)} interval")
+    heads = ("Metric", f"{what[:1].upper()}{what[1:]}", "ADs", "Score", f"{percent(LEVEL)} interval")
     rows = tuple(
         (part.result.title, group.label, f"{group.n:,}", *_numbers(part.result, group))
         for part in parts
@@ -134,8 +137,8 @@ def _by_part(
     return Plot(
         name,
         title,
-        f"Each dot is the number on the ADs of one part, with its {_level(run)} interval; n below it is how "
-        "many ADs it speaks of; the dashed line is the number over all.",
+        f"Each dot is the number on the ADs of one part, with its {percent(LEVEL)} interval; n below it is "
+        "how many ADs it speaks of; the dashed line is the number over all.",
         f"{title}. {told}.",
         Table(heads, rows, 2),
         dots(parts, what),
@@ -174,10 +177,6 @@ def _film_rows(parts: Sequence[Parts]) -> tuple[tuple[str, ...], ...]:
                 numbers = _numbers(part.result, group)
                 rows.append((part.result.title, f"{place + 1}", group.label, f"{group.n:,}", *numbers))
     return tuple(rows)
-
-
-def _level(run: ReportInput) -> str:
-    return percent(run.config.measures.report.level)
 
 
 _DPI = 130

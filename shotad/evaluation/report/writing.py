@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from shotad.core import WorkFolderError, readable_json, write_bytes, write_text
 from shotad.evaluation.report.content import Content, Listing, content_of
 from shotad.evaluation.report.inputs import ReportInput
-from shotad.evaluation.report.intervals import Span, basis_words, spans
+from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot
 from shotad.evaluation.report.records import (
     ITEMS,
@@ -49,7 +49,7 @@ def intervals_of(run: ReportInput) -> dict[str, Span | None]:
     """The interval of each metric, by name, as the settings ask for it."""
     settings = run.config.measures.report
     films = {item.id: item.film for item in run.corpus.items}
-    return spans(run.results, films, unit=settings.unit, level=settings.level)
+    return spans(run.results, films, unit=settings.unit, level=LEVEL)
 
 
 def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[Path]:
@@ -112,7 +112,7 @@ def _sweep(folder: Path, kept: set[str]) -> None:
 def terminal_text(run: ReportInput) -> str:
     """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
     intervals, notes = intervals_of(run), footnotes(run.results)
-    level = percent(run.config.measures.report.level)
+    level = percent(LEVEL)
     heads, rows = _metric_table(level, metric_lines(run.results, intervals, notes.marks))
     lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run)]
     lines += [*run.notes, "", *aligned(heads, rows, range(1, 6)), "", COLUMNS]

@@ -49,12 +49,9 @@ class OtherJudge(WordJudge):
 SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "missing": ("skip", ()),
     "embedding.model": ("org/other", VECTORS),
-    "embedding.revision": ("abc", ()),
     "embedding.instruction": ("code", ACTION),
-    "embedding.longest": (12, VECTORS),
     "parser.model": ("other", ACTION),
     "action.rules": ("code", ACTION),
-    "action.similarity": (0.5, ACTION),
     "critic.resolver": (f"{HERE}:Nobody", ("critic",)),
     "critic.model": ("other", ()),
     "critic.rules": ("all", ("critic",)),
@@ -62,22 +59,12 @@ SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "recall.neighbours": (3, ("recall",)),
     "recall.windows": ("full", ("recall",)),
     "recall.model": ("other", ("recall",)),
-    "recall.layer": (1, ("recall",)),
-    "recall.rescale": (False, ()),
     "judge.engines": ([f"{HERE}:OtherJudge"], ENGINE_METRICS),
-    "judge.sampling": ({"temperature": 0.5, "top_p": 0.9, "max_tokens": 100}, ENGINE_METRICS),
-    "judge.attempts": (3, ENGINE_METRICS),
     "judge.lowest": (0, ("llm-ad-eval",)),
-    "judge.story_lines": (2, ("story-recall",)),
-    "sequence.reach": (1, ("repetition", "repetition-meaning")),
-    "sequence.order": (1, ("repetition",)),
     "report.unit": ("ad", ()),
-    "report.level": (0.5, ()),
-    "report.listed": (1, ()),
 }
-"""Each setting with another value, and the metrics whose rows are others then. ``embedding.revision`` belongs
-to models of the hub, ``critic.model`` to coreference libraries, ``recall.rescale`` to models with a baseline;
-``critic.rules`` has a third value, tested below."""
+"""Each setting with another value, and the metrics whose rows are others then. ``critic.model`` belongs to coreference libraries; ``critic.rules`` has a third value, tested
+below."""
 
 
 def leaves(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -122,8 +109,6 @@ BEFORE: dict[str, tuple[Json, list[str], tuple[Row, ...]]] = {}
 def test_who_uses_a_setting_has_it_in_the_identity(setting: str, make_bench: MakeBench, tiny: Path) -> None:
     value, users = SETTINGS[setting]
     settings = changed_by(setting, other(tiny) if setting == "recall.model" else value)
-    if setting == "recall.layer":
-        settings = {"recall": {"layer": value, "model": str(tiny)}}
     changed = set()
     for name in NAMES:
         real = name == "recall"

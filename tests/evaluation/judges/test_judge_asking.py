@@ -13,6 +13,7 @@ import pytest
 
 from shotad.core import Abilities, EngineError, Reply, Request
 from shotad.evaluation import Store
+from shotad.evaluation.metrics import judge
 from shotad.evaluation.metrics.judge import Judge, Question
 from shotad.evaluation.metrics.judged import action_question, ad_question
 from tests.evaluation.judges.judging import HERE, ScriptedEngine, bench_of, said_by
@@ -57,18 +58,20 @@ def test_asked_again_with_what_was_wrong(judge_who) -> None:  # type: ignore[no-
     assert '{"score": <1 to 5>}' in second.messages[-1].text
 
 
-def test_attempts_are_counted_and_then_it_failed(judge_who) -> None:  # type: ignore[no-untyped-def]
+def test_attempts_are_counted_and_then_it_failed(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(judge, "ATTEMPTS", 3)
     engine = said_by('{"score": 9}')
-    (answer,) = judge_who(engine, "measures.judge.attempts=3").answers(questions())
+    (answer,) = judge_who(engine).answers(questions())
     assert answer.value is None
     assert "whole number from 1 to 5, and is 9" in answer.failure
     assert len(engine.asked) == 3
     assert [len(request.messages) for request in engine.asked] == [2, 4, 4], "questions do not grow"
 
 
-def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who) -> None:  # type: ignore[no-untyped-def]
+def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(judge, "ATTEMPTS", 3)
     engine = said_by(REFUSAL, Reply("", "refused"), GOOD)
-    (answer,) = judge_who(engine, "measures.judge.attempts=3").answers(questions())
+    (answer,) = judge_who(engine).answers(questions())
     assert answer.value == 4
     for request in engine.asked[1:]:
         assert [message.role for message in request.messages] == ["system", "user"]
@@ -160,8 +163,8 @@ def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path: Path) -> Non
         assert len(engine.asked) == 1
     with Store(path) as store:
         engine = said_by(json.dumps({"score": 2}))
-        warmer = judge_who(engine, "measures.judge.sampling.temperature=0.5", store=store)
-        assert [answer.value for answer in warmer.answers(questions(3))] == [2, 2, 2]
+        longer = judge_who(engine, "stage2.sampling.max_tokens=300", store=store)
+        assert [answer.value for answer in longer.answers(questions(3))] == [2, 2, 2]
 
 
 def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -136,7 +136,7 @@ def test_a_local_model_that_knows_nothing_fails_on_everything(tmp_path: Path) ->
     bench = bench_of(
         "compute.device=cpu",
         "compute.precision=float32",
-        "measures.judge.sampling.max_tokens=8",
+        "stage2.sampling.max_tokens=8",
         "local.batch=2",
     )
     metric = make_metric(f"llm-ad-eval@llama3:{folder}", bench)
@@ -155,7 +155,7 @@ def test_a_local_model_that_knows_nothing_fails_on_everything(tmp_path: Path) ->
 def test_a_real_chat_server_with_a_small_real_model() -> None:
     """SmolLM2-135M is too small to judge; what it says is read or counted as failed, and nothing else."""
     server = shared_server()
-    bench = bench_of(*server.settings, "measures.judge.sampling.max_tokens=48")
+    bench = bench_of(*server.settings, "stage2.sampling.max_tokens=48")
     result = score(make_metric(f"llm-ad-eval@openai:{server.model}", bench), PAIRS, bench, [0, 1])
     assert all(row.value in (0, 1, 2, 3, 4, 5) for row in result.rows)
     assert all(bool(row.failure) == (row.value == 0) for row in result.rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -11,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Request
 from shotad.evaluation import Corpus, Result
 from shotad.evaluation.metric import Item, make_metric, score
+from shotad.evaluation.metrics import judged
 from tests.evaluation.judges.judging import (
     HERE,
     WORDS,
@@ -39,8 +41,16 @@ def film(name: str, human: tuple[str, ...], told: tuple[str | None, ...]) -> lis
     ]
 
 
-def recalled(corpus: Corpus, lines: int = 3, judge: str = WORDS, places: list[int] | None = None) -> Result:
-    bench = bench_of(f"measures.judge.story_lines={lines}")
+@pytest.fixture(autouse=True, scope="module")
+def _short_passages() -> Iterator[None]:
+    """So that a story of five lines has two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judged, "STORY_LINES", 3)
+        yield
+
+
+def recalled(corpus: Corpus, judge: str = WORDS, places: list[int] | None = None) -> Result:
+    bench = bench_of()
     return score(make_metric(f"story-recall@{judge}", bench), corpus, bench, places)
 
 
@@ -122,7 +132,7 @@ def test_missing_lines_say_nothing_and_a_silent_passage_is_not_asked_about() -> 
 
 
 def test_every_system_is_held_against_the_same_events() -> None:
-    bench = bench_of("measures.judge.story_lines=3")
+    bench = bench_of()
     metric = make_metric(f"story-recall@{WORDS}", bench)
     score(metric, corpus_of(*film("a", STORY, STORY)), bench)
     WordJudge.asked.clear()
@@ -141,11 +151,12 @@ def test_a_better_run_conveys_more() -> None:
     assert values[2] == 0
 
 
-def test_length_of_a_passage_is_a_setting() -> None:
+def test_length_of_a_passage_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(*film("a", STORY, STORY))
-    assert [row.notes["lines"] for row in recalled(corpus, lines=12).rows] == [5] * 5
-    assert [row.notes["lines"] for row in recalled(corpus, lines=1).rows] == [1] * 5
-    assert recalled(corpus, lines=2).identity != recalled(corpus, lines=3).identity
+    of_three = recalled(corpus).identity
+    monkeypatch.setattr(judged, "STORY_LINES", 12)
+    assert [row.notes["lines"] for row in recalled(corpus).rows] == [5] * 5
+    assert recalled(corpus).identity != of_three
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def pieces_seen(data: Dataset, config: Config, folder: Path) -> Pieces:
         for clip, ads in by_clip.items():
             known = data.shots[clip]
             duration = known[-1].end + data.description.shots.gap / 2 if known else 600.0
-            shots, origin = published_shots(data, clip, duration, gaps=config.context.inclusive)
+            shots, origin = published_shots(data, clip, duration, gaps=config.context.by_rules.inclusive)
             given = Asked(ClipTask(clip, ads[0].film, tuple(ads)), shots, origin, None, "", {}).given(
                 work, ads
             )

@@ -36,7 +36,6 @@ def test_what_may_change_a_line_makes_it_stale(setting: str) -> None:
     [
         "engine=fake", "openai.timeout=7", "openai.in_flight=9", "openai.price_in=3", "measures.missing=skip",
         "compute.batch=3", "compute.device=cpu", "stage1.attempts=5", "local.batch=1", "stage2.base_url=http://x",
-        "discover.pictures=7",
     ],
 )  # fmt: skip
 def test_what_changes_no_line_leaves_it(setting: str) -> None:

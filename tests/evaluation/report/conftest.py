@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Config, MeasureSettings, ReportSettings
 from shotad.evaluation import Corpus, ReportInput, write_report
 from shotad.evaluation.report.inputs import Joined, LeftOut
 from tests.evaluation.report.fakes import made_item, made_result, made_run
@@ -32,8 +31,7 @@ def with_trouble() -> ReportInput:
     told = {"films": {"tt0": "Die Brücke & Co"}, "joined": Joined(2, 1), "title": "CMD-AD"}
     left = (LeftOut("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
-    config = Config(measures=MeasureSettings(report=ReportSettings(listed=20)))
-    return made_run(corpus, results, config=config, left_out=left, configs=("paper",), **told)
+    return made_run(corpus, results, left_out=left, configs=("paper",), **told)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.core import Config, Interval, MeasureSettings, ReportSettings
+from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, ReportInput, Result
 from shotad.evaluation.metric import Figure, Item, Row
 from shotad.evaluation.report.inputs import Predictions
@@ -76,7 +76,7 @@ def made_run(
     corpus: Corpus | None = None, results: Sequence[Result] | None = None, **more: Any
 ) -> ReportInput:
     corpus = corpus or made_corpus()
-    config = Config(measures=MeasureSettings(report=ReportSettings(listed=3)))
+    config = Config()
     told = {"config": config, "predictions": Predictions("preds.jsonl", "0" * 64, "Test system"), **more}
     if results is None:
         results = (

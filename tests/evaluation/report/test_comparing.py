@@ -26,7 +26,7 @@ from shotad.evaluation.report.inputs import Joined, Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 from tests.evaluation.report.outline import outline
 
-SETTINGS = ReportSettings(listed=4)
+SETTINGS = ReportSettings()
 B = Predictions("b.jsonl", "1" * 64, "System B")
 
 
@@ -60,7 +60,7 @@ def test_a_better_system_is_found_better(tmp_path: Path, one: Report) -> None:
     assert cider.figures.difference == pytest.approx(3)
     assert cider.verdict(0.95) == "B"
     assert (cider.n_better, cider.n_worse) == (60, 0)
-    assert len(cider.better) == 4
+    assert len(cider.better) == 20
     assert repetition.verdict(0.95) == "A", "lower is better there"
     assert (repetition.n_better, repetition.n_worse) == (0, 60)
 
@@ -79,8 +79,8 @@ def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     before = {row.id: row.value or 0 for row in one.results[0].rows}
     gains = {row.id: (row.value or 0) - before[row.id] for row in other.rows}
     ordered = sorted(gains, key=lambda name: gains[name])
-    assert [line.item.id for line in cider.worse] == ordered[:4]
-    assert [line.item.id for line in cider.better] == ordered[::-1][:4]
+    assert [line.item.id for line in cider.worse] == ordered[:20]
+    assert [line.item.id for line in cider.better] == ordered[::-1][:20]
     assert cider.n_better + cider.n_worse == 60
     assert [(n.title, n.reason) for n in found.not_compared] == [("REPETITION", "only A has it")]
 
@@ -125,7 +125,7 @@ def test_the_files_of_a_comparison(tmp_path: Path, one: Report) -> None:
     record = json.loads(written[0].read_text(encoding="utf-8"))
     assert record["metrics"][0]["difference"] == pytest.approx(3)
     assert record["metrics"][0]["better"] == "B"
-    assert len(record["metrics"][0]["lines"]["gained_most"]) == 4
+    assert len(record["metrics"][0]["lines"]["gained_most"]) == 20
     page = outline(written[2].read_text(encoding="utf-8"))
     assert page.headings[0] == 1
     assert all(table["caption"] == 1 and table["th"] == table["scoped"] for table in page.tables)

@@ -111,8 +111,8 @@ def test_worst_and_best_lines_are_that() -> None:
     assert (cider.metric, action.metric) == ("cider", "action")
     values = {row.id: row.value or 0.0 for row in run.results[0].rows}
     ordered = sorted(values, key=lambda name: values[name])
-    assert [line.id for line in cider.worst] == ordered[:3]
-    assert [line.id for line in cider.best] == ordered[::-1][:3]
+    assert [line.id for line in cider.worst] == ordered[:20]
+    assert [line.id for line in cider.best] == ordered[::-1][:20]
     line, there = cider.best[0], run.corpus.items[int(ordered[-1])]
     assert line.reference == there.reference
     assert line.prediction == there.prediction
@@ -146,8 +146,8 @@ def test_of_equal_lines_those_come_first_that_the_other_metrics_agree_on() -> No
         rows=tuple(Row(i.id, (int(i.id) / 100, 1.0), float(i.id)) for i in corpus.items),
     )
     (cider, _) = listings(made_run(corpus, (flat, other)))
-    assert [line.id for line in cider.worst] == ["0", "1", "2"]
-    assert [line.id for line in cider.best] == ["9", "8", "7"]
+    assert [line.id for line in cider.worst] == ["0", "1", "2", "3", "4"]
+    assert [line.id for line in cider.best] == ["9", "8", "7", "6", "5"]
 
 
 def test_no_line_is_both() -> None:

@@ -147,16 +147,13 @@ def test_a_second_run_reads_nothing_and_a_new_set_up_only_what_it_needs(film: Pa
     assert maker.seen == [5, 20, 30, 45]
 
 
-@pytest.mark.parametrize("settings", [{"both_ways": True}, {"mend_flat": True}])
-def test_what_changes_the_scores_makes_them_anew(
-    film: Path, tmp_path: Path, settings: dict[str, Any]
-) -> None:
+def test_what_changes_the_scores_makes_them_anew(film: Path, tmp_path: Path) -> None:
     maker = FakeMaker(scenes(1, 2, 1, 2))
     run([clip_of(film)], [SIDE, WHOLE], maker, tmp_path / "out")
     maker.seen.clear()
-    run([clip_of(film)], [WHOLE], maker, tmp_path / "out", **settings)
+    run([clip_of(film)], [WHOLE], maker, tmp_path / "out", rules="code")
     assert maker.seen == []
-    run([clip_of(film)], [SIDE], maker, tmp_path / "out", **settings)
+    run([clip_of(film)], [SIDE], maker, tmp_path / "out", rules="code")
     assert maker.seen
 
 
