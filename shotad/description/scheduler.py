@@ -113,7 +113,7 @@ class Scheduler:
 
     def begin(self, named: Named) -> None:
         """Put the questions of this inquiry too."""
-        self._go_on(_Running(*named, drawn=False), None)
+        self._add(_Running(*named, drawn=False))
 
     def ask(self, who: Who, request: Request) -> Reply:
         """The reply to one request; all else goes on meanwhile. Raises what stops the run."""
@@ -147,6 +147,7 @@ class Scheduler:
                 self._stop(error)
             else:
                 news()
+                self._hand_over()
         return self._told.popleft()
 
     def __enter__(self) -> Self:
@@ -158,7 +159,7 @@ class Scheduler:
         """Wait for what is under way, as long as is due, and for whoever reads the film: it may be closed
         now."""
         self._stop(error)
-        with suppress(Exception, KeyboardInterrupt):
+        with suppress(BaseException):  # the error itself comes again, and goes on after the block
             for _ in self:
                 pass
         self._leave.release()
@@ -194,7 +195,11 @@ class Scheduler:
             return waiting("stage2", "stage1")
         return nullcontext()
 
-    def _go_on(self, one: _Running, replies: tuple[Reply, ...] | None) -> None:
+    def _add(self, one: _Running) -> None:
+        if self._goes_on(one, None):
+            self._waiting[one.turns[0].who].append(one)
+
+    def _goes_on(self, one: _Running, replies: tuple[Reply, ...] | None) -> bool:
         """Tell an inquiry its replies; it asks for more, or has its record."""
         try:
             one.turns = next(one.inquiry) if replies is None else one.inquiry.send(replies)
@@ -203,8 +208,8 @@ class Scheduler:
             if one.drawn:
                 self._drawn -= 1
                 self._leave.release()
-        else:
-            self._waiting[one.turns[0].who].append(one)
+            return False
+        return True
 
     def _hand_over(self) -> None:
         """Hand over what can be asked now, lines before looks: they are nearer to what is wanted."""
@@ -214,15 +219,14 @@ class Scheduler:
                 self._speaker = who
                 calls.open += 1
                 calls.queue.put((who, self._next_call(who)))
-                if len(calls.threads) < min(calls.open, calls.most):
+                if len(calls.threads) < calls.open:
                     thread = threading.Thread(target=self._work, args=(calls,), name="asking", daemon=True)
                     calls.threads.append(thread)
                     thread.start()
 
     def _may_ask(self, who: Who) -> bool:
         waits, calls, batch = self._waiting[who], self._calls[who], self._engines[who].abilities.batch
-        # A single question may lie ready for each thread, so that none stands still while answers are read.
-        if not waits or self._stopped or calls.open >= calls.most * (2 if batch == 1 else 1):
+        if not waits or self._stopped or calls.open >= calls.most:
             return False
         if self._alternate and who != self._speaker and (calls.open or self._waiting[self._speaker]):
             return False
@@ -272,8 +276,10 @@ class Scheduler:
     def _answered(self, calls: _Calls, asked: list[_Running], replies: list[Reply]) -> None:
         calls.open -= 1
         rest = iter(replies)
-        for one in asked:
-            self._go_on(one, tuple(next(rest) for _ in one.turns))
+        again = [one for one in asked if self._goes_on(one, tuple(islice(rest, len(one.turns))))]
+        # What has been begun is ended first.
+        for one in reversed(again):
+            self._waiting[one.turns[0].who].appendleft(one)
 
     def _failed(self, calls: _Calls, error: BaseException) -> None:
         calls.open -= 1
@@ -299,7 +305,7 @@ class Scheduler:
 
     def _drew(self, named: Named) -> None:
         self._drawn += 1
-        self._go_on(_Running(*named, drawn=True), None)
+        self._add(_Running(*named, drawn=True))
 
     def _drew_all(self, error: BaseException | None) -> None:
         self._reading = False

@@ -125,10 +125,11 @@ class SlotWriter:
         self._again: deque[stage2.Question] = deque()
         self._passed = self._open = 0
         unlooked = max(UNLOOKED, engines.writes.abilities.batch)
-        self._room = unlooked if engines.alternate else self.scheduler.room("writes")
+        room = max(self.scheduler.room("looks"), self.scheduler.room("writes"))
+        self._room = unlooked if engines.alternate else room
         self._in_turn = engines.in_turn(self._config)
         self._tasks = {"Looking at the film": ExitStack(), "Writing lines": ExitStack()}
-        self._looking = self._task("Looking at the film", len(self._counted))
+        self._looking: Task | None = None
         self._writing: Task | None = None
         who = engines.writes.identity
         choices = self._log_of("choices", wanted=self._config.stage2.select == "engine")
@@ -139,6 +140,7 @@ class SlotWriter:
         self._telling = Telling(prepared.speech, self._config, who, self._ask, story.known, story.keep)
 
     def __enter__(self) -> Self:
+        self._looking = self._task("Looking at the film", len(self._counted))
         self.scheduler.__enter__()
         return self
 
@@ -221,7 +223,7 @@ class SlotWriter:
         """Do what can be done now that the record of this name is there."""
         if name in self._sketches:
             self._looked.add(name)
-            if name in self._counted:
+            if name in self._counted and self._looking is not None:
                 self._looking.advance()
             if len(self._looked) == len(self._sketches):
                 self._tasks["Looking at the film"].close()
