@@ -1,20 +1,19 @@
-"""What it spares that the acts of a run overlap, with engines that take their time as servers do.
+"""What it spares that both stages of a run overlap, with engines that take their time as servers do.
 
     python benchmarks/overlap.py [--minutes 4] [--stage1 0.5] [--stage2 0.3] [--in-flight 1]
         [--height 720] [--runs 3] [--film F ...] [--json FILE]
 
-A film is made (or several are given with --film), with made subtitles, and described three ways in turn: one
-step after the other, acts at once, and with early looks. For each: wall time, its ratio to the first, and to
-the lower bound, which is the longest room of the first way: no order of work can be shorter than that. Then
-what the slowest room waited; of Stage I when its first call came and the share of time between its first
-call and its last in which no call was under way; how many slots were looked at early, and how many in vain.
+A film is made (or several are given with --film), with made subtitles, and described two ways in turn: by
+models of this machine, which take turns, one stage after the other, and by servers, both stages at once. For
+each: wall time, its ratio to the first, and to the lower bound, which is the longest room of the first way:
+no order of work can be shorter than that. Then what the slowest room waited; of Stage I when its first call
+came and the share of time between its first call and its last in which no call was under way.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import sys
 import tempfile
@@ -34,16 +33,21 @@ from shotad.description import Engines, describe
 from shotad.engines.fake import plain_answer
 from shotad.film import open_film
 
-WAYS = ("none", "acts", "early")
+WAYS = ("in turn", "at once")
 SETTINGS = ("engine=fake", "slots.find_credits=false", "scale.method=none", "slots.detail=rich")
 
 
-class Server:
-    """An engine elsewhere: it answers what the fake one does, after ``seconds``."""
+class Sleepy:
+    """An engine that answers what the fake one does, after ``seconds``: elsewhere, or as a model of this
+    machine."""
 
-    def __init__(self, name: str, seconds: float, in_flight: int) -> None:
+    def __init__(self, name: str, seconds: float, in_flight: int, *, elsewhere: bool) -> None:
         self.identity = Identity(name, name, "1")
-        self.abilities = Abilities(accepts_images=True, sends_to="elsewhere", in_flight=in_flight)
+        self.abilities = (
+            Abilities(accepts_images=True, sends_to="elsewhere", in_flight=in_flight)
+            if elsewhere
+            else Abilities(accepts_images=True)
+        )
         self.calls: list[tuple[float, float]] = []
         self._seconds = seconds
 
@@ -61,14 +65,12 @@ class Server:
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run: where its time went, the second of Stage I's first call, the share of the time from its first
-    call to its last in which none was under way, and slots, those looked at early, those in vain."""
+    call to its last in which none was under way, and the number of slots."""
 
     table: Table
     first_call: float
     unasked: float
     slots: int
-    early: int
-    in_vain: int
 
 
 def unasked(calls: Sequence[tuple[float, float]]) -> float:
@@ -78,14 +80,6 @@ def unasked(calls: Sequence[tuple[float, float]]) -> float:
         idle += max(begun - until, 0.0)
         until = max(until, ended)
     return idle / (until - min(calls)[0])
-
-
-def early_looks(folder: Path) -> tuple[int, int]:
-    """How many slots were looked at early, and how many in vain, as the log of a run tells."""
-    log = folder / "log.txt"
-    text = log.read_text() if log.exists() else ""
-    told = re.search(r"(\d+) slots looked at while shots were found, (\d+) in vain", text)
-    return (int(told[1]), int(told[2])) if told else (0, 0)
 
 
 def make_film(path: Path, minutes: float, height: int) -> None:
@@ -121,9 +115,11 @@ def subtitles(path: Path, duration: float) -> None:
 
 def run(film_path: Path, spoken: Path, way: str, options: argparse.Namespace, folder: Path) -> Run:
     """One run from the beginning."""
-    config = load_config(None, (*SETTINGS, f"compute.overlap={way}"))
-    looks = Server("looks", options.stage1, options.in_flight)
-    writes = Server("writes", options.stage2, options.in_flight)
+    config = load_config(None, SETTINGS)
+    looks, writes = (
+        Sleepy(name, seconds, options.in_flight, elsewhere=way == "at once")
+        for name, seconds in (("looks", options.stage1), ("writes", options.stage2))
+    )
     with (
         recording() as found,
         open_film(film_path) as film,
@@ -133,14 +129,14 @@ def run(film_path: Path, spoken: Path, way: str, options: argparse.Namespace, fo
         describe(film, work, config, Given(subtitles=spoken), engines=Engines(looks, writes), sheet=False)
     slots = len(json.loads((folder / "slots.json").read_text())["slots"])
     first = min(looks.calls)[0] - start
-    return Run(found.table(), first, unasked(looks.calls), slots, *early_looks(folder))
+    return Run(found.table(), first, unasked(looks.calls), slots)
 
 
 def measured(runs: dict[str, list[Run]]) -> dict[str, Any]:
-    """Medians, ratios, what the slowest room waited, and the early looks of the first runs."""
+    """Medians, ratios, and what the slowest room waited."""
     tables = {way: [one.table for one in of] for way, of in runs.items()}
     wall = {way: statistics.median(table.wall for table in of) for way, of in tables.items()}
-    plain = tables["none"]
+    plain = tables["in turn"]
     rooms = {row.room for table in plain for row in table.rows}
     lasted = {
         room: statistics.median(
@@ -156,7 +152,7 @@ def measured(runs: dict[str, list[Run]]) -> dict[str, Any]:
         found["ways"][way] = {
             "wall": round(wall[way], 2),
             "spread": [round(f(t.wall for t in of), 2) for f in (min, max)],
-            "to_none": round(wall[way] / wall["none"], 3),
+            "to_in_turn": round(wall[way] / wall["in turn"], 3),
             "to_bound": round(wall[way] / lasted[slowest], 3),
             "slowest_at_work": round(
                 statistics.median(
@@ -168,8 +164,6 @@ def measured(runs: dict[str, list[Run]]) -> dict[str, Any]:
             "stage1_first_call": round(statistics.median(one.first_call for one in runs[way]), 2),
             "stage1_unasked": round(statistics.median(one.unasked for one in runs[way]), 3),
             "slots": runs[way][0].slots,
-            "early": runs[way][0].early,
-            "in_vain": runs[way][0].in_vain,
         }
     return found
 

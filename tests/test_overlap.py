@@ -1,23 +1,27 @@
-"""The acts at once: what overlaps, told by the order of events, and that it changes no byte of what is written."""
+"""Both stages at once: what overlaps, told by the order of events, and that it changes no byte of what is written."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-import shotad.description.preparing
+import shotad
+from shotad.cli.main import main
 from shotad.core import (
     Abilities,
     Engine,
@@ -33,12 +37,11 @@ from shotad.core import (
 )
 from shotad.core.profiling import recording
 from shotad.description import Engines, Outcome, describe
-from shotad.engines import Belt
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.engines.narrator import Narrator
 from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 
+ROOT = Path(shotad.__file__).parent
 SPEC = FilmSpec(frames=600, rate=Fraction(10), cuts=tuple(range(24, 600, 24)))
 """A minute in shots of 2.4 s."""
 SPOKEN = tuple(range(7, 60, 8))
@@ -106,10 +109,8 @@ def subtitles(folder: Path) -> Path:
     return path
 
 
-def run(
-    out: Path, looks: Engine, writes: Engine, *settings: str, overlap: str = "auto", film: Path | None = None
-) -> Outcome:
-    config = load_config(None, (*SETTINGS, f"compute.overlap={overlap}", *settings))
+def run(out: Path, looks: Engine, writes: Engine, *settings: str, film: Path | None = None) -> Outcome:
+    config = load_config(None, (*SETTINGS, *settings))
     given = Given(subtitles=subtitles(out))
     with open_film(film or make_film(SPEC).path) as film_, WorkFolder(out) as folder:
         return describe(film_, folder, config, given, engines=Engines(looks, writes), sheet=False)
@@ -129,9 +130,9 @@ def slots(folder: Path) -> list[str]:
 
 @functools.cache
 def whole() -> dict[str, bytes]:
-    """What a run writes that nothing disturbs, one act after the other."""
+    """What a run writes that nothing disturbs, by models that take turns: one stage after the other."""
     with tempfile.TemporaryDirectory() as folder:
-        run(Path(folder) / "w", Scripted("eyes", []), Scripted("pen", []), overlap="none")
+        run(Path(folder) / "w", Scripted("eyes", []), Scripted("pen", []))
         return tree(Path(folder) / "w")
 
 
@@ -141,50 +142,38 @@ def records(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def ours() -> list[str]:
-    """Threads of the flow that are still there."""
-    names = ("reading ahead", "stage1", "grammar")
+    """Threads of the scheduler that are still there."""
+    names = ("reading ahead", "asking")
     return [thread.name for thread in threading.enumerate() if thread.name in names]
 
 
-Pair = Callable[[list[tuple[str, str]]], tuple[Engine, Engine]]
-
-
-def pair(looks: dict[str, Any], writes: dict[str, Any]) -> Pair:
-    return lambda told: (Scripted("eyes", told, **looks), Scripted("pen", told, **writes))
-
-
 @pytest.mark.parametrize(
-    ("make", "settings"),
+    ("looks", "writes", "settings"),
     [
-        pytest.param(
-            lambda _: (FakeEngine(), Narrator(load_config(None, SETTINGS))), (), marks=pytest.mark.slow
-        ),
-        (pair({"in_flight": 3}, {"in_flight": 2}), ("stage2.candidates=3", "stage2.select=engine")),
-        (pair({"batch": 3, "sends_to": "somewhere"}, {"batch": 4}), ()),
-        (pair({"in_flight": 3}, {"uses_history": True}), ()),
-        (pair({"sends_to": "somewhere"}, {"in_flight": 2}), ("story.on=true",)),
-        (pair({"in_flight": 2}, {"in_flight": 3}), ("verify.on=true",)),
-        (pair({"batch": 2}, {"batch": 2}), ("verify.on=true",)),
+        ({"in_flight": 3}, {"in_flight": 2}, ("stage2.candidates=3", "stage2.select=engine")),
+        ({"batch": 3, "sends_to": "somewhere"}, {"batch": 4}, ()),
+        ({"in_flight": 3}, {"uses_history": True}, ()),
+        ({"sends_to": "somewhere"}, {"in_flight": 2}, ("story.on=true",)),
+        ({"in_flight": 2}, {"in_flight": 3}, ("verify.on=true",)),
+        ({"batch": 2}, {"batch": 2}, ("verify.on=true",)),
     ],
-    ids=[
-        "fake+narrator",
-        "in flight",
-        "batches",
-        "history",
-        "story",
-        "verified in flight",
-        "verified in turn",
-    ],
+    ids=["in flight", "batches", "history", "story", "verified in flight", "verified in turn"],
 )
-def test_overlap_changes_no_byte(
-    tmp_path: Path, make: Pair, settings: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+def test_what_is_done_at_once_changes_no_byte(
+    tmp_path: Path,
+    looks: dict[str, Any],
+    writes: dict[str, Any],
+    settings: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 3)
-    told: dict[str, list[tuple[str, str]]] = {"none": [], "early": []}
-    for overlap, events in told.items():
-        run(tmp_path / overlap, *make(events), *settings, overlap=overlap)
-    assert tree(tmp_path / "early") == tree(tmp_path / "none")
-    assert sorted(told["early"]) == sorted(told["none"])
+    plain: list[tuple[str, str]] = []
+    one_by_one = {"uses_history": writes.get("uses_history", False)}
+    run(tmp_path / "plain", Scripted("eyes", plain), Scripted("pen", plain, **one_by_one), *settings)
+    told: list[tuple[str, str]] = []
+    run(tmp_path / "w", Scripted("eyes", told, **looks), Scripted("pen", told, **writes), *settings)
+    assert tree(tmp_path / "w") == tree(tmp_path / "plain")
+    assert sorted(told) == sorted(plain)
     assert ours() == []
 
 
@@ -199,7 +188,7 @@ def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
 
     looks.before = until_written
     writes.before = lambda _: written.set()
-    run(tmp_path / "w", looks, writes, overlap="acts")
+    run(tmp_path / "w", looks, writes)
     assert all(record["error"] is None for record in records(tmp_path / "w", "stage1"))
     assert looks.asked() == writes.asked() == slots(tmp_path / "w")
 
@@ -220,7 +209,7 @@ def test_what_stage_two_waits_is_told_once(
 
     monkeypatch.setattr(Recording, "mark", noted)
     with recording() as found:
-        run(tmp_path / "w", looks, writes, overlap="acts")
+        run(tmp_path / "w", looks, writes)
     stage2 = next(row for row in found.table().rows if row.room == "stage2")
     assert [what for what, _ in stage2.waited] == ["stage1"]
     assert len(waited) == 1, "one thread waits"
@@ -243,7 +232,7 @@ def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch
         read(self, *given)
 
     monkeypatch.setattr(ClipReader, "read", slowly)
-    run(tmp_path / "w", looks, writes, overlap="acts")
+    run(tmp_path / "w", looks, writes)
     assert count > 6
 
 
@@ -264,142 +253,6 @@ def test_no_engine_gets_more_calls_at_once_than_it_takes(tmp_path: Path) -> None
     one, other = Scripted("server", told, in_flight=2), Scripted("server", told, in_flight=2)
     run(tmp_path / "one", one, other)
     assert one.most_busy + other.most_busy <= 4
-
-
-class Pass:
-    """The pass over the picture, held up at its end until something has happened."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, until: threading.Event) -> None:
-        self.ended = False
-        self.told = 0
-        survey = shotad.description.preparing.survey
-
-        def slow(*given: Any, on_shots: Any = None, **options: Any) -> Any:
-            def watch(shots: Any, final: float) -> None:
-                self.told += 1
-                on_shots(shots, final)
-
-            found = survey(*given, on_shots=watch if on_shots else None, **options)
-            if on_shots:
-                on_shots(found.shots[:-1], found.shots[-1].interval.start)
-                assert until.wait(WAIT), "Stage I was asked nothing while shots were being found"
-            self.ended = True
-            return found
-
-        monkeypatch.setattr(shotad.description.preparing, "survey", slow)
-
-
-@pytest.mark.parametrize("abilities", [{"in_flight": 3}, {"sends_to": "somewhere"}])
-def test_stage_one_is_asked_while_shots_are_being_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abilities: dict[str, Any]
-) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, **abilities), Scripted("pen", told)
-    asked = threading.Event()
-    early: list[str] = []
-    pass_ = Pass(monkeypatch, asked)
-
-    def note(request: Request) -> None:
-        if not pass_.ended:
-            early.append(request.slot_id)
-        if len(early) == 2:
-            asked.set()
-
-    looks.before = note
-    run(tmp_path / "w", looks, writes)
-    assert pass_.told > 2
-    assert len(early) >= 2
-    assert sorted(looks.asked()) == slots(tmp_path / "w")
-    assert "0 in vain" in (tmp_path / "w" / "log.txt").read_text()
-
-
-def test_stage_two_writes_of_early_looks_before_stage_one_answers_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
-    written, answered = threading.Event(), threading.Event()
-    pass_ = Pass(monkeypatch, answered)
-
-    def until_written(_: Request) -> None:
-        if pass_.ended:
-            assert written.wait(WAIT), "Stage II waited for an answer to a later slot"
-
-    def settle() -> None:
-        """Until nothing more is answered early."""
-        before = 0
-        for _ in range(WAIT):
-            threading.Event().wait(0.5)
-            now = len(records(tmp_path / "w", "stage1"))
-            if now and now == before:
-                break
-            before = now
-        answered.set()
-
-    looks.before = until_written
-    writes.before = lambda _: written.set()
-    threading.Thread(target=settle, daemon=True).start()
-    run(tmp_path / "w", looks, writes, overlap="early")
-    assert tree(tmp_path / "w") == whole()
-
-
-def test_stage_two_does_not_wait_for_the_grammar_of_what_was_laid_out_early(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
-    asked, written, over = threading.Event(), threading.Event(), threading.Event()
-    Pass(monkeypatch, asked)
-    looks.before = lambda _: asked.set()
-    writes.before = lambda _: written.set()
-    from shotad.description.clip_builder import ClipReader
-
-    read, drop, count = ClipReader.read, Belt.cut, 0
-
-    def slowly(self: ClipReader, *given: Any) -> None:
-        nonlocal count
-        count += 1
-        if count == 3:
-            assert over.wait(WAIT)
-        if count == 5:
-            assert written.wait(WAIT), "Stage II waited for the film grammar of all early clips"
-        read(self, *given)
-
-    def cut(self: Belt[Any]) -> None:
-        drop(self)
-        over.set()
-
-    monkeypatch.setattr(Belt, "cut", cut)
-    monkeypatch.setattr(ClipReader, "read", slowly)
-    run(tmp_path / "w", looks, writes, overlap="early")
-    assert count >= 5
-    assert tree(tmp_path / "w") == whole()
-
-
-def test_an_early_look_in_vain_changes_nothing_but_the_bill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[str, str]] = []
-    undisturbed = whole()
-    survey = shotad.description.preparing.survey
-
-    def wrong(*given: Any, on_shots: Any = None, **options: Any) -> Any:
-        found = survey(*given, **options)
-        # The first two shots as one, and the others numbered after that.
-        from shotad.core import Interval, Shot
-
-        shots = [Shot(0, Interval(0.0, found.shots[1].interval.end)), *found.shots[2:-1]]
-        on_shots(tuple(Shot(n, shot.interval) for n, shot in enumerate(shots)), 59.0)
-        return found
-
-    monkeypatch.setattr(shotad.description.preparing, "survey", wrong)
-    looks = Scripted("eyes", told)
-    outcome = run(tmp_path / "vain", looks, Scripted("pen", told), overlap="early")
-    assert tree(tmp_path / "vain") == undisturbed
-    assert len(looks.asked()) > len(slots(tmp_path / "vain"))
-    assert outcome.used is not None
-    assert outcome.used.calls == len(told)
-    assert "0 in vain" not in (tmp_path / "vain" / "log.txt").read_text()
 
 
 @pytest.mark.parametrize("which", ["eyes", "pen", "grammar"])
@@ -464,10 +317,10 @@ def test_a_disk_that_is_full_stops_all_and_loses_nothing(
     assert tree(tmp_path / "w") == whole()
 
 
-def killed(film: Path, out: Path, overlap: str, which: str) -> None:
+def killed(film: Path, out: Path, sends_to: str, which: str) -> None:
     """A run that kills its own process when ``which`` is asked for the third time."""
     told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    looks, writes = Scripted("eyes", told, sends_to=sends_to), Scripted("pen", told)
     dying = looks if which == "eyes" else writes
 
     def die(_: Request) -> None:
@@ -475,17 +328,15 @@ def killed(film: Path, out: Path, overlap: str, which: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     dying.before = die
-    run(out, looks, writes, overlap=overlap, film=film)
+    run(out, looks, writes, film=film)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["eyes", "pen"])
-@pytest.mark.parametrize("overlap", ["early", "acts", "none"])
-def test_a_killed_run_goes_on_where_it_was_whatever_overlapped(
-    tmp_path: Path, overlap: str, which: str
-) -> None:
+@pytest.mark.parametrize("sends_to", ["somewhere", ""], ids=["at once", "in turn"])
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which: str) -> None:
     process = multiprocessing.get_context("spawn").Process(
-        target=killed, args=(make_film(SPEC).path, tmp_path / "w", overlap, which)
+        target=killed, args=(make_film(SPEC).path, tmp_path / "w", sends_to, which)
     )
     process.start()
     process.join()
@@ -493,54 +344,96 @@ def test_a_killed_run_goes_on_where_it_was_whatever_overlapped(
     kept = {name: len(records(tmp_path / "w", name)) for name in ("stage1", "stage2")}
     assert kept["stage1" if which == "eyes" else "stage2"] == 2
     again: list[tuple[str, str]] = []
-    run(tmp_path / "w", Scripted("eyes", again), Scripted("pen", again), overlap=overlap)
+    run(tmp_path / "w", Scripted("eyes", again, sends_to=sends_to), Scripted("pen", again))
     number = len(slots(tmp_path / "w"))
     assert [name for name, _ in again].count("eyes") == number - kept["stage1"]
     assert [name for name, _ in again].count("pen") == number - kept["stage2"]
     assert tree(tmp_path / "w") == whole()
 
 
-def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(tmp_path: Path) -> None:
+def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(
+    tmp_path: Path,
+) -> None:
     data = bytearray(make_film(SPEC).path.read_bytes())
     half, twentieth = len(data) // 2, len(data) // 20
     data[half : half + twentieth] = bytes(twentieth)
     film = tmp_path / "damaged.mp4"
     film.write_bytes(data)
-    for overlap in ("none", "early"):
-        told: list[tuple[str, str]] = []
-        looks = Scripted("eyes", told, sends_to="somewhere")
-        run(tmp_path / overlap, looks, Scripted("pen", told), overlap=overlap, film=film)
-    assert tree(tmp_path / "early") == tree(tmp_path / "none")
-    assert json.loads((tmp_path / "none" / "shots.json").read_text())["damage"]
+    for name, sends_to in (("in turn", ""), ("at once", "somewhere")):
+        run(tmp_path / name, Scripted("eyes", [], sends_to=sends_to), Scripted("pen", []), film=film)
+    assert tree(tmp_path / "at once") == tree(tmp_path / "in turn")
+    assert json.loads((tmp_path / "in turn" / "shots.json").read_text())["damage"]
 
 
-def test_an_interruption_while_shots_are_found_waits_for_no_answer_for_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks, writes = Scripted("eyes", [], sends_to="somewhere"), Scripted("pen", [])
-    asked, enough = threading.Event(), threading.Event()
-    survey = shotad.description.preparing.survey
-
-    def interrupted(*given: Any, **options: Any) -> Any:
-        survey(*given, **options)
-        assert asked.wait(WAIT)
-        raise KeyboardInterrupt
+def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
+    looks, enough = Scripted("eyes", [], in_flight=2), threading.Event()
 
     def hang(_: Request) -> None:
-        asked.set()
-        assert enough.wait(WAIT)
+        if len(looks.asked()) == 1:
+            assert enough.wait(WAIT)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(shotad.description.preparing, "survey", interrupted)
     looks.before = hang
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "w", looks, writes, overlap="early")
-    assert ours() != [], "the answer has come, so nothing was given up"
-    left = [thread for thread in threading.enumerate() if thread.name in ours()]
+        run(tmp_path / "w", looks, Scripted("pen", []))
+    left = [thread for thread in threading.enumerate() if thread.name == "asking"]
+    assert left, "the answer has come, so nothing was given up"
     enough.set()
     for thread in left:
         thread.join(WAIT)
     assert ours() == []
     assert records(tmp_path / "w", "stage1") == [], "who has left the folder writes nothing more"
-    monkeypatch.undo()
     run(tmp_path / "w", Scripted("eyes", []), Scripted("pen", []))
     assert tree(tmp_path / "w") == whole()
+
+
+class Counting(FakeEngine):
+    """Keeps the frames of this program from the command to its own ``generate``, whatever threads they are in."""
+
+    found: ClassVar[list[list[tuple[str, str]]]] = []
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        until = time.monotonic() + WAIT
+        while (command := _frames(threading.main_thread()))[-1][1] != "__next__":
+            assert time.monotonic() < until, command
+            time.sleep(0.01)
+        here = _frames(threading.current_thread())
+        begun = next(
+            n for n, (file, name) in enumerate(command) if (file, name) == ("describe.py", "command")
+        )
+        self.found.append([*command[begun:], *here, ("test_overlap.py", "generate")])
+        return super().generate(requests)
+
+
+def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
+    """File and name of each frame of a thread that is the program's, the outermost first."""
+    assert thread.ident is not None
+    stack = traceback.extract_stack(sys._current_frames()[thread.ident])
+    return [(Path(f.filename).name, f.name) for f in stack if Path(f.filename).is_relative_to(ROOT)]
+
+
+def test_few_frames_lead_from_the_command_to_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = f"{__name__}:Counting"
+    settings = (*SETTINGS[1:], "speech.source=none", f"stage1.engine={engine}", f"stage2.engine={engine}")
+    words = [word for setting in settings for word in ("--set", setting)]
+    words = [
+        "shotad",
+        "describe",
+        str(make_film(SPEC).path),
+        "--out",
+        str(tmp_path / "w"),
+        "--no-sheet",
+        *words,
+    ]
+    monkeypatch.setattr(sys, "argv", words)
+    module = importlib.import_module(__name__)
+    module.Counting.found.clear()
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert len(module.Counting.found) == 2 * len(slots(tmp_path / "w"))
+    for frames in module.Counting.found:
+        assert len(frames) <= 6, frames
+        assert len({file for file, _ in frames}) <= 6, frames

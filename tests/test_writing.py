@@ -217,7 +217,7 @@ def test_one_engine_goes_on_while_the_other_waits(tmp_path: Path) -> None:
 def test_lines_are_looked_for_before_too_many_would_be_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.description.stage2_runner.UNLOOKED", 2)
+    monkeypatch.setattr("shotad.description.slot_writer.UNLOOKED", 2)
 
     class Dies(Talker):
         def answer(self, request: Request) -> str:

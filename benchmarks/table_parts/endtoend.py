@@ -63,13 +63,12 @@ def _reading(stage: Stage, film: FilmAt) -> Contest:
 
 
 def _overlap(stage: Stage, film: FilmAt) -> Contest:
-    """Engines that take their time as servers do: what it spares that the acts overlap."""
+    """Engines that take their time as servers do: what it spares that both stages overlap."""
     given = {"film": str(film.path), "seconds": film.seconds}
     work = "table_parts.endtoend:overlapped"
     entrants = (
-        Entrant("acts at once, early looks", "ours", work, {**given, "way": "early"}),
-        Entrant("acts at once", "ours", work, {**given, "way": "acts"}),
-        Entrant("one step after the other", "rival", work, {**given, "way": "none"}),
+        Entrant("acts at once", "ours", work, {**given, "way": "at once"}),
+        Entrant("one step after the other", "rival", work, {**given, "way": "in turn"}),
         Entrant("the longest step of those alone", "limit", "table_parts.endtoend:longest", given),
     )
     name = f"{film.label}, engines that take {ANSWERS[0]:g} and {ANSWERS[1]:g} s an answer"
@@ -174,7 +173,7 @@ def _run(given: Mapping[str, Any], scratch: Path, way: str) -> Callable[[], floa
 
 
 def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """One way of the three, from the beginning."""
+    """One way of the two, from the beginning."""
     run = _run(given, scratch, given["way"])
 
     def whole() -> Done:
@@ -186,7 +185,7 @@ def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
 
 def longest(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The longest room of a run in which one step follows the other: no order of work can be shorter."""
-    run = _run(given, scratch, "none")
+    run = _run(given, scratch, "in turn")
 
     def whole() -> Done:
         began = time.perf_counter()

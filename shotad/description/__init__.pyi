@@ -36,8 +36,8 @@ from .conversation import (
     Inquiry as Inquiry,
     Named as Named,
     Turn as Turn,
-    converse as converse,
     identity_record as identity_record,
+    is_done as is_done,
     make_ready as make_ready,
     prompt_record as prompt_record,
     ready_if_here as ready_if_here,
@@ -76,6 +76,7 @@ from .preparing import (
 )
 from .prompts import check_prompts as check_prompts
 from .run_estimate import foresee as foresee
+from .scheduler import converse as converse
 from .shortening import LOG as LOG, shortener as shortener
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan
@@ -87,7 +88,6 @@ from .stage1 import (
     stage1_unread as stage1_unread,
 )
 from .stage1_answer import parse_stage1 as parse_stage1
-from .stage1_runner import is_done as is_done
 from .stage2_answer import refuses as refuses
 from .story import STORY_TEMPLATES as STORY_TEMPLATES
 from .templates import check_templates as check_templates, prompt_hash as prompt_hash, render as render

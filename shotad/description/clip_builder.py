@@ -8,7 +8,7 @@ Stage I can begin with the first while the others are made.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -164,17 +164,6 @@ class ClipBuilder:
         middles = {shot.index: shot.interval.middle for shot in prepared.shots}
         middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
         frames.expect(OVERVIEW, shown.union(middles.values()))
-
-    def early(self, sketches: Iterable[ClipDraft]) -> Iterator[SlotPlan]:
-        """The plan of each of ``sketches`` as it comes, while the film is not yet known to its end."""
-        clips: list[Sequence[Look]] = []
-        for sketch in sketches:
-            clips.append(self._clip(sketch))
-            if self._reader.lacks(clips[-1]):
-                self._reader.read(clips[-1], self._bench.frames.pictures)
-                if len(clips) % SAVE_EVERY == 0:
-                    self._save(clips)
-            yield self._plan(sketch, clips[-1])
 
     def plans(self, outline: ClipPlans) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,16 +10,15 @@ from shotad.core import (
     Engine,
     EngineError,
     Progress,
-    Reply,
-    Request,
     Stage,
     language_of,
     obtainable,
     weights_folder,
 )
-from shotad.description.conversation import Who, make_ready, ready_if_here
+from shotad.description.conversation import make_ready, ready_if_here
+from shotad.description.scheduler import ClipOf, Scheduler
 from shotad.description.usage import Terms
-from shotad.engines import CalledOff, Flow, LocalModel, check_fits, make_engine, notice, stage_engines
+from shotad.engines import LocalModel, check_fits, make_engine, notice, stage_engines
 from shotad.script import DEFAULT as EMBEDDINGS, Maker, check_installed
 
 _INSTEAD = (
@@ -88,11 +85,6 @@ class Engines:
         """Whether a line's question depends on the lines before it."""
         return self.writes.abilities.uses_history or config.story.on
 
-    def at_work(self, config: Config) -> dict[Who, Engine]:
-        """Those that Stage II asks: who writes, and who looks where lines are verified."""
-        talk: dict[Who, Engine] = {"writes": self.writes}
-        return {**talk, "looks": self.looks} if config.verify.on else talk
-
     def terms(self, config: Config) -> dict[Stage, Terms]:
         """On what terms they answer."""
         return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
@@ -103,31 +95,20 @@ class Engines:
         pairs = (("Stage I", self.looks.identity), ("Stage II", self.writes.identity))
         return tuple(Maker(stage, who.engine, who.model, who.revision) for stage, who in pairs)
 
-    def beside(self, config: Config) -> bool:
-        """Whether Stage II may begin while Stage I goes on.
+    @property
+    def alternate(self) -> bool:
+        """Whether both are models of this program that read prompts: they may not fit into memory together,
+        and would be loaded in turn for each slot if Stage II began while Stage I goes on."""
+        return _is_model(self.looks) and _is_model(self.writes)
 
-        Not where both are models of this program that read prompts: they may not fit into memory together,
-        and would be loaded in turn for each slot.
-        """
-        return config.compute.overlap != "none" and not (_is_model(self.looks) and _is_model(self.writes))
-
-    def gains_early(self, config: Config) -> bool:
-        """Whether it spares time to look while the processor is busy with the film: where somebody else
-        does the work, or a GPU."""
-        if config.compute.overlap != "auto":
-            return config.compute.overlap == "early"
-        able = self.looks.abilities
-        if able.in_flight > 1 or able.sends_to:
-            return True
-        return isinstance(self.looks, LocalModel) and _has_gpu(config)
-
-    def limited(self, config: Config, flow: Flow) -> Engines:
-        """The same for several threads: none gets more calls at once than it takes, and none is begun when
-        ``flow`` has stopped. Both stages share the limit of one server."""
-        looks, writes = (threading.BoundedSemaphore(e.abilities.in_flight) for e in (self.looks, self.writes))
-        if _one_server(self.looks, self.writes, config):
-            writes = looks
-        return Engines(_Limited(self.looks, looks, flow), _Limited(self.writes, writes, flow))
+    def scheduler(self, config: Config, clip_of: ClipOf) -> Scheduler:
+        """Who asks both; ``clip_of`` reads clips for a second look."""
+        return Scheduler(
+            {"looks": self.looks, "writes": self.writes},
+            clip_of=clip_of,
+            share=_one_server(self.looks, self.writes, config),
+            alternate=self.alternate,
+        )
 
 
 def _is_model(engine: Engine) -> bool:
@@ -136,32 +117,11 @@ def _is_model(engine: Engine) -> bool:
     return able.converses and not able.sends_to and able.in_flight == 1
 
 
-def _has_gpu(config: Config) -> bool:
-    from shotad.core import device_of
-
-    return str(device_of(config.compute).type) != "cpu"
-
-
 def _one_server(looks: Engine, writes: Engine, config: Config) -> bool:
     if looks.identity.engine != writes.identity.engine:
         return False
     usual = config.openai.base_url
     return (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
-
-
-class _Limited:
-    """An engine that several threads ask."""
-
-    def __init__(self, engine: Engine, limit: threading.BoundedSemaphore, flow: Flow) -> None:
-        self.identity, self.abilities = engine.identity, engine.abilities
-        self._engine, self._limit, self._flow = engine, limit, flow
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """As the engine's own. Raises CalledOff where nothing more is to be asked."""
-        with self._limit:
-            if self._flow.stopped:
-                raise CalledOff
-            return self._engine.generate(requests)
 
 
 EMBEDDED = (

@@ -4,10 +4,8 @@ prepare      film → shots, speech → slots
 understand   slots → context, frames, grammar, characters
 write        clips → Stage I → Stage II → cues → track → scripts, overview
 
-An act begins with what the one before has made so far: film grammar is measured and clips are read while
-Stage I answers, Stage II writes a line as soon as its description is there, and what will not change any more
-is looked at while shots are still being found. Every answer is kept as soon as it is there; what people
-edited stays in the track.
+Film grammar is measured and clips are read while Stage I answers, and Stage II writes a line as soon as its
+description is there. Every answer is kept as soon as it is there; what people edited stays in the track.
 """
 
 from __future__ import annotations
@@ -25,18 +23,11 @@ from shotad.description.engine_pair import Engines
 from shotad.description.overview import write_sheet
 from shotad.description.preparing import Bench, prepare
 from shotad.description.prompts import check_prompts
+from shotad.description.slot_writer import SlotWriter, Written
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1_runner import (
-    EarlyLooks,
-    SlotStream,
-    Stage1Runner,
-    reads_alone,
-)
-from shotad.description.stage2_runner import Stage2Runner, Written
 from shotad.description.story import STORY_TEMPLATES
 from shotad.description.usage import Outcome, long_silences, used
 from shotad.description.verify import VERIFY_TEMPLATES
-from shotad.engines import Flow
 from shotad.film import Film, Prepared, SlotChange, changes_since, why_few
 from shotad.script import (
     Cue,
@@ -79,46 +70,33 @@ def describe(
     with span("load"):
         engines.get_ready(config, bench.progress)
         get_ready(bench)
-    with Flow() as flow:
-        limited = engines.limited(config, flow)
-        with span("load"):
-            builder = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
-        stage1 = Stage1Runner(bench, limited.looks, flow)
-        prepared = prepare(bench, EarlyLooks(bench, engines, stage1, builder).watch)
-        understood = builder.outline(prepared)
-        written = write_as_they_come(
-            SlotStream.out_of(understood, builder), stage1, prepared, bench, limited, flow
-        )
+    with span("load"):
+        builder = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
+    prepared = prepare(bench)
+    outline = builder.outline(prepared)
+    sketches = tuple(sketch.plan for sketch in outline.sketches)
+    known = tuple(map(builder.known, outline.sketches))
+    with SlotWriter(sketches, known, prepared, bench, engines) as writer:
+        writer.scheduler.read(writer.looks(builder.plans(outline)))
+        for name, _ in writer.scheduler:
+            writer.go_on(name)
+    written = writer.written
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
     page = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else None
     bench.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    warnings = (*outcome.warnings, *understood.warnings, *names_amiss(outcome.track, bench))
-    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=understood.recognised)
+    warnings = (*outcome.warnings, *outline.warnings, *names_amiss(outcome.track, bench))
+    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=outline.recognised)
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> Written:
     """The cue of each plan: a line, silent or failed."""
-    with Flow() as flow:
-        limited = engines.limited(bench.config, flow)
-        stage1 = Stage1Runner(bench, limited.looks, flow)
-        return write_as_they_come(SlotStream.of(plans), stage1, prepared, bench, limited, flow)
-
-
-def write_as_they_come(
-    stream: SlotStream, stage1: Stage1Runner, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
-) -> Written:
-    """The same of plans that are still being made; ``engines`` are those that several threads may ask."""
-    written = Written(seen=stage1.made)
-    stage2 = Stage2Runner(bench, engines, prepared, written, flow)
-    beside = engines.beside(bench.config) and not reads_alone(bench)
-    pairs = stage1.pairs(stream, beside=beside)
-    stage2.write(pairs if beside else list(pairs), len(stream.sketches))
-    written.early, written.in_vain = stage1.early, stage1.in_vain
-    if stage1.early:
-        bench.folder.note(f"{stage1.early} slots looked at while shots were found, {stage1.in_vain} in vain")
-    return written
+    with SlotWriter(plans, plans, prepared, bench, engines) as writer:
+        writer.scheduler.read(writer.looks(plans))
+        for name, _ in writer.scheduler:
+            writer.go_on(name)
+    return writer.written
 
 
 @in_room("track")

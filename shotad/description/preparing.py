@@ -6,7 +6,7 @@ Each step is kept in the work folder and made again only when something that cha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from shotad.core import (
     ScriptError,
     Shot,
     SubtitleError,
-    Utterance,
     WorkFolder,
     interval_rows,
     key_of,
@@ -41,7 +40,6 @@ from shotad.film import (
     FrameStore,
     HandSlots,
     Kept,
-    OnShots,
     Prepared,
     Speech,
     find_speech,
@@ -93,29 +91,15 @@ class Ground:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What is known of a film before its picture is looked at; ``free`` is up to the container's end."""
-
-    speech: tuple[Utterance, ...]
-    free: tuple[Interval, ...]
-    hand: HandSlots
-
-
-def prepare(bench: Bench, watch: Callable[[Heard], OnShots | None] | None = None) -> Prepared:
+def prepare(bench: Bench) -> Prepared:
     """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
-    one pass over the picture; then the slots between the speech.
-
-    ``watch`` is asked, once the speech is known and where the pass is not spared, who is to be told of
-    the shots while they are found.
-    """
+    one pass over the picture; then the slots between the speech."""
     spoken = speech_step(bench)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, bench.film.info.duration, bench.config.speech)
     hand = read_hand_slots(bench.folder.path)
     store = bench.frames.keep(_zones(bench, free, hand.added))
-    heard = Heard(speech, tuple(free), hand)
-    found = shots_step(bench, store, lambda: watch(heard) if watch else None)
+    found = shots_step(bench, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, bench.config.speech)
     rolled = credits_step(bench, end)
@@ -144,17 +128,14 @@ def speech_step(bench: Bench) -> dict[str, Any]:
     return bench.folder.step("speech", key, lambda: _speech_record(bench))
 
 
-def shots_step(
-    bench: Bench, store: FrameStore | None = None, watch: Callable[[], OnShots | None] | None = None
-) -> dict[str, Any]:
+def shots_step(bench: Bench, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
 
-    ``store`` is filled on the way with frames that will be looked at; ``watch``, asked where the pass is
-    really made, says who is told of the shots while they are found.
+    ``store`` is filled on the way with frames that will be looked at.
     """
     given = bench.given.shots
     key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
-    return bench.folder.step("shots", key, lambda: _shots_record(bench, store, watch))
+    return bench.folder.step("shots", key, lambda: _shots_record(bench, store))
 
 
 def credits_step(bench: Bench, end: float) -> dict[str, Any]:
@@ -250,21 +231,17 @@ def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) ->
     return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)
 
 
-def _shots_record(
-    bench: Bench, store: FrameStore | None, watch: Callable[[], OnShots | None] | None
-) -> dict[str, Any]:
+def _shots_record(bench: Bench, store: FrameStore | None) -> dict[str, Any]:
     film = bench.film
     if bench.given.shots is not None:
         rows = given_shots(bench.given.shots, film.info.duration)
         return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
-    on_shots = watch() if watch else None
     task = bench.progress.task("Finding shots", film.info.duration or None, "s")
     try:
         found = survey(
             film,
             bench.config.shots,
             store=store,
-            on_shots=on_shots,
             advance=task.advance,
             decoder=bench.config.film.decoder,
             tell=bench.progress.note,

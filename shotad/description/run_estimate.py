@@ -22,11 +22,12 @@ from shotad.core import (
 )
 from shotad.description import stage2
 from shotad.description.clip_builder import get_ready, understand
+from shotad.description.conversation import is_done
 from shotad.description.engine_pair import Engines
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.preparing import Bench, prepare
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1_runner import is_done, stage1_questions
+from shotad.description.stage1 import stage1_questions
 from shotad.description.story import BUDGETS, RENEW_EVERY, renewal_messages
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size

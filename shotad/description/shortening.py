@@ -35,7 +35,6 @@ from shotad.description.checks import (
 from shotad.description.conversation import (
     Inquiry,
     Turn,
-    converse,
     identity_record,
     make_ready,
     prompt_record,
@@ -45,6 +44,7 @@ from shotad.description.conversation import (
 )
 from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
+from shotad.description.scheduler import converse
 from shotad.description.stage2_answer import parse_stage2
 from shotad.description.templates import material, question, render
 from shotad.engines import make_engine, stage_engines

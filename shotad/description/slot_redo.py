@@ -19,6 +19,7 @@ from shotad.core import (
     Clip,
     Config,
     EditConflict,
+    Engine,
     NoProgress,
     Progress,
     RunSettings,
@@ -34,15 +35,16 @@ from shotad.description import stage1, stage2
 from shotad.description.checks import REPAIR_TEMPLATES
 from shotad.description.choice import CHOICE_TEMPLATES, Chooser, make_chooser
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import Named, ask_all, converse, slot_seed
+from shotad.description.conversation import Named, Who, ask_all, is_done, slot_seed
 from shotad.description.engine_pair import Engines
 from shotad.description.overview import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import Bench
 from shotad.description.prompts import check_prompts
+from shotad.description.scheduler import converse
+from shotad.description.slot_writer import around_of, cue_of, one_line
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1_runner import clip_as_seen, is_done, stage1_questions
-from shotad.description.stage2_runner import around_of, cue_of, one_line
+from shotad.description.stage1 import clip_as_seen, stage1_questions
 from shotad.description.story import STORY_TEMPLATES, parse_renewal, story_of
 from shotad.description.usage import Used, used
 from shotad.description.verify import VERIFY_TEMPLATES
@@ -365,8 +367,8 @@ class SlotRewriter:
             looks=looks.identity,
         )
         inquiry = stage2.inquiry(question, writes, ask.config)
-        talks = self._engines.at_work(ask.config)
-        ((_, record),) = converse([(ask.plan.slot.id, inquiry)], talks, clip_of=self._clip_of)
+        both: dict[Who, Engine] = {"writes": writes, "looks": looks}
+        ((_, record),) = converse([(ask.plan.slot.id, inquiry)], both, clip_of=self._clip_of)
         self.lines.append(record)
         return record
 

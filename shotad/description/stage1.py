@@ -48,11 +48,12 @@ from shotad.description.conversation import (
     usage_record,
 )
 from shotad.description.leaks import clean
+from shotad.description.preparing import Bench
 from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1_answer import parse_stage1
 from shotad.description.stage2_answer import quoted
-from shotad.film import fit, paint, vlm_size
+from shotad.film import ClipPlan, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 
 
@@ -102,6 +103,12 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     return Stage1Question(plan, prompt, request, label, key, people)
 
 
+def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Stage1Question]:
+    """Stage I's question about each plan."""
+    pixels = key_of(bench.film_key, bench.frames.key)
+    return [stage1_question(plan, engine, bench.config, pixels) for plan in plans]
+
+
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
     """The clip as the engine is to see it: for a VLM at the size it works on, with the shots' numbers.
 
@@ -114,6 +121,12 @@ def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -
     small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
     presence = told_of(plan.presence, config.prompt)
     return paint(small, config.overlay, current=plan.current, presence=presence)
+
+
+def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:
+    """The clip of one slot, read by itself, as the engine of Stage I is to see it."""
+    ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], bench.frames.pictures)
+    return stage1_as_seen(clip, plan, engine, bench.config)
 
 
 def stage1_inquiry(asked: Stage1Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:

@@ -1,10 +1,4 @@
-from .background import (
-    Belt as Belt,
-    CalledOff as CalledOff,
-    Flow as Flow,
-    begun as begun,
-    in_order as in_order,
-)
+from .background import in_order as in_order
 from .local_model import MODELS as MODELS, LocalModel as LocalModel, check_fits as check_fits
 from .openai_client import (
     Address as Address,

@@ -12,7 +12,8 @@ import pytest
 
 from shotad.core import Abilities, Clip, EngineError, Identity, Reply, Request
 from shotad.description import Inquiry, Named, Turn, converse
-from shotad.description.conversation import Who, ahead
+from shotad.description.conversation import Who
+from shotad.description.scheduler import Scheduler
 
 
 class Listed:
@@ -101,12 +102,15 @@ def test_more_questions_than_a_batch_holds_are_put_all_the_same() -> None:
     ]
 
 
-def test_one_engine_is_done_before_the_other_begins() -> None:
+def test_models_that_alternate_take_long_turns() -> None:
     looks, writes = Listed(batch=3, name="looks "), Listed(batch=3, name="writes ")
     order: list[str] = []
     for engine, name in ((looks, "looks"), (writes, "writes")):
         engine.generate = _noted(engine.generate, order, name)  # type: ignore[method-assign]
-    found = dict(converse(((n, thrice(n)) for n in NAMES[:7]), {"looks": looks, "writes": writes}, window=7))
+    with Scheduler({"looks": looks, "writes": writes}, alternate=True) as scheduler:
+        for name in NAMES[:7]:
+            scheduler.begin((name, thrice(name)))
+        found = dict(scheduler)
     assert found[NAMES[3]]["said"] == [f"writes {NAMES[3]}", f"looks {NAMES[3]}", f"writes {NAMES[3]}"]
     changes = [a for a, b in zip(order, [*order[1:], ""], strict=True) if a != b]
     assert changes == ["writes", "looks", "writes"]
@@ -118,6 +122,41 @@ def _noted(call: Any, order: list[str], name: str) -> Any:
         return call(requests)
 
     return noted
+
+
+def test_batches_of_what_is_read_are_full_and_the_same_in_every_run() -> None:
+    def source() -> Iterator[Named]:
+        for number, name in enumerate(NAMES):
+            time.sleep(0.01 * (number % 3))
+            yield name, once(name)
+
+    engine = Listed(batch=4)
+    dict(converse(source(), {"writes": engine}))
+    assert engine.calls == [NAMES[first : first + 4] for first in range(0, len(NAMES), 4)]
+
+
+def test_a_question_that_is_waited_for_stops_nothing_else() -> None:
+    engine = Listed()
+    with Scheduler({"writes": engine}) as scheduler:
+        scheduler.read((name, once(name)) for name in NAMES)
+        found = dict([next(scheduler)])
+        assert scheduler.ask("writes", request("between")).text == "between"
+        found |= dict(scheduler)
+    assert list(found) == NAMES
+    assert ["between"] in engine.calls[:-1]
+
+
+def test_after_an_error_those_who_wait_are_told_at_once_and_no_thread_is_left() -> None:
+    class Broken(Listed):
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            raise EngineError("The server is gone.")
+
+    before = threading.active_count()
+    with Scheduler({"writes": Broken()}) as scheduler:
+        scheduler.read((name, once(name)) for name in NAMES)
+        with pytest.raises(EngineError, match="gone"):
+            scheduler.ask("writes", request("a"))
+    assert threading.active_count() == before
 
 
 def test_an_inquiry_without_questions_has_its_record() -> None:
@@ -178,13 +217,13 @@ def test_the_source_is_read_only_a_little_ahead() -> None:
             read.append(name)
             yield name, once(name)
 
-    engine = Listed(batch=2)
+    engine, before = Listed(batch=2), threading.active_count()
     answers = converse(source(), {"writes": engine})
     next(answers)
     time.sleep(0.1)
-    assert 2 <= len(read) <= 6
+    assert 2 <= len(read) <= 7
     answers.close()  # type: ignore[attr-defined]  # a generator
-    assert threading.active_count() < 20
+    assert threading.active_count() == before
 
 
 def test_an_error_of_the_source_arrives() -> None:
@@ -298,11 +337,3 @@ def test_as_many_calls_are_under_way_as_an_engine_takes() -> None:
 
     found = dict(converse(((name, once(name)) for name in NAMES[:6]), {"writes": Meets(in_flight=3)}))
     assert not any(record["error"] for record in found.values())
-
-
-def test_reading_ahead_hands_out_all_and_ends() -> None:
-    with ahead(iter(range(50)), 3) as items:
-        assert list(items) == list(range(50))
-    with ahead(iter(range(50)), 3) as items:
-        assert next(items) == 0
-    assert not [thread for thread in threading.enumerate() if thread.name == "reading ahead"]

@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
 from shotad.description.choice import Around
-from shotad.description.stage2_runner import cue_of
+from shotad.description.slot_writer import cue_of
 from shotad.script import Cue, CueStatus
 
 SLOT = Slot("s00010000", Interval(10, 16), 16)

@@ -22,7 +22,7 @@ from shotad.core import (
 from shotad.description import Engines, describe, render
 from shotad.description.checks import complaints_about, stage2_again
 from shotad.description.prompts import stage2_messages
-from shotad.description.stage2_runner import Around, cue_of
+from shotad.description.slot_writer import Around, cue_of
 from shotad.description.story import story_of
 from shotad.description.verify import statements_in
 from shotad.engines.fake import FakeEngine, plain_answer

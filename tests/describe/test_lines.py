@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import Config, Interval, Slot, load_config
 from shotad.description.choice import ByRules, Line, Situation
-from shotad.description.stage2_runner import SILENT, Around, cue_of
+from shotad.description.slot_writer import SILENT, Around, cue_of
 from shotad.script import Cue, CueStatus
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)

@@ -23,8 +23,8 @@ from shotad.core import (
 from shotad.description.choice import ByEngine, Situation
 from shotad.description.prompts import stage2_messages
 from shotad.description.shortening import _messages
+from shotad.description.slot_writer import Around
 from shotad.description.slotplan import Heard
-from shotad.description.stage2_runner import Around
 from shotad.description.story import renewal_messages, story_text
 from shotad.description.templates import material
 from shotad.description.translation_prompt import Around as AroundLines, Task, Wanted, messages as translation

@@ -19,9 +19,8 @@ class ComputeSettings(Settings):
     """``auto``: bfloat16 where the machine gains by it."""
     batch: int = Field(8, ge=1)
     """Frames at once."""
-    overlap: Literal["auto", "early", "acts", "none"] = "auto"
-    """``none``: one step after the other; ``acts``: film grammar, Stage I and Stage II at once; ``early``:
-    Stage I also looks at slots while shots are still being found; ``auto``: that too where it spares time."""
+
+    former: ClassVar[dict[str, Any]] = {"overlap": "auto"}
 
 
 class ThreadRules(Settings):

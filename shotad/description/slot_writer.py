@@ -1,16 +1,23 @@
-"""Asks the engine of Stage II for every line and makes it a cue: what is spoken, when, or why not."""
+"""Takes the slots of a film through both stages and makes their cues: what is spoken, when, or why not.
+
+Each answer is kept as soon as it is there. A line is asked for when its description has come and those of the
+slots before it have, and a cue is made when those before it are made.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from shotad.core import (
     NOBODY,
     Clip,
     Config,
+    Engine,
     Facts,
     Interval,
     Presence,
@@ -25,20 +32,17 @@ from shotad.core import (
     language_of,
     reported,
     span,
-    waiting,
 )
 from shotad.description import stage1, stage2
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation, make_chooser
-from shotad.description.conversation import Named, ProfileNames, ask_all, converse, identity_record
+from shotad.description.conversation import Inquiry, Named, identity_record, is_done, of_other
 from shotad.description.engine_pair import Engines
 from shotad.description.language_id import other_language
 from shotad.description.preparing import Bench
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1_runner import Pair, Record, clip_as_seen, is_done, tidied
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, sight_of
-from shotad.engines import Flow
-from shotad.film import Prepared, word_budget
+from shotad.film import ClipPlan, Prepared, clips, word_budget
 from shotad.script import (
     Cue,
     CueKind,
@@ -58,26 +62,30 @@ from shotad.script import (
     spoken_words,
 )
 
+Record = Mapping[str, Any]
+
 UNLOOKED = 64
-"""Lines that are written before the engine of Stage I looks for them. Fewer, and two models that do not fit
-together are loaded in turn too often; more, and a killed run loses more, for a line is kept when it has been
-looked for."""
+"""Lines that are written before the engine of Stage I looks for them, where both engines are models of this
+machine. Fewer, and two that do not fit together are loaded in turn too often; more, and a killed run loses
+more, for a line is kept when it has been looked for."""
 
 
 @dataclass(slots=True)
 class Written:
-    """The cues, and the records that this run made to get them: of both stages, and of choices and notes.
-
-    ``early`` counts the slots that were looked at while shots were still being found, ``in_vain`` those of
-    them whose answers were of no use.
-    """
+    """The cues, and the records that this run made to get them: of both stages, and of choices and notes."""
 
     cues: list[Cue] = field(default_factory=list)
     seen: list[Record] = field(default_factory=list)
     lines: list[Record] = field(default_factory=list)
     other: list[Record] = field(default_factory=list)
-    early: int = 0
-    in_vain: int = 0
+
+
+@dataclass(slots=True)
+class _Place:
+    """A slot in its order: what Stage I is asked, and Stage II; None where there is no description."""
+
+    look: stage1.Stage1Question
+    line: stage2.Question | None = None
 
 
 def around_of(last_lines: Sequence[str], prepared: Prepared, bench: Bench) -> Around:
@@ -86,149 +94,256 @@ def around_of(last_lines: Sequence[str], prepared: Prepared, bench: Bench) -> Ar
     return Around([utterance.interval for utterance in prepared.speech], last_lines, given=given)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A slot in its order, with what Stage II is asked; nothing where Stage I could not describe it."""
+class SlotWriter:
+    """Both stages of one run, in a ``with`` block: have `scheduler` read `looks`, and tell `go_on` of each
+    record.
 
-    plan: SlotPlan
-    look: Record
-    question: stage2.Question | None
-
-
-class Stage2Runner:
-    """Where Stage II is asked and cues are made, with what was said before at hand."""
+    ``sketches`` are the clips of all slots, in order; ``known`` their plans with film grammar, None where
+    that is still to be measured.
+    """
 
     def __init__(
-        self, bench: Bench, engines: Engines, prepared: Prepared, written: Written, flow: Flow
+        self,
+        sketches: Sequence[SlotPlan],
+        known: Sequence[SlotPlan | None],
+        prepared: Prepared,
+        bench: Bench,
+        engines: Engines,
     ) -> None:
-        self._bench, self._engines, self._prepared = bench, engines, prepared
-        self._config, self._written, self._flow = bench.config, written, flow
-        self._log = bench.folder.log_of_records("stage2")
+        self.written = Written()
+        self.scheduler = engines.scheduler(bench.config, self._clip_of)
+        self._prepared, self._bench, self._engines, self._config = prepared, bench, engines, bench.config
+        self._looks, self._lines = (bench.folder.log_of_records(name) for name in ("stage1", "stage2"))
+        self._pixels = key_of(bench.film_key, bench.frames.key)
+        self._sketches = {sketch.slot.id: sketch for sketch in sketches}
+        self._keys = {plan.slot.id: self._look(plan).key for plan in known if plan is not None}
+        done = {name for name, key in self._keys.items() if is_done(self._looks.get(key))}
+        self._counted = self._sketches.keys() - done
         self._places: list[_Place] = []
-        self._plans: dict[str, SlotPlan] = {}
+        self._looked: set[str] = set()
         self._settled: set[str] = set()
-        writes = engines.writes.identity
-        choices, story = (self._kept(name, wanted) for name, wanted in self._logs())
+        self._again: deque[stage2.Question] = deque()
+        self._passed = self._open = 0
+        unlooked = max(UNLOOKED, engines.writes.abilities.batch)
+        room = max(self.scheduler.room("looks"), self.scheduler.room("writes"))
+        self._room = unlooked if engines.alternate else room
+        self._in_turn = engines.in_turn(self._config)
+        self._tasks = {"Looking at the film": ExitStack(), "Writing lines": ExitStack()}
+        self._looking: Task | None = None
+        self._writing: Task | None = None
+        who = engines.writes.identity
+        choices = self._log_of("choices", wanted=self._config.stage2.select == "engine")
+        story = self._log_of("story", wanted=self._config.story.on)
         self._chooser = make_chooser(
-            self._config, self._ask, choices.known, choices.keep, bench.progress, identity=writes
+            self._config, self._ask, choices.known, choices.keep, bench.progress, identity=who
         )
-        self._telling = Telling(prepared.speech, self._config, writes, self._ask, story.known, story.keep)
+        self._telling = Telling(prepared.speech, self._config, who, self._ask, story.known, story.keep)
 
-    def write(self, pairs: Iterable[Pair], number: int) -> None:
-        """The cue of each of ``number`` slots, in order, as they come. Where a question depends on the lines
-        before, one at a time."""
-        in_turn = self._engines.in_turn(self._config)
-        with reported(self._bench.progress, "Writing lines", number, "slots") as task:
-            # Where no question depends on a line before it, all of them go out together.
-            for group in ([pair] for pair in _waited_for(pairs)) if in_turn else [pairs]:
-                self._answer(group, task)
-        keys = [place.question.key for place in self._places if place.question is not None]
-        tidied(self._log, keys, self._bench, identity_record(self._engines.writes.identity))
+    def __enter__(self) -> Self:
+        self._looking = self._task("Looking at the film", len(self._counted))
+        self.scheduler.__enter__()
+        return self
 
-    def _answer(self, pairs: Iterable[Pair], task: Task) -> None:
-        """Puts the questions that have no answer yet, keeps the answers and makes the cues."""
-        # Verification goes from one engine to the other: many lines are written before any is looked for.
-        window = max(UNLOOKED, self._engines.writes.abilities.batch) if self._config.verify.on else None
-        answers = converse(
-            self._inquiries(pairs),
-            self._engines.at_work(self._config),
-            window=window,
-            clip_of=self._clip_of,
-            profile=ProfileNames("stage2", "stage1"),
-            flow=self._flow,
-        )
-        with closing(answers):
-            for key, record in answers:
-                self._written.lines.append(self._log.add(key, record))
-                self._settled.add(key)
-                self._make_cues(task)
-        self._make_cues(task)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.scheduler.__exit__(kind, error, trace)
+        for task in self._tasks.values():
+            task.close()
+        if error is None:
+            looks, writes = self._engines.looks, self._engines.writes
+            self._tidy(self._looks, looks, [place.look.key for place in self._places])
+            self._tidy(self._lines, writes, [place.line.key for place in self._places if place.line])
 
-    def _inquiries(self, pairs: Iterable[Pair]) -> Iterator[Named]:
-        """The inquiries of lines that are missing; of those that failed before last."""
-        again: list[stage2.Question] = []
-        for plan, look in pairs:
-            question = None if stage1.failed(look) else self._question(plan, look)
-            record = self._log.get(question.key) if question is not None else None
-            if question is not None and is_done(record):
-                self._settled.add(question.key)
-            self._plans[plan.slot.id] = plan
-            self._places.append(_Place(plan, look, question))
-            if question is None or is_done(record):
-                continue
-            if record is None:
-                yield self._inquiry(question)
+    def _tidy(self, log: RecordLog, engine: Engine, keys: Sequence[str]) -> None:
+        """Stale records go; but after a run over a part of the film none, for those of the rest are not
+        stale.
+
+        The last answers of other engines are kept aside: they may have been paid for.
+        """
+        if self._bench.given.start <= 0 and self._bench.given.end is None:
+            maker = identity_record(engine.identity)
+            log.keep(keys, lambda record: of_other(record, maker))
+
+    def looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
+        """What Stage I is asked of each slot, by its id; of those that failed before last. ``plans`` are
+        drawn, and clips read, one by one; the clips that are surely wanted in one pass over the film."""
+        missing = self._surely_missing()
+        pictures = self._bench.frames.pictures
+        read = clips([ClipPlan(sketch.slot.id, sketch.frames) for sketch in missing.values()], pictures)
+        ahead: tuple[str, Clip] | None = None
+        again: dict[str, stage1.Stage1Question] = {}
+        for plan in plans:
+            name, question = plan.slot.id, self._look(plan)
+            self._places.append(_Place(question))
+            record = self._looks.get(question.key)
+            if is_done(record):
+                yield name, _answered()
+            elif record is not None:
+                again[name] = question
+            elif name in missing:
+                with span("frames"):
+                    ahead = ahead or next(read, None)
+                # A clip of which no frame can be had is left out.
+                clip, ahead = (ahead[1], None) if ahead and ahead[0] == name else (None, ahead)
+                yield name, self._seen(question, clip)
             else:
-                again.append(question)
-        for question in again:
-            yield self._inquiry(question)
+                with span("frames"):
+                    alone = next(clips([ClipPlan(name, plan.frames)], pictures), None)
+                yield name, self._seen(question, alone[1] if alone else None)
+        wants = [ClipPlan(name, question.plan.frames) for name, question in again.items()]
+        for name, clip in clips(wants, pictures):
+            yield name, self._seen(again.pop(name), clip)
+        for name, question in again.items():
+            yield name, self._seen(question, None)
 
-    def _inquiry(self, question: stage2.Question) -> Named:
-        return question.key, stage2.inquiry(question, self._engines.writes, self._config)
+    def _surely_missing(self) -> dict[str, SlotPlan]:
+        """The slots whose clips are wanted whatever their film grammar is."""
+        recorded = {str(record.get("slot")) for record in self._looks.records()}
+        return {
+            name: sketch
+            for name, sketch in self._sketches.items()
+            if (name not in recorded if name not in self._keys else self._looks.get(self._keys[name]) is None)
+        }
 
-    def _question(self, plan: SlotPlan, look: Record) -> stage2.Question:
+    def _look(self, plan: SlotPlan) -> stage1.Stage1Question:
+        return stage1.stage1_question(plan, self._engines.looks, self._config, self._pixels)
+
+    def _seen(self, question: stage1.Stage1Question, clip: Clip | None) -> Inquiry:
+        """Asks Stage I about a clip, and keeps what it says; None: no frame of it can be had."""
+        engine = self._engines.looks
+        if clip is None:
+            return _kept(_answered(stage1.stage1_unread(question, engine)), self._looks, question.key, [])
+        with span("frames"):
+            seen = stage1.stage1_as_seen(clip, question.plan, engine, self._config)
+        asked = stage1.stage1_inquiry(question, seen, engine, self._config)
+        return _kept(asked, self._looks, question.key, self.written.seen)
+
+    def go_on(self, name: str) -> None:
+        """Do what can be done now that the record of this name is there."""
+        if name in self._sketches:
+            self._looked.add(name)
+            if name in self._counted and self._looking is not None:
+                self._looking.advance()
+            if len(self._looked) == len(self._sketches):
+                self._tasks["Looking at the film"].close()
+        else:
+            self._settled.add(name)
+            self._open -= 1
+        while self._pass_on() or self._make_cue():
+            pass
+
+    def _pass_on(self) -> bool:
+        """Ask for the next line where it can be asked for by now; those that failed before come last."""
+        if self._open >= self._room:
+            return False
+        if self._passed == len(self._sketches):
+            if self._again:
+                self._begin(self._again.popleft())
+                return True
+            return False
+        if not self._is_next():
+            return False
+        if self._writing is None:
+            self._writing = self._task("Writing lines", len(self._sketches))
+        place = self._places[self._passed]
+        self._passed += 1
+        seen = self._looks.record(place.look.key)
+        if stage1.failed(seen):
+            return True
+        place.line = question = self._question(place.look.plan, seen)
+        record = self._lines.get(question.key)
+        if is_done(record):
+            self._settled.add(question.key)
+        elif record is None or self._in_turn:
+            self._begin(question)
+        else:
+            self._again.append(question)
+        return True
+
+    def _is_next(self) -> bool:
+        """Whether the description of the next slot is there, and all that its line depends on."""
+        if self._in_turn and len(self.written.cues) < self._passed:
+            return False
+        if self._engines.alternate and len(self._looked) < len(self._sketches):
+            return False
+        if self._passed == len(self._places):
+            return False
+        return self._places[self._passed].look.plan.slot.id in self._looked
+
+    def _begin(self, question: stage2.Question) -> None:
+        self._open += 1
+        asked = stage2.inquiry(question, self._engines.writes, self._config)
+        self.scheduler.begin((question.key, _kept(asked, self._lines, question.key, self.written.lines)))
+
+    def _question(self, plan: SlotPlan, seen: Record) -> stage2.Question:
         writes, config = self._engines.writes, self._config
         return stage2.question(
             plan,
-            description_of(plan.slot.id, look),
+            description_of(plan.slot.id, seen),
             self._last_lines() if writes.abilities.uses_history else (),
             writes,
             config,
             story=self._telling.text(plan.slot, plan.presence),
             looks=self._engines.looks.identity,
-            shown=str(look["key"]),
+            shown=str(seen["key"]),
         )
 
-    def _make_cues(self, task: Task) -> None:
-        """The cues of all slots up to the first whose line is still to come."""
-        while len(self._written.cues) < len(self._places):
-            place = self._places[len(self._written.cues)]
-            key = place.question.key if place.question is not None else None
-            if key is not None and key not in self._settled:
-                return
-            self._add(place.plan, place.look, self._log.record(key) if key is not None else None)
-            task.advance()
-
-    def _add(self, plan: SlotPlan, look: Record, record: Record | None) -> None:
+    def _make_cue(self) -> bool:
+        """Make the next cue, if all is known of it."""
+        number = len(self.written.cues)
+        if number == self._passed:
+            return False
+        place = self._places[number]
+        key = None if place.line is None else place.line.key
+        if key is not None and key not in self._settled:
+            return False
+        plan, seen = place.look.plan, self._looks.record(place.look.key)
+        record = None if key is None else self._lines.record(key)
         around = around_of(self._last_lines(), self._prepared, self._bench)
         said, presence = self._said(), plan.presence
-        cue = cue_of(plan.slot, look, record, self._config, around, self._chooser, said, presence)
-        self._written.cues.append(cue)
+        cue = cue_of(plan.slot, seen, record, self._config, around, self._chooser, said, presence)
+        self.written.cues.append(cue)
         if cue.heard:
             self._telling.heard(cue)
+        if self._writing is not None:
+            self._writing.advance()
+        return True
 
     def _said(self) -> tuple[str, ...]:
         """All lines that are heard so far, oldest first."""
-        return tuple(cue.text for cue in self._written.cues if cue.heard)
+        return tuple(cue.text for cue in self.written.cues if cue.heard)
 
     def _last_lines(self) -> tuple[str, ...]:
         number = self._config.stage2.history
         return self._said()[-number:] if number else ()
 
-    def _logs(self) -> tuple[tuple[str, bool], ...]:
-        return ("choices", self._config.stage2.select == "engine"), ("story", self._config.story.on)
-
-    def _kept(self, name: str, wanted: bool) -> Kept:
-        return Kept(self._bench.folder.log_of_records(name) if wanted else None, self._written.other)
+    def _log_of(self, name: str, *, wanted: bool) -> Kept:
+        return Kept(self._bench.folder.log_of_records(name) if wanted else None, self.written.other)
 
     def _ask(self, request: Request) -> Reply:
-        with span("stage2"):
-            return ask_all(self._engines.writes, [request])[0]
+        return self.scheduler.ask("writes", request)
 
     def _clip_of(self, slot_id: str) -> Clip:
+        """The clip for a second look at a line."""
         with span("frames"):
-            return clip_as_seen(self._plans[slot_id], self._bench, self._engines.looks)
+            return stage1.clip_as_seen(self._sketches[slot_id], self._bench, self._engines.looks)
+
+    def _task(self, name: str, number: int) -> Task:
+        return self._tasks[name].enter_context(reported(self._bench.progress, name, number, "slots"))
 
 
-def _waited_for(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The same; in the profile Stage II waits while they are drawn."""
-    source = iter(pairs)
-    while True:
-        with waiting("stage2", "stage1"):
-            pair = next(source, None)
-        if pair is None:
-            return
-        yield pair
+def _answered(record: Record | None = None) -> Inquiry:
+    """Nothing is asked: the record is there."""
+    yield from ()
+    return dict(record or {})
+
+
+def _kept(asked: Inquiry, log: RecordLog, key: str, made: list[Record]) -> Inquiry:
+    """The same, with its record written down as soon as it is there."""
+    record = log.add(key, (yield from asked))
+    made.append(record)
+    return record
 
 
 @dataclass(frozen=True, slots=True)
