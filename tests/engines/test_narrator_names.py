@@ -203,6 +203,14 @@ def test_where_each_does_something_nobody_merely_appears() -> None:
     )
 
 
+def test_what_both_do_together_is_told_although_each_does_something_besides() -> None:
+    each = (person(THOM, movement="left"), person(CELIA, at=6, turns="left"))
+    both = person(THOM, CELIA, at=7, deed="stands up")
+    assert {"Thom and Celia stand up.", "Thom and Celia get up."} >= wordings(
+        person(THOM, CELIA), both, *each
+    )
+
+
 def test_who_face_each_other_are_told_so_alone() -> None:
     assert wordings(person(THOM, count=2, facing=True), person(THOM, looks="left")) == {
         "Thom and another person face each other."
