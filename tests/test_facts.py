@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Facts, Named, PeopleFact
+from shotad.core import Facts, Named, PeopleFact, ThingFact
 
 THOM = Named("thom", "Thom", "he")
 RED = Named("red", "the woman in red", "she", named=False)
@@ -40,3 +40,20 @@ def test_who_is_a_single_person_only() -> None:
 def test_more_names_than_people_are_refused() -> None:
     with pytest.raises(ValueError, match="1 people cannot have 2 names"):
         person(names=(THOM, RED))
+
+
+def test_deeds_postures_and_sizes_survive_and_older_records_have_none() -> None:
+    facts = Facts(
+        (1,),
+        people=(person(posture="sits"), person(deed="stands up", among=2)),
+        things=(ThingFact(1, "car", 1, "left", 0.9, area=0.5),),
+    )
+    notes = json.loads(json.dumps(facts.to_json()))
+    assert Facts.from_json(notes) == facts
+    for fact in notes["people"]:
+        for key in ("posture", "deed", "among"):
+            del fact[key]
+    del notes["things"][0]["area"]
+    older = Facts.from_json(notes)
+    assert older.people == (person(), person())
+    assert older.things[0].area is None

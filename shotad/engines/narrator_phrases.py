@@ -231,6 +231,15 @@ def listed(nouns: Iterable[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
+_READ = {
+    "title": ("a title", "titles"),
+    "sign": ("a sign", "signs"),
+    "credit": ("a credit", "credits"),
+    "text": ("text", "text"),
+}
+"""What reads a text of each kind, one or several."""
+
+
 def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: bool) -> tuple[Clause, ...]:
     """The ways to read words aloud; a text of which only the beginning fits is said to begin so."""
     one = len(quotes) == 1
@@ -238,16 +247,13 @@ def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: boo
         return (Clause("credits", "appear", True, quotes=quotes, join=join),)
     if one and not quotes[0].whole:
         return (Clause("a text", "begin", quotes=quotes),)
-    if kind == "text":
-        return (Clause("text", "read", quotes=quotes, join=join),)
-    if kind == "sign":
-        return (Clause("a sign" if one else "signs", "read", not one, quotes=quotes, join=join),)
-    if kind == "credit":
-        return (Clause("a credit" if one else "credits", "read", not one, quotes=quotes, join=join),)
+    noun = _READ[kind][not one]
+    reads = Clause(noun, "read", not one and kind != "text", quotes=quotes, join=join)
+    if kind != "title":
+        return (reads,)
     if one and quotes[0].single:
-        return (Clause("a title", "read", quotes=quotes), Clause("a title", "appear", quotes=quotes))
-    words = Clause("words", "appear", True, quotes=quotes, join=join)
-    return (words, Clause("a title" if one else "titles", "read", not one, quotes=quotes, join=join))
+        return (reads, Clause("a title", "appear", quotes=quotes))
+    return (Clause("words", "appear", True, quotes=quotes, join=join), reads)
 
 
 def text_words(fact: TextFact) -> int:
@@ -309,15 +315,15 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     """What people do, or that they are there, in several wordings."""
     key = people_key(fact)
     where = _where(fact, light)
+    many = fact.count > 1 and (fact.count < CROWD or bool(fact.names))
     if key == "face":
         return _face_clauses(fact, where)
     if fact.deed or key == "posture":
         verbs = _DEEDS[fact.deed] if fact.deed else (_POSTURES[fact.posture or "stands"],)
-        clauses = _clauses(people_nouns(fact, light), verbs, fact.count > 1, where)
+        clauses = _clauses(people_nouns(fact, light), verbs, many, where)
         return tuple(replace(clause, detail=description(fact)) for clause in clauses)
     if fact.count > 1:
         verb, tail = ("face each other", "") if fact.facing else ("appear", _one_of_them(fact))
-        many = fact.count < CROWD or bool(fact.names)
         clauses = _clauses(people_nouns(fact, light), (verb,), many, where)
         return tuple(replace(clause, tail=tail) for clause in clauses)
     clauses = _clauses(people_nouns(fact, light), _verbs(fact, key), False, where)

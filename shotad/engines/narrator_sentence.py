@@ -178,7 +178,8 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
     elif any(_same(other, statement) for other in before):
         clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
     elif clauses[0].subject.startswith(ONE_OF):
-        pass  # told apart by where they are
+        if any(other.heads == 1 and not _same(other, statement) for other in ordered):
+            clauses = [clause for clause in clauses if clause.subject.startswith(ONE_OF)]
     elif any(_is_another(other, statement) for other in before):
         clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):

@@ -356,11 +356,15 @@ def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
 
 def _once(people: list[PeopleFact]) -> list[PeopleFact]:
     """The facts of one shot with nobody told twice: less those of somebody named among others who does
-    nothing besides, and those of several of whom each does something."""
+    nothing besides, and those of several who do nothing together and of whom each does something."""
     among = {name for fact in people if fact.count > 1 for name in fact.names}
     doing = {fact.who for fact in people if fact.who and people_key(fact) not in PRESENT}
     kept = [f for f in people if f.who not in among or f.who in doing]
-    return [f for f in kept if f.facing or not (f.count == len(f.names) > 1 and doing.issuperset(f.names))]
+    return [
+        f
+        for f in kept
+        if f.facing or f.deed or not (f.count == len(f.names) > 1 and doing.issuperset(f.names))
+    ]
 
 
 def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:

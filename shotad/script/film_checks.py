@@ -141,8 +141,9 @@ WINDOW = 20.0
 
 
 def check_texts(material: Material) -> Iterator[Finding]:
-    """L11 for titles and signs of which no line and nobody in the film says half the words, from `WINDOW`
-    seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left out."""
+    """L11 for titles, signs and other text of which no line and nobody in the film says half the words, from
+    `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left
+    out."""
     for text in _once(fact for fact in material.texts or () if _counts(fact)):
         shown = _shown(text)
         around = Interval(shown.start - WINDOW, shown.end + WINDOW)

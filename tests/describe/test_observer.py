@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from shotad.core import (
     EngineError,
     Facts,
     FigureFact,
+    Image,
     Interval,
     LightFact,
     MotionFact,
@@ -33,7 +34,8 @@ from shotad.description import parse_stage1
 from shotad.engines import observer as module
 from shotad.engines.observer import Observer, describe
 from shotad.engines.observer_sightings import FIRST, Look
-from shotad.sight import Glimpse
+from shotad.sight import Glimpse, Pose, Track
+from tests.joints import pose
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "sample.mp4"
 STEPS = ("Main characters", "Actions", "Interactions", "Environment")
@@ -64,6 +66,8 @@ class FakeEyes:
     """Sees what a function of the moment says."""
 
     people: Callable[[float], list[Glimpse]] = lambda second: []
+    clear: float = 0.9
+    """Score of every joint."""
 
     def look(self, image: np.ndarray, seconds: float) -> Look:
         self.seen = (*getattr(self, "seen", ()), seconds)
@@ -71,6 +75,9 @@ class FakeEyes:
 
     def face_of(self, look: Look, glimpse: Glimpse) -> None:
         return None
+
+    def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
+        return [pose("stands", glimpse.seconds, score=self.clear) for glimpse in track.seen]
 
 
 def observer_with(eyes: FakeEyes, monkeypatch: pytest.MonkeyPatch) -> Observer:
@@ -103,9 +110,41 @@ def test_a_person_in_the_slot_becomes_fact_and_text(monkeypatch: pytest.MonkeyPa
     (reply,) = engine.generate([Request("s00010000", (), clip=clip, scene=scene)])
     facts = Facts.from_json(json.loads(json.dumps(reply.notes)))
     assert [(p.count, p.place, p.movement) for p in facts.people] == [(1, "centre", "still")]
+    assert facts.people[0].posture == "stands"
     assert "One person in the middle" in reply.text
+    assert "The person stays in place and stands." in reply.text
     steps = parse_stage1(reply.text, STEPS[:3], "s00010000", "observer").steps
     assert list(steps)[:2] == ["Main characters", "Actions"]
+
+
+def test_what_has_no_joints_of_a_person_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drawn figure, or a hand; of one too small for joints nobody can tell."""
+    clip = clip_of([wall()] * 16, [0] * 16)
+    assert observer_with(FakeEyes(standing, 0.2), monkeypatch).observe(clip).people == ()
+
+    def far(second: float) -> list[Glimpse]:
+        return [Glimpse(Box(0.45, 0.4, 0.55, 0.5), second, body=0.9)]
+
+    (fact,) = observer_with(FakeEyes(far, 0.2), monkeypatch).observe(clip).people
+    assert (fact.count, fact.posture) == (1, None)
+
+
+def test_what_somebody_does_is_a_fact_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Watching(FakeEyes):
+        def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
+            assert set(images) >= {glimpse.seconds for glimpse in track.seen}
+            half = len(track.seen) // 2
+            postures = ["stands"] * half + ["hand up"] * (len(track.seen) - half)
+            return [pose(p, g.seconds) for p, g in zip(postures, track.seen, strict=True)]
+
+    clip = clip_of([wall()] * 24, [0] * 24)
+    engine = observer_with(Watching(standing), monkeypatch)
+    facts = engine.observe(clip, scene_of(clip, [Role.CURRENT], Interval(10, 13)))
+    assert [(f.count, f.deed, f.posture, f.since) for f in facts.people] == [
+        (1, None, None, 10.0),
+        (1, "raises a hand", None, 11.5),
+    ]
+    assert "raises a hand" in describe(facts)
 
 
 def test_only_the_frames_of_the_slot_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

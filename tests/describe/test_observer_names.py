@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from shotad.core import (
     Config,
     ContextShot,
     Facts,
+    Image,
     Interval,
     Mark,
     Named,
@@ -31,7 +32,8 @@ from shotad.core import (
 from shotad.engines import observer as module
 from shotad.engines.observer import Observer, describe
 from shotad.engines.observer_sightings import Look, cast_of, known_faces
-from shotad.sight import Glimpse
+from shotad.sight import Glimpse, Pose, Track
+from tests.joints import pose
 
 THOM = Character("thom", "Thom", "Thom Hoffman", pronoun="he")
 RED = Character("red", "the woman in red", "the woman in red", hidden=("Celia",), pronoun="she", named=False)
@@ -79,6 +81,9 @@ class FakeEyes:
 
     def face_of(self, look: Look, glimpse: Glimpse) -> None:
         return None
+
+    def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
+        return [pose("stands", glimpse.seconds) for glimpse in track.seen]
 
 
 def two(second: float) -> list[Glimpse]:

@@ -21,6 +21,7 @@ from shotad.core import (
     Scene,
     Shot,
     TextFact,
+    ThingFact,
 )
 from shotad.engines.narrator import Narrator
 from shotad.engines.narrator_words import spoken_words
@@ -80,7 +81,7 @@ def test_what_comes_too_late_for_any_line_is_not_told_and_says_why() -> None:
     reply = ask(Interval(10, 16), texts=(text("SEVEN LONG YEARS AGO IN SPAIN", 15.5, 16),))
     assert (reply.text, reply.finish) == ("", "silent")
     assert reply.notes["unread"]
-    reply = ask(Interval(10, 12), people=(person(11.9, 12, count=4),))
+    reply = ask(Interval(10, 12), people=(person(11.9, 12, count=4, deed="stands up"),))
     assert reply.notes["reason"] == "what there is to tell comes too late in the slot for a line"
 
 
@@ -91,27 +92,32 @@ def test_who_leaves_is_told_to_when_they_do() -> None:
 
 
 def test_facts_of_an_older_run_are_true_from_their_shots_on() -> None:
-    light = LightFact(1, "black", "fade-out", 0.95)
-    (said,) = ask(Interval(10, 18), light=(LightFact(0, "dark", None, 0.95), light)).notes["said"][0]
-    assert said["since"] == 13.0
+    car = ThingFact(1, "car", 1, "left", 0.95)
+    (said,) = ask(Interval(10, 18), light=(LightFact(0, "dark", None, 0.95),), things=(car,)).notes["said"][0]
+    assert (said["what"], said["since"]) == ("thing", 13.0)
 
 
 MOMENTS = st.integers(0, 40).map(lambda n: 10 + n / 4)
+DEEDS = st.sampled_from([None, "stands up", "raises a hand"])
 
 
 @settings(max_examples=150, deadline=None)
 @given(
     people=st.lists(
-        st.tuples(MOMENTS, st.integers(1, 12), st.sampled_from([None, "left", "closer"])), max_size=3
+        st.tuples(MOMENTS, st.integers(1, 12), st.sampled_from([None, "left", "closer"]), DEEDS), max_size=3
     ),
     texts=st.lists(st.tuples(MOMENTS, st.integers(1, 12)), max_size=2),
     end=st.integers(24, 48),
 )
 def test_no_line_is_told_more_than_a_second_before_it_is_seen(
-    people: list[tuple[float, int, Any]], texts: list[tuple[float, int]], end: int
+    people: list[tuple[float, int, Any, Any]], texts: list[tuple[float, int]], end: int
 ) -> None:
     slot = Interval(10, 10 + end / 4)
-    shown = [person(a, a + n / 4, shot=i, movement=m) for i, (a, n, m) in enumerate(people) if a < slot.end]
+    shown = [
+        person(a, a + n / 4, shot=i, movement=m, deed=d)
+        for i, (a, n, m, d) in enumerate(people)
+        if a < slot.end
+    ]
     read = [
         text(w, a, a + n / 4)
         for w, (a, n) in zip(("ONE DAY", "THE END"), texts, strict=False)
@@ -133,7 +139,7 @@ def test_no_line_is_told_more_than_a_second_before_it_is_seen(
 def test_each_candidate_has_its_own_times(number: int) -> None:
     names = [f"AD_{n}" for n in range(1, number + 1)]
     schema = {"properties": {name: {"type": "string"} for name in names}}
-    facts = Facts((0,), people=(person(10, 14),), texts=(text("ONE DAY", 12, 14),))
+    facts = Facts((0,), people=(person(10, 14, deed="stands up"),), texts=(text("ONE DAY", 12, 14),))
     slot = Interval(10, 20)
     request = Request(
         "s1", (), notes=facts.to_json(), budget=20, scene=Scene(slot, (piece(0, slot),)), schema=schema

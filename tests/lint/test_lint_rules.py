@@ -201,6 +201,7 @@ def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -
         (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
         (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
         (text("THE OLD MIIL"), ["Words appear: “The Old Mill”."], []),
+        (text("THE OLD MILL", "text"), ["A wheel turns."], ["L11"]),
         (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
         (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
         (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),

@@ -102,8 +102,20 @@ def test_writing_within_the_scene_is_a_sign() -> None:
     assert said(seen([leaning], [leaning])) == [("BAKERY", "sign")]
     moving = [[line("BAKERY", x=0.3 + 0.03 * i, y=0.3, ground=40)] for i in range(4)]
     assert said(seen(*moving)) == [("BAKERY", "sign")]
+
+
+def test_writing_of_which_is_not_known_what_it_is_is_text() -> None:
     still = line("BAKERY", x=0.3, y=0.3, ground=40, around=(10, 80))
-    assert said(seen([still], [still])) == [("BAKERY", "sign")]
+    assert said(seen([still], [still])) == [("BAKERY", "text")]
+    page = [line(f"Line number {i}", y=0.2 + 0.1 * i) for i in range(5)]
+    assert [kind for _, kind in said(seen(page, page))] == ["text"]
+    assert [kind for _, kind in said(seen(page[:4], page[:4]))] == ["title"]
+
+
+def test_small_text_must_stand_long_enough_to_be_read() -> None:
+    for height, frames, told in ((0.04, 3, False), (0.04, 4, True), (0.08, 3, True)):
+        words = [line("COMING SOON", height=height)]
+        assert bool(said(seen([], *[words] * frames, []))) is told
 
 
 def test_what_stays_while_the_picture_moves_is_laid_over_it() -> None:
@@ -121,8 +133,26 @@ def test_a_place_name_in_a_lower_corner_is_a_title() -> None:
 
 def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
     mark = [line("FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
-    assert said(seen(*[mark] * 12, shots=[0] * 4 + [1] * 4 + [2] * 4)) == []
-    assert said(seen(*[mark] * 12, shots=[0] * 12)) != []
+    assert said(seen(*[mark] * 12, [], [], shots=[0] * 4 + [1] * 4 + [2] * 4 + [3] * 2)) == []
+    assert said(seen(*[mark] * 8, [], [], [], [], shots=[0] * 4 + [1] * 4 + [2] * 4)) != []
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "height", "first", "told"),
+    [
+        (0.86, 0.08, 0.05, 0, False),
+        (0.14, 0.92, 0.05, 1, False),
+        (0.86, 0.08, 0.05, 5, True),
+        (0.86, 0.08, 0.10, 0, True),
+        (0.50, 0.50, 0.05, 0, True),
+    ],
+)
+def test_a_logo_that_stays_in_a_corner_is_no_title(
+    x: float, y: float, height: float, first: int, told: bool
+) -> None:
+    """Within one shot: small, in a corner, and there from the first frame to the last."""
+    logo = [line("NASA TV", x=x, y=y, height=height)]
+    assert bool(said(seen(*[[]] * first, *[logo] * (12 - first)))) is told
 
 
 def low(text: str, y: float = 0.92) -> TextLine:

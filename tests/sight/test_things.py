@@ -1,12 +1,28 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from shotad.core import Box, Sighting
-from shotad.sight import Glimpse, Person, Shift, Stretch, Track, cut, figure_of, things_of
+from shotad.core import Box, Sighting, ThingFact, WeightsError
+from shotad.sight import (
+    KINDS,
+    Classifier,
+    EfficientDet,
+    Glimpse,
+    Person,
+    PoseReader,
+    Shift,
+    Stretch,
+    Track,
+    cut,
+    figure_of,
+    things_of,
+)
 from shotad.sight.things import COCO, merge, overlap, tiles_of
 
 MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
@@ -64,22 +80,69 @@ def test_overlap_is_full_for_a_box_inside_another() -> None:
     assert overlap(Box(0, 0, 0.5, 1), Box(0.5, 0, 1, 1)) == 0
 
 
-def test_a_thing_needs_both_detectors_in_several_frames() -> None:
-    sure = [[thing("car", 0.93, second=i)] for i in range(4)]
-    assert [(f.name, f.count, f.place) for f in things_of(sure, sure, 2, 0.88)] == [("car", 1, "centre")]
-    assert things_of(sure[:3], sure[:3], 2, 0.88) == []
-    assert things_of(sure, [[thing("truck", 0.95)]] * 4, 2, 0.88) == []
-    assert things_of(sure, [[thing("car", 0.85)]] * 4, 2, 0.88) == []
+def named(
+    firsts: Sequence[Sequence[Sighting]],
+    seconds: Sequence[Sequence[Sighting]] | None = None,
+    shares: Mapping[str, float] | None = None,
+) -> list[ThingFact]:
+    """The things of a shot; both detectors and the classifier see the same where nothing else is given."""
+    others = firsts if seconds is None else seconds
+
+    def ask(sighting: Sighting) -> dict[str, float]:
+        return dict.fromkeys(KINDS, 0.0) | ({sighting.name: 0.6} if shares is None else dict(shares))
+
+    return things_of(firsts, others, [STILL] * (len(firsts) - 1), 2, ask)
 
 
-def test_animals_people_and_surroundings_have_no_name() -> None:
-    for name, box in (
-        ("bird", Box(0.4, 0.4, 0.6, 0.6)),
-        ("person", Box(0, 0, 0.2, 1)),
-        ("bed", Box(0, 0.3, 1, 1)),
-    ):
-        frames = [[thing(name, 0.97, box)]] * 6
-        assert things_of(frames, frames, 0, 0.88) == []
+CAR = [[thing("car", 0.9, second=i / 4)] for i in range(6)]
+
+
+def frames_of(name: str, score: float, number: int = 6) -> list[list[Sighting]]:
+    return [[thing(name, score, second=i / 4)] for i in range(number)]
+
+
+def test_a_thing_has_its_place_time_and_size() -> None:
+    (fact,) = named([[], *frames_of("car", 0.9)[1:]])
+    assert (fact.shot, fact.name, fact.count, fact.place, fact.since) == (2, "car", 1, "centre", 0.25)
+    assert (fact.sure, fact.area) == (0.9, pytest.approx(MIDDLE.area, abs=1e-3))
+
+
+@pytest.mark.parametrize(
+    ("firsts", "seconds", "shares"),
+    [
+        (frames_of("car", 0.9, 3), None, None),
+        (frames_of("car", 0.7), frames_of("car", 0.9), None),
+        (CAR, frames_of("car", 0.4), None),
+        (CAR, frames_of("truck", 0.9), None),
+        (CAR, [[thing("car", 0.9, Box(0, 0, 0.2, 0.3))]] * 6, None),
+        (CAR, [[]] * 6, None),
+        (CAR, None, {"car": 0.1}),
+        (CAR, None, {"car": 0.5, "cell phone": 0.4}),
+        (CAR, None, {"cell phone": 0.9}),
+        ([*frames_of("car", 0.9)[:3], *[[thing("bus", 0.9, second=i / 4)] for i in range(3, 6)]], None, None),
+    ],
+    ids=[
+        *("few frames", "unsure", "second unsure", "second otherwise", "elsewhere", "second blind"),
+        *("third unsure", "a rival", "third otherwise", "two names"),
+    ],
+)
+def test_a_thing_needs_all_three_in_several_frames(
+    firsts: list[list[Sighting]], seconds: list[list[Sighting]] | None, shares: dict[str, float] | None
+) -> None:
+    assert [fact.name for fact in named(CAR)] == ["car"]
+    assert named(firsts, seconds, shares) == []
+
+
+@pytest.mark.parametrize("name", ["person", "bed", "dining table", "potted plant"])
+def test_people_and_surroundings_have_no_name(name: str) -> None:
+    assert named(frames_of(name, 0.97), shares={}) == []
+
+
+def test_what_is_told_has_a_name_in_coco_and_classes_of_its_own() -> None:
+    assert set(KINDS) <= set(COCO)
+    classes = [number for numbers in KINDS.values() for number in numbers]
+    assert len(classes) == len(set(classes))
+    assert all(0 <= number < 1000 for number in classes)
 
 
 def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = None) -> str | None:
@@ -117,8 +180,18 @@ def test_something_that_rises_from_the_lower_edge_moves_up() -> None:
 
 def test_a_thing_is_told_from_the_first_frame_that_shows_as_many() -> None:
     other = Box(0.1, 0.4, 0.3, 0.8)
-    frames = [[thing("chair", 0.9, second=i / 4)] for i in range(10)]
+    frames = [[thing("car", 0.9, second=i / 4)] for i in range(10)]
     for i in range(5, 10):
-        frames[i].append(thing("chair", 0.9, other, i / 4))
-    (fact,) = things_of(frames, frames, 0, 0.5)
+        frames[i].append(thing("car", 0.9, other, i / 4))
+    (fact,) = named(frames)
     assert (fact.count, fact.since) == (2, 1.25)
+
+
+@pytest.mark.parametrize("model", [EfficientDet, Classifier, PoseReader])
+def test_weights_that_cannot_be_read_are_said_to_be_so(
+    model: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.tflite"
+    path.write_bytes(b"no model")
+    with pytest.raises(WeightsError, match=re.escape(f"The model {path} cannot be loaded")):
+        model(path)

@@ -1,0 +1,227 @@
+"""What people do, by their joints: made people, and the models on the sample film."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+from shotad.core import Box, Image, Named, WeightsError, weights_file
+from shotad.sight import (
+    CLEAR,
+    KINDS,
+    Act,
+    Classifier,
+    Glimpse,
+    Person,
+    PoseReader,
+    Stretch,
+    Track,
+    acts_of,
+    deed_facts,
+    posture_of,
+)
+from tests.joints import FEET, HANDS, LEGS, moments, pose
+
+SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
+
+SEEN = pytest.mark.parametrize(
+    "seen",
+    [{}, {"mirrored": True}, {"size": 0.05}, {"size": 0.25, "noise": 0.02}, {"noise": 0.03, "seed": 1}],
+    ids=["plain", "mirrored", "small", "large", "noisy"],
+)
+
+
+@SEEN
+@pytest.mark.parametrize("posture", ["stands", "sits", "lies"])
+def test_who_keeps_a_posture_has_it(posture: str, seen: dict[str, Any]) -> None:
+    poses = moments((posture, 2.0), **seen)
+    assert posture_of(poses) == posture
+    assert acts_of(poses) == []
+
+
+@pytest.mark.parametrize(
+    ("course", "seen"),
+    [
+        ([("bends", 2.0)], {}),
+        ([("stands", 2.0), ("sits", 2.0)], {}),
+        ([("stands", 0.5)], {}),
+        ([("stands", 2.0)], {"hidden": LEGS}),
+        ([("sits", 2.0)], {"hidden": FEET}),
+        ([("stands", 1.0), ("hand up", 1.0)], {}),
+        ([("stands", 2.0)], {"sizes": (0.1, 0.2)}),
+        ([("stands", 2.0)], {"score": 0.2}),
+    ],
+    ids=["bends", "changes", "short", "no legs", "no feet", "moves a hand", "nearer", "guessed"],
+)
+def test_where_it_is_not_clear_there_is_no_posture(
+    course: list[tuple[str, float]], seen: dict[str, Any]
+) -> None:
+    assert posture_of(moments(*course, **seen)) is None
+
+
+DEEDS = [
+    ([("stands", 1.0), ("hand up", 1.0)], (), "raises a hand"),
+    ([("stands", 1.0), ("arms up", 1.0)], (), "raises both arms"),
+    ([("stands", 1.0), ("arms out", 1.0)], (), "spreads the arms"),
+    ([("stands", 1.0), ("hand at face", 1.0)], (), "puts a hand to the face"),
+    ([("stands", 1.0), ("crouches", 1.0)], (), "crouches"),
+    ([("stands", 1.0), ("bends", 1.0)], (), "bends forward"),
+    ([("stands", 1.5), ("sits", 1.5)], FEET, "sits down"),
+    ([("sits", 1.5), ("stands", 1.5)], FEET, "stands up"),
+]
+
+
+@SEEN
+@pytest.mark.parametrize(("course", "hidden", "deed"), DEEDS, ids=lambda v: v if isinstance(v, str) else "")
+def test_a_deed_is_seen_and_no_other(
+    course: list[tuple[str, float]], hidden: tuple[int, ...], deed: str, seen: dict[str, Any]
+) -> None:
+    (act,) = acts_of(moments(*course, hidden=hidden, **seen))
+    assert act.deed == deed
+    before, after = course[0][1], sum(seconds for _, seconds in course)
+    assert before - 1.0 <= act.since <= before + 0.5
+    assert act.since < act.until <= after + 0.25
+
+
+@pytest.mark.parametrize(("course", "hidden", "deed"), DEEDS, ids=lambda v: v if isinstance(v, str) else "")
+def test_a_single_frame_is_no_deed(
+    course: list[tuple[str, float]], hidden: tuple[int, ...], deed: str
+) -> None:
+    """A joint misread once, before and after which all is as it was."""
+    (before, _), (misread, _) = course
+    poses = [pose(misread if i == 6 else before, i / 4, hidden=hidden) for i in range(12)]
+    assert acts_of(poses) == []
+
+
+@pytest.mark.parametrize(
+    ("course", "seen"),
+    [
+        ([("stands", 3.0)], {"noise": 0.05}),
+        ([("hand up", 3.0)], {}),
+        ([("hand at face", 3.0)], {}),
+        ([("crouches", 3.0)], {}),
+        ([("stands", 1.0), ("hand up", 1.0)], {"hidden": HANDS}),
+        ([("stands", 1.0), ("arms out", 1.0)], {"hidden": HANDS}),
+        ([("stands", 1.0), ("crouches", 1.0)], {"hidden": (*LEGS, 11, 12)}),
+        ([("sits", 1.5), ("stands", 1.5)], {"hidden": (*LEGS, 11, 12)}),
+        ([("stands", 3.0)], {"hidden": FEET, "sizes": (0.1, 0.6)}),
+        ([("stands", 4.0)], {"sizes": (0.3, 0.1), "hidden": FEET}),
+        ([("stands", 1.0), ("arms up", 1.0)], {"score": 0.2}),
+    ],
+    ids=[
+        *("trembles", "hand is up", "hand is there", "is low", "hands hidden", "arms hidden", "hips hidden"),
+        *("only shoulders", "comes nearer", "goes away", "guessed"),
+    ],
+)  # fmt: skip
+def test_nothing_is_seen_where_nothing_is_sure(course: list[tuple[str, float]], seen: dict[str, Any]) -> None:
+    assert acts_of(moments(*course, **seen)) == []
+
+
+def test_deeds_come_in_the_order_of_time() -> None:
+    poses = moments(("stands", 1.0), ("hand up", 1.0), ("stands", 1.0), ("arms out", 1.0))
+    assert [act.deed for act in acts_of(poses)] == ["raises a hand", "spreads the arms"]
+
+
+def test_a_pose_is_as_clear_as_its_best_joints() -> None:
+    assert pose("stands", hidden=(*LEGS, *HANDS)).clear == pytest.approx(0.9)
+    assert pose("stands", score=0.2).clear < CLEAR
+
+
+def somebody(x: float, first: float = 0.0, last: float = 4.0, who: str = "") -> Person:
+    seconds = np.arange(first, last + 1e-9, 0.5)
+    seen = tuple(Glimpse(Box(x - 0.08, 0.2, x + 0.08, 0.9), float(s)) for s in seconds)
+    return Person(Track(seen, tuple(range(len(seen)))), 0.9, who)
+
+
+def deeds(*done: tuple[Person, Sequence[Act]]) -> list[tuple[str | None, int, str, int]]:
+    stretch = Stretch(3, tuple(np.arange(0, 4.01, 0.5).tolist()), (), 1.8)
+    facts = list(deed_facts(dict(done), stretch, {"thom": Named("thom", "Thom", "he")}))
+    assert all(fact.shot == 3 and fact.since == fact.first for fact in facts)
+    return [(fact.deed, fact.count, fact.place, fact.among) for fact in facts]
+
+
+UP, HAND = Act("stands up", 1.0, 1.5), Act("raises a hand", 2.0, 3.0)
+
+
+def test_what_one_alone_does_is_one_fact_each() -> None:
+    assert deeds((somebody(0.5), [UP, HAND])) == [
+        ("stands up", 1, "centre", 0),
+        ("raises a hand", 1, "centre", 0),
+    ]
+    assert deeds((somebody(0.5), [])) == []
+
+
+@pytest.mark.parametrize(
+    ("xs", "expected"),
+    [
+        ((0.4, 0.6), [("stands up", 1, "left", 1)]),
+        ((0.6, 0.4), [("stands up", 1, "right", 1)]),
+        ((0.1, 0.5, 0.9), [("stands up", 1, "left", 2)]),
+        ((0.5, 0.1, 0.9), []),
+        ((0.4, 0.45), []),
+    ],
+)
+def test_one_among_others_is_told_apart_by_the_side(
+    xs: tuple[float, ...], expected: list[tuple[str, int, str, int]]
+) -> None:
+    people = [somebody(x) for x in xs]
+    assert deeds((people[0], [UP]), *((other, []) for other in people[1:])) == expected
+
+
+def test_what_all_do_together_is_one_fact() -> None:
+    soon, late = Act("stands up", 1.8, 2.3), Act("stands up", 3.5, 4.0)
+    one, other = somebody(0.3), somebody(0.7)
+    assert deeds((one, [UP]), (other, [soon])) == [("stands up", 2, "centre", 0)]
+    assert deeds((one, [UP]), (other, [late])) == [("stands up", 1, "left", 1), ("stands up", 1, "right", 1)]
+    gone = somebody(0.7, 2.5, 4.0)
+    assert deeds((somebody(0.2), [UP]), (gone, [])) == [("stands up", 1, "left", 0)]
+
+
+def test_who_is_known_needs_no_side() -> None:
+    thom = somebody(0.5, who="thom")
+    assert deeds((thom, [UP]), (somebody(0.1), []), (somebody(0.9), [])) == [("stands up", 1, "centre", 0)]
+
+
+def weights_of(name: str) -> Path:
+    try:
+        return weights_file(name)
+    except WeightsError as error:
+        pytest.skip(f"the weights {name} are not here: {error}")
+
+
+def frames(*seconds: float) -> Iterator[Image]:
+    with av.open(str(SAMPLE)) as film:
+        due = list(seconds)
+        for frame in film.decode(video=0):
+            if due and frame.time + 1e-6 >= due[0]:
+                due.pop(0)
+                yield frame.to_ndarray(format="rgb24")
+
+
+@pytest.mark.slow
+def test_the_joints_of_the_sample_films_people_are_clear() -> None:
+    """The man behind the tripod is a person; stars and a cup are none."""
+    reader = PoseReader(weights_of("movenet-lightning"))
+    stars, cup, man = frames(0.5, 21.0, 30.0)
+    whole = Box(0, 0, 1, 1)
+    found = reader.read(man, whole, 30.0)
+    assert found.points.shape == (17, 2)
+    assert found.clear >= CLEAR
+    assert reader.read(man, whole, 30.0).scores.tolist() == found.scores.tolist()
+    assert max(reader.read(image, whole, 0.0).clear for image in (stars, cup)) < CLEAR
+
+
+@pytest.mark.slow
+def test_the_classifier_knows_the_sample_films_cat_and_cup() -> None:
+    model = Classifier(weights_of("efficientnet-lite3"))
+    for image, name in zip(frames(15.0, 21.0), ("cat", "cup"), strict=True):
+        shares = model.shares(image, Box(0, 0, 1, 1))
+        assert set(shares) == set(KINDS)
+        assert max(shares, key=shares.__getitem__) == name
+        assert shares[name] > 0.2
+        assert sum(shares.values()) <= 1.01
