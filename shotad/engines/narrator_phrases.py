@@ -233,7 +233,7 @@ def listed(nouns: Iterable[str]) -> str:
 
 _READ = {
     "title": ("a title", "titles"),
-    "sign": ("a sign", "signs"),
+    "sign": ("text", "text"),  # what it stands on is not measured
     "credit": ("a credit", "credits"),
     "text": ("text", "text"),
 }
@@ -248,7 +248,7 @@ def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: boo
     if one and not quotes[0].whole:
         return (Clause("a text", "begin", quotes=quotes),)
     noun = _READ[kind][not one]
-    reads = Clause(noun, "read", not one and kind != "text", quotes=quotes, join=join)
+    reads = Clause(noun, "read", not one and noun != "text", quotes=quotes, join=join)
     if kind != "title":
         return (reads,)
     if one and quotes[0].single:

@@ -84,8 +84,9 @@ def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> lis
     ``beside`` others, "appears again" may lose its last word.
     """
     cut = [replace(clause, where=()) if keep_detail else clause.bare() for clause in options]
-    cut = [replace(c, subject="one") if c.subject.startswith(ONE_OF) else c for c in cut]
-    if beside:
+    if not beside:
+        cut = [replace(c, subject="one") if c.subject.startswith(ONE_OF) else c for c in cut]
+    else:
         cut = [replace(c, verb="appear") if c.verb == "appear again" else c for c in cut]
     return sorted(cut, key=lambda clause: spoken_words(clause.body(0, True)))
 

@@ -71,8 +71,8 @@ def text_statements(
     new = _new_texts(facts, memory)
     statements: list[Statement] = []
     unread: list[Unread] = []
-    for kind in ("title", "sign", "text"):
-        found, left = _read_out([text for text in new if text.kind == kind], room, timing)
+    for kinds in (("title",), ("sign", "text")):
+        found, left = _read_out([text for text in new if text.kind in kinds], room, timing)
         statements += [found] if found else []
         unread += left
     named = [text for text in new if text.kind == "credit"]

@@ -26,6 +26,8 @@ _SURE_ALONE = 0.97
 """Score of a line that counts though it was read in a single frame, if it is also large."""
 _LARGE = 0.06
 """Height of a large line, as a fraction of the picture's."""
+_MARK = 0.1
+"""Height of a mark in a corner, at most."""
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _TITLE_LINES = 4
@@ -164,7 +166,8 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
     frames = frozenset.union(*(line.frames for line in card))
     ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
     often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
-    return bool(ends) and often and all(_is_in_corner(line) for line in card)
+    aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
+    return bool(ends) and often and aside and max(line.height for line in card) <= _MARK
 
 
 def _is_plain(card: Sequence[Inscription]) -> bool:

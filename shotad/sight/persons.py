@@ -34,6 +34,8 @@ _WINDOW = 2.5
 """Seconds in which a movement is looked for."""
 _LEAVING = 1.0
 """Seconds that it takes to leave the picture."""
+_NEARER = math.log(1.2)
+"""Logarithm of the growth against the background from which somebody comes closer or moves away."""
 _TOGETHER = 1.5
 """Seconds within which several who do the same do it together."""
 _MEANWHILE = 2.0
@@ -277,7 +279,8 @@ def _movement_in(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     if abs(across) > 0.08 and across * way.x > 0 and abs(way.x) > 0.3:
         return "right" if across > 0 else "left"
     growth = _growth([g.face.box.height for g in track.seen if g.face and g.face_score > FACE_SEEN])
-    if growth is not None and growth * math.log(way.growth) > 0 and abs(growth) > math.log(1.35):
+    beyond = math.log(way.growth)  # a picture that is enlarged brings nobody closer
+    if growth is not None and growth * beyond > 0 and abs(growth) > math.log(1.35) and abs(beyond) > _NEARER:
         return "closer" if growth > 0 else "away"
     upright = least(drift([b.top for b in boxes]), drift([b.bottom for b in boxes]))
     if abs(upright) > 0.12 and upright * way.y > 0 and abs(way.y) > 0.2:

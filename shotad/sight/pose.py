@@ -173,7 +173,8 @@ def _posture(pose: Pose) -> Posture | None:
     shank = float((pose.middle(ANKLES) - pose.middle(KNEES))[1]) / torso
     if down > 0.6 and shank > 0.55:
         return "stands"
-    return "sits" if down < 0.4 and shank > 0.35 and pose.lean < 20 else None
+    seated = -0.15 < down < 0.4 and shank > 0.45 and down + shank > 0.7
+    return "sits" if seated and pose.lean < 20 else None
 
 
 def _runs(flags: Sequence[bool], poses: Sequence[Pose], least: float = _HOLD) -> Iterator[tuple[int, int]]:

@@ -79,7 +79,7 @@ def told(facts: Facts, **more: Any) -> str:
 GOLDEN = [
     (Facts((1,), texts=(text("THE BLENDER FOUNDATION"),)), {'Words appear: "THE BLENDER FOUNDATION."', 'A title reads: "THE BLENDER FOUNDATION."'}),
     (Facts((1,), texts=(text("SINTEL"),)), {'A title reads: "SINTEL."', 'A title appears: "SINTEL."'}),
-    (Facts((1,), texts=(text("EXIT", "sign"),)), {'A sign reads: "EXIT."'}),
+    (Facts((1,), texts=(text("EXIT", "sign"),)), {'Text reads: "EXIT."'}),
     (Facts((1,), texts=(text("DIRECTED BY COLIN LEVY", "credit"),)), {'A credit reads: "DIRECTED BY COLIN LEVY."'}),
     (Facts((1,), texts=(text("Who are you?"),)), {'Words appear: "Who are you?"', 'A title reads: "Who are you?"'}),
     (Facts((1, 2), texts=(text("SINTEL", at=1), text("COMING SOON", shot=2, at=5))), {'Words appear: "SINTEL," then "COMING SOON."', 'Titles read: "SINTEL," then "COMING SOON."'}),
@@ -95,7 +95,7 @@ GOLDEN = [
     (Facts((1,), light=(light(1, "dark"),), people=(person(size=0.3, movement="away"),)), {"In dim light, a figure moves away.", "In dim light, a figure moves farther away."}),
     (Facts((1,), texts=(text("Total 5 Euro", "text"),)), {'Text reads: "Total 5 Euro."'}),
     (Facts((1,), texts=(text("Total 5 Euro", "text"), text("Thank you", "text", at=5))), {'Text reads: "Total 5 Euro," then "Thank you."'}),
-    (Facts((1,), texts=(text("Total 5 Euro", "text"), text("EXIT", "sign", at=5))), {'Text reads: "Total 5 Euro," then a sign reads: "EXIT."'}),
+    (Facts((1,), texts=(text("Total 5 Euro", "text"), text("EXIT", "sign", at=5))), {'Text reads: "Total 5 Euro," then "EXIT."'}),
     (Facts((1,), people=(person(deed="crouches", hair="red"),)), {f"{who} with red hair {does}." for who in ("A person", "Someone") for does in ("crouches", "squats down")}),
     (Facts((1,), people=(person(count=2, deed="stands up"),)), {"Two people get up.", "Two people stand up."}),
     (Facts((1,), people=(person(count=12, deed="raises both arms"),)), {"A crowd raises both arms.", "A crowd lifts both arms."}),
