@@ -143,7 +143,7 @@ def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
         (0.86, 0.08, 0.05, 0, False),
         (0.14, 0.92, 0.05, 1, False),
         (0.86, 0.08, 0.05, 5, True),
-        (0.86, 0.08, 0.10, 0, True),
+        (0.86, 0.08, 0.14, 0, True),
         (0.50, 0.50, 0.05, 0, True),
     ],
 )
