@@ -66,6 +66,7 @@ from .config.words import (
     TranslateSettings as TranslateSettings,
 )
 from .engine import (
+    MANY as MANY,
     Abilities as Abilities,
     Colour as Colour,
     Counting as Counting,

@@ -274,6 +274,10 @@ class PeopleFact:
         return self.count - len(self.names)
 
 
+MANY = 4
+"""Count of things from which on their number is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThingFact:
     """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the

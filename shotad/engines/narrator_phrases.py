@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.core import Deed, FigureFact, LightFact, Named, PeopleFact, Posture, TextFact, ThingFact
+from shotad.core import MANY, Deed, FigureFact, LightFact, Named, PeopleFact, Posture, TextFact, ThingFact
 from shotad.engines.narrator_words import (
     CROWD,
     SEVERAL,
@@ -22,6 +22,7 @@ from shotad.engines.narrator_words import (
     counted,
     face_of,
     gerund,
+    plural,
 )
 
 WORTH = {
@@ -207,8 +208,9 @@ _LIGHT = {
 
 
 def thing_noun(fact: ThingFact) -> str:
-    """What one says for a detector's class: "a phone" for cell phone, "two dogs"."""
-    return counted(_NAMES.get(fact.name, fact.name), fact.count)
+    """What one says for a detector's class: "a phone" for cell phone, "two dogs", "bottles" for `MANY`."""
+    noun = _NAMES.get(fact.name, fact.name)
+    return counted(noun, fact.count) if fact.count < MANY else plural(noun)
 
 
 def appear_clauses(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.core import Box, FigureFact, Movement, Sighting, ThingFact
+from shotad.core import MANY, Box, FigureFact, Movement, Sighting, ThingFact
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import KINDS, overlap
@@ -58,19 +58,23 @@ def things_of(
         name = track.seen[0].name
         if all(s.name == name for s in track.seen) and _agree(track, seconds, ask):
             found.setdefault(name, []).append(track)
-    return [_thing(name, tracks, shot) for name, tracks in sorted(found.items())]
+    return [_thing(name, tracks, firsts, shot) for name, tracks in sorted(found.items())]
 
 
-def _thing(name: str, tracks: Sequence[Track[Sighting]], shot: int) -> ThingFact:
-    """As many as are seen at once, from when they are."""
+def _thing(
+    name: str, tracks: Sequence[Track[Sighting]], firsts: Sequence[Sequence[Sighting]], shot: int
+) -> ThingFact:
+    """One, from when it is seen; `MANY` where the first detector sees another in half of the frames too, for
+    nobody has counted those of which it is less sure."""
     moments = sorted({s.seconds for track in tracks for s in track.seen})
-    counts = [sum(t.first <= second <= t.last for t in tracks) for second in moments]
-    since = moments[counts.index(max(counts))]
+    crowded = sum(sum(s.name == name for s in frame) > 1 for frame in firsts)
+    count = MANY if len(tracks) > 1 or 2 * crowded >= len(firsts) else 1
+    since = moments[0]
     glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)
     sure = min(float(np.quantile([s.score for s in track.seen], 0.8)) for track in tracks)
     area = float(np.median([g.box.area for g in glimpses]))
     place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
-    return ThingFact(shot, name, max(counts), place, round(sure, 3), round(since, 3), round(area, 3))
+    return ThingFact(shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3))
 
 
 def _agree(

@@ -28,6 +28,7 @@ _LARGE = 0.06
 """Height of a large line, as a fraction of the picture's."""
 _MARK = 0.1
 """Height of a mark in a corner, at most."""
+_MARK_WORDS = 2
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _TITLE_LINES = 4
@@ -36,6 +37,8 @@ _PLAIN = 12.0
 """Standard deviation of luma up to which the ground around a line is a plain card's."""
 _SMALL = 0.12
 """Height up to which a line may be one of a roll of credits."""
+_ROLL = 0.075
+"""Height of a line of credits that rise, at most."""
 _ROLE = re.compile(
     r"\b(?:directed|written|produced|edited|designed|composed|presented|story|screenplay|music|photographed"
     r"|film|costumes?|casting|animation|based) (?:by|on)\b|\bstarring\b|\bfeaturing\b|\bdirectors?\b"
@@ -67,7 +70,7 @@ def texts_of_shots(
     cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
     low = [card for card in cards if _stands_low(card)]
     kinds = [(card, _kind(card, len(low), speech)) for card in cards]
-    facts = [_fact(card, kind) for card, kind in kinds if kind in ("credit", "subtitle") or _is_plain(card)]
+    facts = [_fact(card, kind) for card, kind in kinds if kind in ("credit", "subtitle") or _is_settled(card)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
 
 
@@ -162,18 +165,23 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
 
 
 def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
-    """True for small text in a corner that stands there from the first frame to the last."""
+    """True for small text in a corner that stands there from the first frame to the last, and for a word or
+    two there, however often they are read: over a lively picture a mark is missed in most frames."""
     frames = frozenset.union(*(line.frames for line in card))
     ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
     often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
     aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
-    return bool(ends) and often and aside and max(line.height for line in card) <= _MARK
+    short = sum(len(line.text.split()) for line in card) <= _MARK_WORDS
+    return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
 
 
-def _is_plain(card: Sequence[Inscription]) -> bool:
-    """True for text that stands long enough to be read, or is large."""
-    lasts = max(line.last for line in card) - min(line.first for line in card)
-    return lasts >= _GLANCE or max(line.height for line in card) >= _LARGE
+def _is_settled(card: Sequence[Inscription]) -> bool:
+    """True for text that is large or stands whole long enough to be read; digits alone must be large, for they
+    are buttons and rivets as often."""
+    lasts = max(line.last for line in card) - max(line.whole for line in card)
+    large = max(line.height for line in card) >= _LARGE
+    worded = any(char.isalpha() for line in card for char in line.text)
+    return large or (lasts >= _GLANCE and worded)
 
 
 def _is_in_corner(line: Inscription) -> bool:
@@ -199,9 +207,23 @@ def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
+    if all(_rises_alone(line) for line in card):
+        return "credit"
     if _is_overlay(card):
-        return "title" if len(card) <= _TITLE_LINES else "text"
+        return "title" if len(card) <= _TITLE_LINES and not _is_caption(card) else "text"
     return "sign" if _is_in_the_scene(card) else "text"
+
+
+def _rises_alone(line: Inscription) -> bool:
+    """True for a small level line that goes up through the picture, as those of a roll do."""
+    dx, dy = line.drift
+    return dy < -0.1 and abs(dx) < 0.02 and line.tilt == 0 and line.height <= _ROLL
+
+
+def _is_caption(card: Sequence[Inscription]) -> bool:
+    """True for small text low at a side: a place, a time, a name."""
+    x, y = (fmean(line.centre[axis] for line in card) for axis in (0, 1))
+    return y > 0.75 and abs(x - 0.5) > 0.12 and max(line.height for line in card) <= _MARK
 
 
 def _is_in_the_scene(card: Sequence[Inscription]) -> bool:
@@ -218,11 +240,9 @@ def _is_roll(card: Sequence[Inscription]) -> bool:
 
 
 def _is_credit(card: Sequence[Inscription]) -> bool:
-    """True for six small lines or more, and for fewer where one names a role, above or beside a name."""
+    """True where a line names a role, above or beside a name."""
     if any(line.tilt > 0 for line in card):
         return False
-    if len(card) >= 6 and _is_small(card):
-        return True
     roles = sum(bool(_ROLE.search(line.text)) for line in card)
     return roles > 0 and (len(card) > roles or _names_after_role(card))
 
@@ -278,18 +298,16 @@ def _is_overlay(card: Sequence[Inscription]) -> bool:
 
 
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
-    """True if the frames show credits: most of them hold three small lines or more, and of these
-
-    the lines rise from frame to frame, or most frames hold six, or two lines name roles.
+    """True if the frames show credits: most of them hold three small lines or more, and these rise from frame
+    to frame, or two of them name roles. Many lines alone are a page or a screen as well.
     """
     rows = [joined_rows(seen.lines) for seen in observations]
     full = [frame for frame in rows if len(frame) >= 3 and sum(a.box.height <= _SMALL for a in frame) >= 3]
     if not full or 2 * len(full) < len(rows):
         return False
-    if 2 * sum(len(frame) >= 6 for frame in full) > len(full):
-        return True
     roles = {a.text for frame in full for a in frame if _ROLE.search(a.text)}
-    return len(roles) >= 2 or _rises(observations)
+    low = [frame for frame in full if sum(line.box.height <= _ROLL for line in frame) >= 3]
+    return len(roles) >= 2 or (2 * len(low) > len(full) and _rises(observations))
 
 
 def _rises(observations: Sequence[FrameText]) -> bool:

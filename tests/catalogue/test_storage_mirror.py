@@ -132,7 +132,7 @@ def test_what_others_write_meanwhile_stays_and_the_run_is_refused(
     bucket.put(name, "theirs\n")
     (side.folder / "stage2.jsonl").write_text(lines("paid"))
     if also_here:
-        (side.folder / "sheet").mkdir()
+        (side.folder / "sheet").mkdir(exist_ok=True)
         (side.folder / name).write_text("ours\n")
     for _ in range(2):
         with pytest.raises(StorageError, match=rf"{name} was changed by others.*[Rr]un again") as caught:

@@ -262,7 +262,7 @@ def lossless(monkeypatch: pytest.MonkeyPatch) -> None:
 SETTINGS = (
     ("overlay.label=box", "overlay.characters=boxes"),
     ("prompt.characters=current",),
-    ("cast.rules=paper", "overlay.label=none"),
+    ("overlay.label=none",),
     ("overlay.characters=none",),
 )
 

@@ -126,15 +126,16 @@ def test_what_stays_while_the_picture_moves_is_laid_over_it() -> None:
     assert said(seen(across, across, shots=[0, 1])) == [("AMSTERDAM", "title")]
 
 
-def test_a_place_name_in_a_lower_corner_is_a_title() -> None:
-    caption = [line("Amsterdam, 1982", x=0.2, y=0.88, height=0.06, ground=40)]
-    assert said(seen(caption, caption)) == [("Amsterdam, 1982", "title")]
+def test_a_place_name_at_a_lower_side_is_no_title() -> None:
+    caption = [line("Amsterdam, in 1982", x=0.2, y=0.88, height=0.06, ground=40)]
+    assert said(seen(caption, caption)) == [("Amsterdam, in 1982", "text")]
 
 
 def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
     mark = [line("FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
     assert said(seen(*[mark] * 12, [], [], shots=[0] * 4 + [1] * 4 + [2] * 4 + [3] * 2)) == []
-    assert said(seen(*[mark] * 8, [], [], [], [], shots=[0] * 4 + [1] * 4 + [2] * 4)) != []
+    name = [line("This is FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
+    assert said(seen(*[name] * 8, [], [], [], [], shots=[0] * 4 + [1] * 4 + [2] * 4)) != []
 
 
 @pytest.mark.parametrize(
@@ -151,8 +152,26 @@ def test_a_logo_that_stays_in_a_corner_is_no_title(
     x: float, y: float, height: float, first: int, told: bool
 ) -> None:
     """Within one shot: small, in a corner, and there from the first frame to the last."""
-    logo = [line("NASA TV", x=x, y=y, height=height)]
+    logo = [line("NASA TV live", x=x, y=y, height=height)]
     assert bool(said(seen(*[[]] * first, *[logo] * (12 - first)))) is told
+
+
+def test_a_word_or_two_in_a_corner_are_a_mark_however_often_they_are_read() -> None:
+    for text in ("Veo", "NASA TV"):
+        mark = [line(text, x=0.9, y=0.93, height=0.05)]
+        assert said(seen([], mark, mark, [], mark, mark, [], [])) == []
+
+
+def test_digits_alone_must_be_large() -> None:
+    for height, told in ((0.04, []), (0.08, [("5000", "title")])):
+        assert said(seen(*[[line("5000", height=height)]] * 5)) == told
+
+
+def test_text_that_is_still_being_written_at_the_end_is_not_told() -> None:
+    parts = ["THE", "THE PEACH", "THE PEACH OPE", "THE PEACH OPEN MOVIE"]
+    growing = [[line(part, x=0.3 + 0.01 * len(part), height=0.05)] for part in parts]
+    assert said(seen(*growing)) == []
+    assert [text for text, _ in said(seen(*growing, *[growing[-1]] * 3))] == ["THE PEACH OPEN MOVIE"]
 
 
 def low(text: str, y: float = 0.92) -> TextLine:
@@ -227,10 +246,10 @@ def test_names_that_sink_or_stay_are_not_known_as_a_roll() -> None:
     assert not looks_like_credits(seen(names, names, names))
 
 
-def test_a_full_card_and_a_card_with_roles_are_credits() -> None:
+def test_a_card_with_roles_is_of_credits_and_a_full_one_may_be_a_page() -> None:
     full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
-    assert said(seen(full, full)) == [(" ".join(ROLL), "credit")]
-    assert looks_like_credits(seen(full, full))
+    assert said(seen(*[full] * 4)) == [(" ".join(ROLL), "text")]
+    assert not looks_like_credits(seen(full, full))
     role = [line("Directed by", y=0.45, height=0.05), line("Anna Kovacs", y=0.52)]
     assert said(seen(role, role)) == [("Directed by Anna Kovacs", "credit")]
     one = [line("Music by Elena Rossi", y=0.9, height=0.05, ground=30)]

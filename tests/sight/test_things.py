@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import Box, Sighting, ThingFact, WeightsError
+from shotad.core import MANY, Box, Sighting, ThingFact, WeightsError
 from shotad.sight import (
     KINDS,
     Classifier,
@@ -178,13 +178,15 @@ def test_something_that_rises_from_the_lower_edge_moves_up() -> None:
     assert (fact.movement, fact.place) == ("up", "centre")
 
 
-def test_a_thing_is_told_from_the_first_frame_that_shows_as_many() -> None:
+def test_things_that_are_more_than_one_are_not_counted() -> None:
     other = Box(0.1, 0.4, 0.3, 0.8)
     frames = [[thing("car", 0.9, second=i / 4)] for i in range(10)]
     for i in range(5, 10):
         frames[i].append(thing("car", 0.9, other, i / 4))
     (fact,) = named(frames)
-    assert (fact.count, fact.since) == (2, 1.25)
+    assert (fact.count, fact.since) == (MANY, 0.0)
+    few = [*frames[:5], *([frame[0]] for frame in frames[5:])]
+    assert [fact.count for fact in named(few)] == [1]
 
 
 @pytest.mark.parametrize("model", [EfficientDet, Classifier, PoseReader])
