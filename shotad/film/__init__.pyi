@@ -25,7 +25,7 @@ from .drawing import matrix_png as matrix_png
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid
-from .one_pass import OnShots as OnShots, survey as survey
+from .one_pass import survey as survey
 from .overlays import (
     COLOURS as COLOURS,
     fit as fit,

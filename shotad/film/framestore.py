@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import bisect
 import json
-import math
 import os
 import struct
 import zlib
@@ -42,9 +41,6 @@ class FrameStore:
         self._film, self.grid = film, grid
         self._wanted = _Zones(zones, grid)
         self._pack = Pack(folder, NAME, _head(film, grid, zones))
-        self.filled_until = 0.0
-        """Second up to which what is wanted can be read from the store already."""
-        self._take_stock()
 
     @property
     def complete(self) -> bool:
@@ -61,10 +57,6 @@ class FrameStore:
         """Bytes on disk."""
         return self._pack.size
 
-    def _take_stock(self) -> None:
-        last = max(self._pack.places, default=None)
-        self.filled_until = math.inf if self.complete else self.grid.second(int(last)) if last else 0.0
-
     def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
 
@@ -75,7 +67,6 @@ class FrameStore:
 
     def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         keeper = Keeper(self._film.info, self.grid)
-        self.filled_until = 0.0
         self._pack.begin()
         before: Frame | None = None
         try:
@@ -89,7 +80,6 @@ class FrameStore:
                 self._pack.finish()
         finally:
             self._pack.flush()
-            self._take_stock()
 
     def _keep(self, keeper: Keeper, frame: Frame, until: float | None) -> None:
         """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
@@ -99,8 +89,7 @@ class FrameStore:
         with span("keep"):
             kept = keeper.keep(frame)
             for tick in ticks:
-                if self._pack.put(tick, frame.seconds, kept):
-                    self.filled_until = frame.seconds if self._pack.stopped is None else 0.0
+                self._pack.put(tick, frame.seconds, kept)
 
     def _ticks(self, frame: Frame, until: float | None) -> list[int]:
         start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
@@ -158,7 +147,6 @@ class FrameStore:
 
     def remove(self) -> None:
         """Delete what is kept."""
-        self.filled_until = 0.0
         self._pack.clear()
 
     def __enter__(self) -> Self:
@@ -250,13 +238,10 @@ class Pack:
     def __contains__(self, moment: float) -> bool:
         return moment in self.places or moment in self._waiting
 
-    def put(self, moment: float, seconds: float, kept: Kept) -> bool:
-        """Keep the frame for a moment; it came up at ``seconds``. The same frame twice in a row is kept once.
-
-        True where that brought what was waiting to the files.
-        """
+    def put(self, moment: float, seconds: float, kept: Kept) -> None:
+        """Keep the frame for a moment; it came up at ``seconds``. The same one twice in a row is kept once."""
         if self.stopped is not None or moment in self:
-            return False
+            return
         place = self._last
         if place is None or place.seconds != seconds:
             where, check = self._written + self._held, zlib.crc32(kept.data)
@@ -264,10 +249,8 @@ class Pack:
             self._data.append(kept.data)
             self._held += len(kept.data)
         self._waiting[moment] = place
-        if self._held < WAITING_BYTES and len(self._waiting) < WAITING_RECORDS:
-            return False
-        self.flush()
-        return True
+        if self._held >= WAITING_BYTES or len(self._waiting) >= WAITING_RECORDS:
+            self.flush()
 
     def get(self, moment: float) -> tuple[float, Kept] | None:
         """The frame kept for a moment and the second at which it came up; None where it cannot be read."""

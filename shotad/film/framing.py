@@ -103,11 +103,6 @@ class Frames:
         self._store = FrameStore(self._folder.path, self._film, self._grid, kept)
         return self._store
 
-    @property
-    def filled_until(self) -> float | None:
-        """Second up to which frames can be read while the shots are found; None where none are kept then."""
-        return None if self._store is None else self._store.filled_until
-
     def stamps(self, end: float) -> Seconds | None:
         """The moments that there are frames of, up to ``end``, ``float64[n]``; None: those of the film."""
         return None if self.exact else np.arange(0.0, end, 1 / self._grid.rate)

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shotad.core import Shot, ShotSettings, span, spanned
+from shotad.core import ShotSettings, span, spanned
 from shotad.film.reader import Film
 from shotad.film.shots import ShotFinder, ShotList
 
 if TYPE_CHECKING:
     from shotad.film.framestore import FrameStore
-
-OnShots = Callable[[tuple[Shot, ...], float], None]
-"""Told now and then, from the thread that surveys: the shots whose both ends are final, from the film's
-start on, and the second up to which no further cut can be found."""
-
-TELL_EVERY = 2.0
-"""Seconds of film between two calls of `OnShots`, at least."""
 
 
 def survey(
@@ -25,7 +18,6 @@ def survey(
     settings: ShotSettings,
     *,
     store: FrameStore | None = None,
-    on_shots: OnShots | None = None,
     advance: Callable[[float], None] | None = None,
     decoder: str = "cpu",
     tell: Callable[[str], None] | None = None,
@@ -46,7 +38,7 @@ def survey(
         elif trouble and tell:
             tell(trouble)
     finder = ShotFinder(settings)
-    told = counted = 0.0
+    counted = 0.0
     frames = spanned("decode", source)
     for frame in frames if store is None else store.tee(frames):
         with span("shots"):
@@ -54,7 +46,4 @@ def survey(
         if advance is not None and frame.seconds - counted >= 1:
             advance(frame.seconds - counted)
             counted = frame.seconds
-        if on_shots is not None and frame.seconds - told >= TELL_EVERY:
-            told = frame.seconds
-            on_shots(*finder.final())
     return finder.finish(film.end if film.end is not None else film.info.duration)

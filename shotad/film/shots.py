@@ -100,14 +100,6 @@ class ShotFinder:
         shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
         return ShotList(shots, tuple(cut for cut, _ in self._cuts), len(self._scores), self._recent[-1])
 
-    def final(self) -> tuple[tuple[Shot, ...], float]:
-        """The shots whose both ends are known, and the second up to which no further cut can be found."""
-        bounds = [0.0, *(second for _, second in self._cuts)]
-        shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
-        # The frame before the newest ``window_width`` has been judged; the next one has not.
-        sure = self._recent[0] if len(self._recent) == self._recent.maxlen else 0.0
-        return shots, max(sure, bounds[-1])
-
     @property
     def scores(self) -> npt.NDArray[np.float64]:
         """Content score of every frame taken, ``float64[n]``, 0 to 255; the first is 0.0."""

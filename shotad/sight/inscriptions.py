@@ -176,8 +176,8 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
 
 
 def _is_settled(card: Sequence[Inscription]) -> bool:
-    """True for text that is large or stands whole long enough to be read; digits alone must be large, for they
-    are buttons and rivets as often."""
+    """True for text that is large or stands whole long enough to be read; digits alone must be large, as
+    buttons and rivets are read for digits."""
     lasts = max(line.last for line in card) - max(line.whole for line in card)
     large = max(line.height for line in card) >= _LARGE
     worded = any(char.isalpha() for line in card for char in line.text)

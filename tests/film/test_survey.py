@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.core import FilmError, Interval, Shot, ShotSettings
+from shotad.core import FilmError, Interval, ShotSettings
 from shotad.film import Film, FrameStore, Grid, one_pass as survey, open_film
 from shotad.film.decoder import planes_of
 from shotad.film.grid import grid_pictures
@@ -158,54 +158,15 @@ def test_a_clock_that_jumps_back_ends_the_film(tmp_path: Path) -> None:
     assert surveyed(path, tmp_path / "several", 3) == alone
 
 
-# Who is told, and when
+# Who is told, and who reads
 
 
-def test_shots_are_told_when_they_are_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr(survey, "TELL_EVERY", 0.5)
-    monkeypatch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
-    told: list[tuple[tuple[Shot, ...], float]] = []
+def test_how_far_the_pass_has_come_is_told(tmp_path: Path) -> None:
     advanced: list[float] = []
-
-    def tell(shots: tuple[Shot, ...], until: float) -> None:
-        told.append((shots, until))
-
-    with open_film(path) as film:
-        store = FrameStore(tmp_path, film, GRID)
-        settings = ShotSettings(min_scene_len=3)
-        found = survey.survey(film, settings, store=store, on_shots=tell, advance=advanced.append)
-    assert len(told) > 5
-    assert [until for _, until in told] == sorted(until for _, until in told)
-    cuts = [shot.interval.start for shot in found.shots[1:]]
-    for shots, until in told:
-        assert shots == found.shots[: len(shots)]
-        assert [cut for cut in cuts if cut <= until] == [shot.interval.end for shot in shots]
+    with open_film(make_film(KINDS["cuts"]).path) as film:
+        found = survey.survey(film, ShotSettings(), advance=advanced.append)
     assert 4 < sum(advanced) <= found.end
     assert min(advanced) > 0
-
-
-def test_a_store_is_read_while_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr(survey, "TELL_EVERY", 0.5)
-    monkeypatch.setattr("shotad.film.framestore.WAITING_RECORDS", 8)
-    with open_film(path) as film, open_film(path) as other:
-        store = FrameStore(tmp_path, film, GRID)
-        read: list[float] = []
-
-        def look(shots: tuple[Shot, ...], until: float) -> None:
-            moments = [m / 8 for m in range(int(store.filled_until * 8))][-6:]
-            with monkeypatch.context() as patch:
-                patch.setattr(type(film), "frames_at", lambda self, seconds: iter(()))
-                here = list(store.pictures(moments))
-            for one, two in zip(here, grid_pictures(other, moments, GRID), strict=True):
-                assert one.seconds == two.seconds
-                assert np.array_equal(one.image, two.image)
-            read.extend(moments)
-
-        survey.survey(film, ShotSettings(), store=store, on_shots=look)
-        assert len(read) > 20
-        assert store.filled_until == float("inf")
 
 
 def test_readers_in_other_threads_do_not_mind_a_store_that_is_filled_anew(tmp_path: Path) -> None:
