@@ -239,7 +239,7 @@ class Pack:
         return moment in self.places or moment in self._waiting
 
     def put(self, moment: float, seconds: float, kept: Kept) -> None:
-        """Keep the frame for a moment; it came up at ``seconds``. The same one twice in a row is kept once."""
+        """Keep the frame for a moment, shown from ``seconds`` on; the same twice in a row is kept once."""
         if self.stopped is not None or moment in self:
             return
         place = self._last
