@@ -176,12 +176,13 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
 
 
 def _is_settled(card: Sequence[Inscription]) -> bool:
-    """True for text that is large or stands whole long enough to be read; digits alone must be large, as
-    buttons and rivets are read for digits."""
+    """True for text that is large or stands whole long enough to be read, and is not still being written when
+    it was seen last; digits alone must be large, as buttons and rivets are read for digits."""
+    written = any(line.first < line.whole == line.last for line in card)
     lasts = max(line.last for line in card) - max(line.whole for line in card)
     large = max(line.height for line in card) >= _LARGE
     worded = any(char.isalpha() for line in card for char in line.text)
-    return large or (lasts >= _GLANCE and worded)
+    return not written and (large or (lasts >= _GLANCE and worded))
 
 
 def _is_in_corner(line: Inscription) -> bool:
