@@ -37,7 +37,7 @@ _PLAIN = 12.0
 """Standard deviation of luma up to which the ground around a line is a plain card's."""
 _SMALL = 0.12
 """Height up to which a line may be one of a roll of credits."""
-_ROLL = 0.075
+_ROLL = 0.1
 """Height of a line of credits that rise, at most."""
 _ROLE = re.compile(
     r"\b(?:directed|written|produced|edited|designed|composed|presented|story|screenplay|music|photographed"
