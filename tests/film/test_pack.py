@@ -50,12 +50,15 @@ def test_a_frame_is_kept_once_for_all_moments_that_show_it(tmp_path: Path) -> No
 
 def test_what_waits_is_written_by_number_and_by_size(tmp_path: Path) -> None:
     many = opened(tmp_path)
-    told = [many.put(moment, moment, frame(1)) for moment in range(pack.WAITING_RECORDS)]
-    assert told == [False] * (pack.WAITING_RECORDS - 1) + [True]
+    for moment in range(pack.WAITING_RECORDS):
+        assert not many.places
+        many.put(moment, moment, frame(1))
     assert len(many.places) == pack.WAITING_RECORDS
     large = opened(tmp_path, "b")
-    assert large.put(1.0, 1.0, frame(1, pack.WAITING_BYTES))
-    assert not large.put(2.0, 2.0, frame(2))
+    large.put(1.0, 1.0, frame(1, pack.WAITING_BYTES))
+    assert list(large.places) == [1.0]
+    large.put(2.0, 2.0, frame(2))
+    assert list(large.places) == [1.0]
     assert large.get(2.0) == (2.0, frame(2))
 
 
