@@ -146,7 +146,8 @@ def _describes_anew_and_chooses(here: Round, name: str) -> None:
     told = here.described_anew()
     anew = here.line(name)
     assert anew.text in told
-    assert anew.candidates[anew.chosen or 0] == anew.text != before
+    # What fills the picture has one wording: the line may come out as it was.
+    assert anew.candidates[anew.chosen or 0] == anew.text
     assert before in anew.candidates
     keys.press("Escape")
     keys.on_row("Line 2 of 4")

@@ -87,8 +87,11 @@ def test_prompts_and_models_do_not_mix(
     assert words.counted[2:] == ["a dog"]
 
 
-def test_long_texts_are_cut_and_the_cut_is_the_key(words: WordVectors) -> None:
-    service = vectors_of(bench_of(Store(), longest=5))
+def test_long_texts_are_cut_and_the_cut_is_the_key(
+    words: WordVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "LONGEST", 5)
+    service = vectors_of(bench_of(Store()))
     found = service.of(["a dog barks", "a dog", "a dogged"])
     assert words.counted == ["a dog"]
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
