@@ -151,6 +151,8 @@ def _describes_anew_and_chooses(here: Round, name: str) -> None:
     assert before in anew.candidates
     keys.press("Escape")
     keys.on_row("Line 2 of 4")
+    if anew.text == before:
+        return
     keys.press(str(anew.candidates.index(before) + 1))
     keys.hear_said("chosen")
     assert here.line(name).text == before
