@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shotad.cli.main import main
 from shotad.core import (
     Abilities,
     EngineError,
+    Facts,
     Given,
     Identity,
     Progress,
@@ -182,6 +184,29 @@ def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> Non
     assert any("The frames do not show" in text for text in writes.texts())
     sure, _, _ = run(tmp_path / "sure", "verify.on=true")
     assert not any("not seen" in cue.reason for cue in sure.track.cues)
+
+
+def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -> None:
+    class Measures(Talker):
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            self.asked += requests
+            return [Reply("", notes=Facts((0,)).to_json()) for _ in requests]
+
+    measures = Measures("measures", wants_overlay=False, converses=False)
+    engines = Engines(Talker("looks"), Talker("writes"), measures)
+    config = load_config(None, (*QUICK, "verify.on=true"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        track = describe(film, folder, config, engines=engines, sheet=False).track
+    assert len(measures.asked) == len(track.heard) > 0
+    assert all(request.scene is not None and request.clip is not None for request in measures.asked)
+    assert not np.array_equal(measures.asked[0].clip.images, engines.looks.asked[0].clip.images)  # type: ignore
+    people = [cue for cue in track.heard if re.match("She|He|They", cue.text)]
+    assert people
+    assert all(cue.doubt and "the detectors saw nobody" in cue.doubt.reasons for cue in people)
+    again, _, _ = run(tmp_path / "w", "verify.on=true")
+    assert not any(
+        "nobody" in reason for cue in again.track.heard if cue.doubt for reason in cue.doubt.reasons
+    )
 
 
 def test_a_second_look_that_failed_is_made_by_the_next_run(tmp_path: Path) -> None:

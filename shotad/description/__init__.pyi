@@ -44,6 +44,12 @@ from .conversation import (
     request_record as request_record,
     slot_seed as slot_seed,
 )
+from .doubt import (
+    doubt_of as doubt_of,
+    facts_of as facts_of,
+    signs_of as signs_of,
+    things_told as things_told,
+)
 from .engine_pair import Engines as Engines, opening as opening, remarks as remarks
 from .estimate import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
 from .lint_check import (
@@ -108,4 +114,4 @@ from .usage import (
     used as used,
 )
 from .verify import VERIFY_TEMPLATES as VERIFY_TEMPLATES
-from .wording import head_of as head_of, words_of as words_of
+from .wording import head_of as head_of, verbs_of as verbs_of, words_of as words_of

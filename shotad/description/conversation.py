@@ -28,8 +28,8 @@ from shotad.core import (
     weights_file,
 )
 
-Who = Literal["looks", "writes"]
-"""The engine of Stage I, or that of Stage II."""
+Who = Literal["looks", "writes", "measures"]
+"""The engine of Stage I, that of Stage II, or the observer that measures for a second look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.core import (
@@ -15,7 +15,7 @@ from shotad.core import (
     obtainable,
     weights_folder,
 )
-from shotad.description.conversation import make_ready, ready_if_here
+from shotad.description.conversation import Who, make_ready, ready_if_here
 from shotad.description.scheduler import ClipOf, Scheduler
 from shotad.description.usage import Terms
 from shotad.engines import LocalModel, check_fits, make_engine, notice, stage_engines
@@ -29,10 +29,12 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Who looks (Stage I) and who writes (Stage II)."""
+    """Who looks (Stage I) and who writes (Stage II), and who measures for a second look at lines: None where
+    there is none, or where Stage I itself measures."""
 
     looks: Engine
     writes: Engine
+    measures: Engine | None = None
 
     @staticmethod
     def of(config: Config) -> Engines:
@@ -42,7 +44,14 @@ class Engines:
             make_engine(names.stage1, config, "stage1"),
             make_engine(names.stage2, config, "stage2"),
         )
-        return Engines(looks, writes)
+        return Engines(looks, writes).with_measures(config)
+
+    def with_measures(self, config: Config) -> Engines:
+        """The same with the embedded observer beside them, where lines are looked for and Stage I asks a
+        model."""
+        if not (config.verify.on and self.looks.abilities.converses):
+            return self
+        return replace(self, measures=make_engine("observer", config, "stage1"))
 
     def check_machine(self, config: Config) -> None:
         """Refuse models that are not here and that this machine cannot run, before anything is loaded,
@@ -56,8 +65,9 @@ class Engines:
         Raises EngineError, WeightsError, and ShotadError where an extra is not installed.
         """
         self.check_machine(config)
-        for engine in (self.looks, self.writes):
-            make_ready(engine, progress)
+        for engine in (self.looks, self.writes, self.measures):
+            if engine is not None:
+                make_ready(engine, progress)
         if config.verify.on and not self.looks.abilities.converses:
             name = self.looks.identity.engine
             raise EngineError(
@@ -90,6 +100,12 @@ class Engines:
         return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
 
     @property
+    def all(self) -> dict[Who, Engine]:
+        """Those that there are, by what they do."""
+        both: dict[Who, Engine] = {"looks": self.looks, "writes": self.writes}
+        return both if self.measures is None else {**both, "measures": self.measures}
+
+    @property
     def makers(self) -> tuple[Maker, ...]:
         """Both engines as the track names them."""
         pairs = (("Stage I", self.looks.identity), ("Stage II", self.writes.identity))
@@ -102,9 +118,9 @@ class Engines:
         return _is_model(self.looks) and _is_model(self.writes)
 
     def scheduler(self, config: Config, clip_of: ClipOf) -> Scheduler:
-        """Who asks both; ``clip_of`` reads clips for a second look."""
+        """Who asks them; ``clip_of`` reads clips for a second look."""
         return Scheduler(
-            {"looks": self.looks, "writes": self.writes},
+            self.all,
             clip_of=clip_of,
             share=_one_server(self.looks, self.writes, config),
             alternate=self.alternate,

@@ -28,14 +28,14 @@ from typing import Self
 from shotad.core import Clip, Engine, Reply, Request, span, waiting
 from shotad.description.conversation import Inquiry, Named, Told, Turn, Who, ask_all
 
-ClipOf = Callable[[str], Clip]
-"""The clip of a slot, by the slot's id, as the engine of Stage I is to see it."""
+ClipOf = Callable[[Who, str], Clip]
+"""The clip of a slot, by the slot's id, as one of the engines is to see it."""
 
 AFTER_ERROR, AFTER_INTERRUPTION = 60.0, 3.0
 """Seconds for which answers that are under way are waited for when nothing more is asked: they may have been
 paid for, and a model that is torn down at work can take the program along."""
 
-_ROOMS: Mapping[Who, str] = {"looks": "stage1", "writes": "stage2"}
+_ROOMS: Mapping[Who, str] = {"looks": "stage1", "writes": "stage2", "measures": "stage1"}
 """Whose time a call is, in the profile."""
 
 
@@ -64,9 +64,9 @@ class Scheduler:
     """Puts the questions of inquiries to engines; iterated, it hands out their records as they come.
 
     ``engines``: the first is the one that inquiries from the source ask. ``clip_of`` reads the clips that
-    turns want. ``share``: both are one server, which takes no more calls at once for that. ``alternate``:
-    they are models of this machine that may not fit into memory together; one goes on while there is anything
-    for it.
+    turns want. ``share``: those of both stages are one server, which takes no more calls at once for that.
+    ``alternate``: they are models of this machine that may not fit into memory together; one goes on while
+    there is anything for it.
 
     Where an engine, the source or the user stops the run, nothing more is asked. The records of what was
     under way are handed out, as far as they come in time, and then the error is raised. What an inquiry
@@ -84,10 +84,11 @@ class Scheduler:
         self._engines, self._clip_of, self._alternate = engines, clip_of, alternate
         self._first = self._speaker = next(iter(engines))
         self._waiting: dict[Who, deque[_Running]] = {who: deque() for who in engines}
-        flights = [engine.abilities.in_flight for engine in engines.values()]
-        one = _Calls(1 if alternate else min(flights))
+        flights = {who: engine.abilities.in_flight for who, engine in engines.items()}
+        one = _Calls(1 if alternate else min(n for who, n in flights.items() if who != "measures"))
         self._calls = {
-            who: one if share or alternate else _Calls(n) for who, n in zip(engines, flights, strict=True)
+            who: one if (share or alternate) and who != "measures" else _Calls(n)
+            for who, n in flights.items()
         }
         self._news: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._told: deque[Told] = deque()
@@ -191,7 +192,7 @@ class Scheduler:
         """For the profile: the stage that stands still while the next news is waited for."""
         if self._reading and self._first == "looks" and not self._calls["looks"].open:
             return waiting("stage1", "frames")
-        if len(self._engines) == 2 and not self._calls["writes"].open:
+        if "writes" in self._engines and not self._calls["writes"].open:
             return waiting("stage2", "stage1")
         return nullcontext()
 
@@ -216,7 +217,7 @@ class Scheduler:
         for who in reversed(list(self._engines)):
             calls = self._calls[who]
             while self._may_ask(who):
-                self._speaker = who
+                self._speaker = self._speaker if who == "measures" else who
                 calls.open += 1
                 calls.queue.put((who, self._next_call(who)))
                 if len(calls.threads) < calls.open:
@@ -228,7 +229,8 @@ class Scheduler:
         waits, calls, batch = self._waiting[who], self._calls[who], self._engines[who].abilities.batch
         if not waits or self._stopped or calls.open >= calls.most:
             return False
-        if self._alternate and who != self._speaker and (calls.open or self._waiting[self._speaker]):
+        others = who not in (self._speaker, "measures")
+        if self._alternate and others and (calls.open or self._waiting[self._speaker]):
             return False
         # What is drawn comes in its order: batches of it are the same in every run, and full.
         comes = self._reading and self._drawn < self.room(self._first) and all(one.drawn for one in waits)
@@ -268,7 +270,7 @@ class Scheduler:
             if self._clip_of is None:
                 raise ValueError(f"slot {turn.request.slot_id} needs its clip, and no clips are at hand")
             with self._film:
-                clip = None if self._stopped else self._clip_of(turn.request.slot_id)
+                clip = None if self._stopped else self._clip_of(turn.who, turn.request.slot_id)
         if self._stopped:
             raise CancelledError
         return replace(turn.request, clip=clip) if turn.with_clip else turn.request

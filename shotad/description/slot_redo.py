@@ -365,10 +365,12 @@ class SlotRewriter:
             ask.config,
             story=self._story(ask, said),
             looks=looks.identity,
+            measures=self._engines.measures,
         )
         inquiry = stage2.inquiry(question, writes, ask.config)
-        both: dict[Who, Engine] = {"writes": writes, "looks": looks}
-        ((_, record),) = converse([(ask.plan.slot.id, inquiry)], both, clip_of=self._clip_of)
+        first: dict[Who, Engine] = {"writes": writes}
+        engines = {**first, **self._engines.all}
+        ((_, record),) = converse([(ask.plan.slot.id, inquiry)], engines, clip_of=self._clip_of)
         self.lines.append(record)
         return record
 
@@ -441,8 +443,8 @@ class SlotRewriter:
             identity=writes.identity,
         )
 
-    def _clip_of(self, slot_id: str) -> Clip:
-        return clip_as_seen(self._plans[slot_id], self._bench, self._engines.looks)
+    def _clip_of(self, who: Who, slot_id: str) -> Clip:
+        return clip_as_seen(self._plans[slot_id], self._bench, self._engines.all[who])
 
 
 def other_than(record: Record, line: str) -> Record:

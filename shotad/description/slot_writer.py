@@ -35,7 +35,8 @@ from shotad.core import (
 )
 from shotad.description import stage1, stage2
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation, make_chooser
-from shotad.description.conversation import Inquiry, Named, identity_record, is_done, of_other
+from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
+from shotad.description.doubt import doubt_of
 from shotad.description.engine_pair import Engines
 from shotad.description.language_id import other_language
 from shotad.description.preparing import Bench
@@ -286,6 +287,7 @@ class SlotWriter:
             config,
             story=self._telling.text(plan.slot, plan.presence),
             looks=self._engines.looks.identity,
+            measures=self._engines.measures,
             shown=str(seen["key"]),
         )
 
@@ -324,10 +326,10 @@ class SlotWriter:
     def _ask(self, request: Request) -> Reply:
         return self.scheduler.ask("writes", request)
 
-    def _clip_of(self, slot_id: str) -> Clip:
+    def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""
         with span("frames"):
-            return stage1.clip_as_seen(self._sketches[slot_id], self._bench, self._engines.looks)
+            return stage1.clip_as_seen(self._sketches[slot_id], self._bench, self._engines.all[who])
 
     def _task(self, name: str, number: int) -> Task:
         return self._tasks[name].enter_context(reported(self._bench.progress, name, number, "slots"))
@@ -436,6 +438,15 @@ def cue_of(
         fit_steps=line.fitted.steps,
         provenance=_provenance(stage1, stage2),
         seen_from=None if line.sight is None else line.sight.since,
+        doubted=doubt_of(
+            line.text,
+            stage1,
+            stage2,
+            said=drafts[line.number].said,
+            unseen=line.unseen,
+            presence=presence,
+            language=config.language,
+        ),
     )
 
 

@@ -124,7 +124,8 @@ def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -
 
 
 def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:
-    """The clip of one slot, read by itself, as the engine of Stage I is to see it."""
+    """The clip of one slot, read by itself, as ``engine``, that of Stage I or one that measures, is to see
+    it."""
     ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], bench.frames.pictures)
     return stage1_as_seen(clip, plan, engine, bench.config)
 

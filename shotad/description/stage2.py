@@ -7,7 +7,7 @@ wrong, and, where that is set, looked for in the frames. Whatever comes of it st
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,12 +75,14 @@ def question(
     *,
     story: str = "",
     looks: Identity | None = None,
+    measures: Engine | None = None,
     shown: str = "",
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
     ``story`` is what is told of the film besides; ``looks`` is who verifies, where that is set, and
-    ``shown`` the key of Stage I's record, which stands for the frames.
+    ``measures`` who measures what is to be seen then; ``shown`` is the key of Stage I's record, which stands
+    for the frames.
     """
     settings = config.stage2
     description = as_called(description, plan.presence, config.prompt)
@@ -113,8 +115,10 @@ def question(
     how += _people_known(plan.presence, f"{description.text}\n{story}\n{config.prompt.note}")
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
+        how += [identity_record(measures.identity)] if measures is not None else []
     key = key_of(how, request_record(request, engine.identity))
-    return Question(plan, prompt, request, repairs, key, Judge(plan, config, description.text, story))
+    judge = Judge(plan, config, description.text, story)
+    return Question(plan, prompt, request, repairs, key, judge, measures=measures is not None)
 
 
 def _people_known(presence: Presence, told: str) -> list[Any]:
@@ -142,6 +146,8 @@ def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
     yield from draft.written()
     if config.verify.on and draft.lines:
         yield from draft.verified()
+        if asked.measures:
+            yield from draft.measured()
     return draft.record(engine.identity)
 
 
@@ -151,7 +157,8 @@ Asking = Generator[tuple[Turn, ...], tuple[Reply, ...], None]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Stage II's question about one slot. ``repairs``: whether a bad answer is asked for again."""
+    """Stage II's question about one slot. ``repairs``: whether a bad answer is asked for again;
+    ``measures``: whether somebody measures what lines are held against (`shotad.description.doubt`)."""
 
     plan: SlotPlan
     prompt: Stage2Prompt
@@ -159,6 +166,7 @@ class Question:
     repairs: bool
     key: str
     judge: Judge
+    measures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +195,8 @@ class Draft:
     lines: tuple[str, ...] = ()
     unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unlooked: str = ""
+    facts: Mapping[str, Any] | None = None
+    """What was measured in the clip, where that is asked for."""
     rules_told: bool = False
     _written: dict[str, str] = field(default_factory=dict)
     """The lines as they came, by what they are without names that may not be said yet."""
@@ -242,6 +252,12 @@ class Draft:
             yield from self._look(tuple(instead.values()))
             self.lines = tuple(self._seen_better(line, instead.get(line)) for line in self.lines)
 
+    def measured(self) -> Asking:
+        """Measures what is to be seen in the clip; where that cannot be measured, there is nothing."""
+        request = Request(slot_id=self.asked.plan.slot.id, messages=(), scene=self.asked.plan.scene)
+        (reply,) = yield (Turn("measures", request, with_clip=True),)
+        self.facts = reply.notes or None
+
     def record(self, writes: Identity) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
         last = self.tries[-1]
@@ -262,6 +278,7 @@ class Draft:
             "usage": usage_record([*(one.reply for one in self.tries), *self.looks]),
             "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self.tries],
             **looked,
+            **({"measured": dict(self.facts)} if self.facts else {}),
             "error": error,
             "candidates": list(self.lines),
             "complaints": {number: texts for number, texts in complaints.items() if texts},

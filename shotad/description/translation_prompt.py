@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shotad.core import Interval, Language, Message, Slot, SlotSettings
@@ -29,6 +29,7 @@ from shotad.script import (
     budget_in,
     fit_spoken,
     quotations,
+    short_hash,
     similarity,
     spoken_words,
 )
@@ -391,6 +392,7 @@ def cue_of(
         fit_steps=fitted.steps,
         provenance=made,
         seen_from=cue.seen_from,
+        doubted=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
     )
 
 

@@ -117,7 +117,7 @@ class LineViews:
 
     def _by_itself(self, cue: Cue) -> dict[str, Any]:
         """All of a line that depends on no other."""
-        allowed, review = self.allowed(cue), cue.review
+        allowed, review, doubt = self.allowed(cue), cue.review, cue.doubt
         return {
             "id": cue.id,
             "stamp": stamp_of(cue),
@@ -128,6 +128,7 @@ class LineViews:
             "status": cue.status.value,
             "heard": cue.heard,
             "reason": cue.reason,
+            "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
             "state": cue.state.value,
             "by": review.by if review is not None else "",
             "slot": cue.slot_id if cue.slot_id in self.scene.slots else None,

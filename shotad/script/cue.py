@@ -191,6 +191,21 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """How likely it is that a machine's line says something wrong, from 0 to 1, and what speaks for that, in
+    words, the weightiest first. ``stamp`` is the `short_hash` of the text: another text has another doubt
+    (`Cue.doubt`)."""
+
+    value: float
+    reasons: tuple[str, ...]
+    stamp: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value <= 1:
+            raise ValueError(f"doubt must be a number from 0 to 1, got {self.value}")
+
+
+@dataclass(frozen=True, slots=True)
 class Cue:
     """A line with all that is known of it.
 
@@ -198,7 +213,8 @@ class Cue:
     added; both halves of a split line keep its slot. ``chosen`` counts ``candidates`` from 0. ``edited`` is
     None while the line is the machine's. ``spoken_length`` is in seconds, estimated or measured.
     ``fit_steps`` say how it was made to fit. ``seen_from`` is the second from which the machine's line may
-    start so that nothing in it is told before it is seen; None where that is not known.
+    start so that nothing in it is told before it is seen; None where that is not known. ``doubted`` is
+    how sure the machine was of its words.
     """
 
     id: str
@@ -218,6 +234,7 @@ class Cue:
     voiced: Voiced | None = None
     accepted: Accepted | None = None
     seen_from: float | None = None
+    doubted: Doubt | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -258,6 +275,15 @@ class Cue:
     def heard(self) -> bool:
         """True where the line is spoken."""
         return self.status.heard
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """How doubtful the line is; None where it is not heard, where a person wrote or accepted it, and
+        where no doubt is known."""
+        known = self.doubted
+        if known is None or known.stamp != short_hash(self.text) or not self.heard:
+            return None
+        return None if self.state is LineState.ACCEPTED else known
 
     @property
     def spoken(self) -> Voiced | None:

@@ -23,6 +23,7 @@ from shotad.script.cue import (
     CueKind,
     CueStatus,
     Derived,
+    Doubt,
     Edit,
     EditField,
     Maker,
@@ -43,7 +44,8 @@ EMPTIED = "emptied by a person"
 _MAKER = ("stage", "engine", "model", "revision")
 _KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
-    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "stamp",
+    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "doubt",
+    "stamp",
 )  # fmt: skip
 
 
@@ -64,6 +66,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "slot": cue.slot_id,
         "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
         **({} if cue.seen_from is None else {"seen_from": round(cue.seen_from, 3)}),
+        **({"doubt": _doubt_json(cue.doubted)} if cue.doubted else {}),
         "fit_steps": list(cue.fit_steps),
         "chosen": cue.chosen,
         "candidates": list(cue.candidates),
@@ -111,6 +114,7 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
             accepted=None if raw.get("accepted") is None else _accepted(fields, raw["accepted"], where),
             seen_from=None if raw.get("seen_from") is None else fields.number(raw, "seen_from", where),
+            doubted=None if raw.get("doubt") is None else _doubt(fields, raw["doubt"], where),
         ),
         where,
     )
@@ -175,6 +179,18 @@ def _accepted(fields: Fields, raw: Any, where: str) -> Accepted:
     given = fields.object(raw, where)
     fields.keys(given, ("by", "stamp"), where)
     return Accepted(fields.string(given, "by", where), fields.string(given, "stamp", where))
+
+
+def _doubt_json(doubt: Doubt) -> dict[str, Any]:
+    return {"value": round(doubt.value, 2), "reasons": list(doubt.reasons), "stamp": doubt.stamp}
+
+
+def _doubt(fields: Fields, raw: Any, where: str) -> Doubt:
+    where = f"{where}, doubt"
+    given = fields.object(raw, where)
+    fields.keys(given, ("value", "reasons", "stamp"), where)
+    value, reasons = fields.number(given, "value", where), fields.strings(given, "reasons", where)
+    return fields.checked(lambda: Doubt(value, reasons, fields.string(given, "stamp", where)), where)
 
 
 def _milliseconds(interval: Interval) -> tuple[int, int]:

@@ -197,6 +197,7 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         chosen=chosen,
         provenance=cue.provenance if _is_own_choice(cue) or _keeps_words(cue, fresh) else fresh.provenance,
         seen_from=fresh.seen_from if blank or _tells_of(cue, fresh) else cue.seen_from,
+        doubted=fresh.doubted if blank or fresh.text == cue.text else cue.doubted,
     )
 
 

@@ -28,8 +28,8 @@ from shotad.script.cue import (
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
-    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "timecode", "made_by",
-    "stamp", "track",
+    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "doubt", "note", "timecode",
+    "made_by", "stamp", "track",
 )  # fmt: skip
 _SIGNS = "=+\\-@＝＋－＠"
 _BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
@@ -63,6 +63,7 @@ def write_csv(track: Track) -> str:
                 cue.status,
                 cue.state,
                 guarded(reviewer(cue)),
+                f"{cue.doubt.value:.2f}" if cue.doubt else "",
                 guarded(note(cue)),
                 timecode(cue.interval.start),
                 statement,
@@ -123,9 +124,17 @@ def unguarded(cell: str) -> str:
 
 
 def note(cue: Cue) -> str:
-    """What a person should know of a line: why it is as it is, and whether somebody changed it."""
+    """What a person should know of a line: why it is as it is, how doubtful it is, whether it was changed."""
     edited = "edited by a person" if is_changed(cue) else ""
-    return clean_text("; ".join(part for part in (cue.reason, edited) if part))
+    return clean_text("; ".join(part for part in (cue.reason, doubt_words(cue), edited) if part))
+
+
+def doubt_words(cue: Cue) -> str:
+    """How doubtful a line is and why: ``doubt 0.42: the text was read at 0.71``; empty where that is not
+    known."""
+    if (doubt := cue.doubt) is None:
+        return ""
+    return f"doubt {doubt.value:.2f}" + (f": {'; '.join(doubt.reasons)}" if doubt.reasons else "")
 
 
 def reviewer(cue: Cue) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shotad.script import Doubt, load_track, save_track, short_hash
 from tests.rendering.described import write_folder
 from tests.review.pages import (
     Program,
@@ -385,3 +387,34 @@ def test_what_is_typed_outlives_a_dead_server(browser: Any, folder: Path) -> Non
         finally:
             page.goto("about:blank")
             again.close()
+
+
+def test_the_most_doubtful_line_is_a_key_away(browser: Any, folder: Path) -> None:
+    """Worst first; what was accepted is in doubt no more."""
+    values, path = {3.5: 0.4, 9.0: 0.8, 14.0: 0.6}, folder / "track.json"
+    doubts = {
+        cue.id: Doubt(value, ("only one frame shows it",), short_hash(cue.text))
+        for cue in load_track(path).cues
+        if (value := values.get(cue.interval.start))
+    }
+    track = load_track(path)
+    cues = [replace(cue, doubted=doubts.get(cue.id)) for cue in track.cues]
+    save_track(track.with_cues(cues), folder, track.film.name)
+    with served(folder) as address, tabs(browser, address) as made:
+        page = made.open()
+        row(page).focus()
+        led = []
+        for _ in range(4):
+            press(page, "q")
+            drawn(page)
+            led.append(name(page)[:13])
+        assert led == ["Line 3 of 6, ", "Line 5 of 6, ", "Line 2 of 6, ", "Line 3 of 6, "]
+        assert "machine, doubtful" in name(page)
+        assert "Doubt 0.80" in page.inner_text(".d-why")
+        assert "only one frame shows it" in page.inner_text(".d-why")
+        press(page, "a")
+        settled(page)
+        press(page, "q")
+        drawn(page)
+        assert name(page).startswith("Line 5 of 6")
+        assert violations(page) == []

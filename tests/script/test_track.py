@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,22 +18,26 @@ from shotad.script import (
     Cue,
     CueKind,
     CueStatus,
+    Doubt,
     Edit,
     EditField,
     FilmId,
     Maker,
     Provenance,
     Track,
+    accept,
     clean_text,
     count_words,
     from_json,
     hand_id,
     load_track,
     mark_edit,
+    short_hash,
     spoken_interval,
     to_json,
 )
 from shotad.script.cue import Derived
+from shotad.script.sheet import write_csv
 
 MAKERS = (Maker("stage1", "observer", "shotad", "0.1"), Maker("stage2", "narrator"))
 
@@ -324,6 +330,22 @@ def test_from_when_on_a_line_is_seen_is_kept_in_the_file() -> None:
     # A track written before there was such a field.
     assert "seen_from" not in to_json(track(unknown))
     assert from_json(to_json(track(unknown))).cues[0].seen_from is None
+
+
+def test_doubt_is_of_the_words_it_was_told_of() -> None:
+    plain = cue()
+    doubted = replace(plain, doubted=Doubt(0.4235, ("text read at 0.71",), short_hash(plain.text)))
+    (read,) = from_json(to_json(track(doubted))).cues
+    assert read.doubt == Doubt(0.42, ("text read at 0.71",), short_hash(plain.text))
+    assert replace(read, text="Somebody else wrote this.").doubt is None
+    assert accept(read, "Ann", "review").doubt is None
+    assert replace(read, status=CueStatus.DROPPED).doubt is None
+    assert '"doubt"' not in to_json(track(plain))
+    rows = list(csv.DictReader(io.StringIO(write_csv(track(doubted, cue(20.0))).lstrip("\ufeff"))))
+    assert [row["doubt"] for row in rows] == ["0.42", ""]
+    assert "doubt 0.42: text read at 0.71" in rows[0]["note"]
+    with pytest.raises(ScriptError, match="from 0 to 1"):
+        from_json(to_json(track(doubted)).replace('"value": 0.42', '"value": 4.2'))
 
 
 def test_a_wrong_second_is_refused_with_its_line() -> None:

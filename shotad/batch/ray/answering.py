@@ -252,7 +252,7 @@ class Finishing:
     def _described(self, job: FilmJob) -> FilmResult:
         parts = parts_of(job.folder)
         looks = _Looked(self._desk.looks(job.config))
-        engines = Engines(looks, self._desk.writes(job.config))
+        engines = Engines(looks, self._desk.writes(job.config)).with_measures(job.config)
         result = describe_film(job, engines=engines, begin=lambda need: _lay(need, parts, looks))
         if result.state == "done":
             parts.remove()

@@ -19,7 +19,7 @@ import shutil
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -249,7 +249,7 @@ class _Run:
         for video, part in self._by_video(task):
             with self._failures(part, []), self._opened(part, video) as (film, asked):
                 if not self._known(asked):
-                    self._through(film, asked, Engines(engines.looks, Later(engines.writes)))
+                    self._through(film, asked, replace(engines, writes=Later(engines.writes)))
 
     def _by_video(self, task: ClipTask) -> list[tuple[Video | None, ClipTask]]:
         """The clip with its video; where ADs have short videos of their own, one after the other."""

@@ -68,7 +68,7 @@ export function facts(place) {
 }
 
 /**
- * Why a line was shortened, dropped or failed, and how it was made to fit.
+ * Why a line was shortened, dropped or failed, how it was made to fit, and how doubtful it is.
  *
  * @param {HTMLElement} place
  */
@@ -77,18 +77,23 @@ export function why(place) {
   place.append(box);
   let was = "";
   return (line) => {
-    const key = JSON.stringify([line.status, line.reason, line.fit_steps]);
+    const key = JSON.stringify([line.status, line.reason, line.fit_steps, line.doubt]);
     if (key === was) return;
     was = key;
     const steps = line.fit_steps ?? [];
     const word = STATUS[line.status];
-    box.hidden = !word && !line.reason && !steps.length;
+    const doubts = line.doubt?.reasons ?? [];
+    box.hidden = !word && !line.reason && !steps.length && !line.doubt;
     const title = word ? `${word}. ` : "";
     const head = el("p", {}, title && el("strong", {}, title), line.reason || (word ? "No reason is on record." : ""));
-    box.replaceChildren(head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []));
+    box.replaceChildren(head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
     head.hidden = !title && !line.reason;
   };
 }
+
+/** The number, in words that say which way it goes. */
+const doubt = ({ value, reasons }) =>
+  el("p", { class: "d-note" }, `Doubt ${value.toFixed(2)}, from 0 (nothing speaks against the line) to 1${reasons.length ? ":" : "."}`);
 
 /**
  * What the machine wrote at first, where a person changed it.

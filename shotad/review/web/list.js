@@ -34,6 +34,10 @@ const rows = new Map();
 /** @type {HTMLElement} */
 let list;
 
+/** From this doubt on a row says that its line is doubtful. */
+const DOUBTFUL = 0.5;
+const isDoubtful = (one) => one.doubt !== null && one.doubt.value >= DOUBTFUL;
+
 /** @param {import("./store.js").Line} one */
 const stateOf = (one) => (one.heard ? one.state : "dropped");
 
@@ -48,6 +52,7 @@ const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
  */
 export function label(one, at) {
   const parts = [`Line ${at} of ${store.order.length}`, spoken(one.start), STATES[stateOf(one)][1]];
+  if (isDoubtful(one)) parts.push("doubtful");
   if (one.findings.length) parts.push(many(one.findings.length, "finding"));
   if (one.allowed !== null && one.words > one.allowed) parts.push(`${count(one.words - one.allowed, "word")} over`);
   return `${parts.join(", ")}: ${one.text || "no text"}`;
@@ -88,7 +93,9 @@ function fill(row, one) {
   put(text, one.text || "(no text)");
   // The name of the row is read in the language of the line: its words are the matter.
   if (row.lang !== one.language) row.lang = one.language;
-  put(found, one.findings.length ? `${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${many(one.findings.length, "finding")}` : "");
+  const told = isDoubtful(one) ? ["? doubtful"] : [];
+  if (one.findings.length) told.push(`${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${many(one.findings.length, "finding")}`);
+  put(found, told.join(" · "));
   if (one.findings.length) found.dataset.level = worst(one);
   else delete found.dataset.level;
   put(words, one.allowed === null ? many(one.words, "word") : `${one.words}/${one.allowed} words`);
@@ -258,6 +265,22 @@ export function setFilter(value) {
   filter();
 }
 
+/** @type {string|null} Where `nextDoubtful` led last. */
+let led = null;
+
+/**
+ * The most doubtful of the other lines; once there, and nothing done to it, the next below it.
+ *
+ * @returns {string|null}
+ */
+function nextDoubtful() {
+  const doubted = store.order.filter((id) => store.lines.get(id).doubt !== null);
+  const worstFirst = doubted.sort((a, b) => store.lines.get(b).doubt.value - store.lines.get(a).doubt.value);
+  const below = store.current === led ? worstFirst.indexOf(led) + 1 : 0;
+  led = [...worstFirst.slice(below), ...worstFirst].find((id) => id !== store.current) ?? null;
+  return led;
+}
+
 function commands() {
   const move = (name, title, keys, run, more = {}) => register({ name, title, group: "Move", keys, run, repeats: true, ...more });
   const next = (way, end) => () => go(beside(store.current, way), end);
@@ -270,6 +293,7 @@ function commands() {
   const open = (one) => one.heard && one.state !== "accepted";
   move("next-open", "Next line that is not accepted", ["n"], () => go(nextThat(open), "All other lines are accepted."));
   const found = (one) => one.findings.length > 0;
+  move("next-doubtful", "Next line, the most doubtful first", ["q"], () => go(nextDoubtful(), "No other line has a doubt."));
   move("next-finding", "Next line with a finding", ["f"], () => go(nextThat(found), "No other line has findings."));
 }
 

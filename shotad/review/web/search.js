@@ -146,7 +146,7 @@ export function start() {
   register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
   const searching = make("div", { className: "searching" }, field("Search", input), count, button("search-previous", "Previous"), button("search-next", "Next"));
   for (const one of searching.querySelectorAll("button")) one.setAttribute("aria-label", `${one.textContent} match`);
-  const jumps = make("div", { className: "tools" }, button("next-open", "Next not accepted"), button("next-finding", "Next finding"), button("go-to", "Go to time"));
+  const jumps = make("div", { className: "tools" }, button("next-open", "Next not accepted"), button("next-doubtful", "Most doubtful"), button("next-finding", "Next finding"), button("go-to", "Go to time"));
   document.getElementById("find").append(searching, field("Show", choice), jumps);
   input.addEventListener("input", tell);
   input.addEventListener("keydown", typed);
