@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Character, Facts, LightFact, Mark, PeopleFact, Presence, TextFact, ThingFact
+from shotad.core import Character, Facts, Mark, PeopleFact, Presence, TextFact, ThingFact
 from shotad.description import doubt_of
 
 Record = Mapping[str, Any]
@@ -17,7 +17,6 @@ SEEN = Facts(
     people=(PERSON,),
     things=(ThingFact(0, "dog", 1, "left", 0.9),),
     texts=(TextFact(0, "HARBOUR STREET", "sign", 10.0, 12.0, 0.95),),
-    light=(LightFact(0, "bright", None, 0.9),),
 )
 
 
@@ -42,7 +41,6 @@ def reasons(line: str, stage1: Record, stage2: Record | None = None, **more: Any
         ),
         ("She walks off to the right.", "She walks off to the left.", "left is told, to the right measured"),
         ("A woman stands.", "A woman sits.", "nobody was measured to sit"),
-        ("A man waits.", "A man waits in the dark.", "dark is told, the picture is bright"),
         ("She smiles.", "Martha smiles.", "nobody is known to be called Martha"),
         ("A man waits.", "Clouds drift.", "nothing of what was measured is told: 1 person, dog"),
     ],
