@@ -309,14 +309,13 @@ _QUICK_MOVES = {
     "up": ("move quickly upward",),
     "down": ("move quickly downward",),
 }
-_DIM: dict[Level, str] = {"black": "in the dark", "dark": "in dim light"}
 _GAZE = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
 
 
 def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     """What people do, or that they are there, in several wordings."""
     key = people_key(fact)
-    where = _where(fact, light)
+    where = _where(fact)
     many = fact.count > 1 and (fact.count < CROWD or bool(fact.names))
     if key == "face":
         return _face_clauses(fact, where)
@@ -361,7 +360,7 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
         return (called_together(fact.names, fact.unknown),)
     if fact.among:
         return (f"{ONE_OF} {fact.place}",)
-    faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
+    faint = not fact.face and (is_far(fact) or (light in ("black", "dark") and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
     if fact.count >= CROWD:
@@ -404,13 +403,11 @@ def _clauses(
     return tuple(Clause(subject, verb, many, where) for subject in subjects for verb in verbs)
 
 
-def _where(fact: PeopleFact, light: Level) -> tuple[str, ...]:
-    """Distance, dim light, the side for someone who is merely there, and where one looks meanwhile."""
+def _where(fact: PeopleFact) -> tuple[str, ...]:
+    """Distance, the side for someone who is merely there, and where one looks meanwhile."""
     places = ["in the distance"] if is_far(fact) else []
     if fact.count == 1 and fact.face and fact.movement not in ("closer", "away"):
         places += _NEARNESS.get(fact.framing or "", [])
-    if light in _DIM:
-        places.append(_DIM[light])
     key = people_key(fact)
     if key in ("person", "posture") and fact.count == 1 and fact.place != "centre":
         places.append(f"on the {fact.place}")

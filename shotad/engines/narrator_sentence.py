@@ -311,7 +311,7 @@ def _joint(before: Statement, after: Statement, memory: Memory) -> str:
     return ", then " if before.precedes(after) else ", and "
 
 
-_SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close", "close by")
+_SETTINGS = ("out of the dark", "up close", "close by")
 _NEAR = ("up close", "close by")
 """How near somebody is: of one person, not of the scene."""
 _OTHERS = re.compile(r"\b(?:another person|other people|several others|many others)\b")

@@ -248,7 +248,7 @@ _SOMEBODY = re.compile(
 )
 """Words for people who have no name in a line."""
 _SETTING = r"(?:(?:In|Out|Up|Close)\b[^,\"]{0,24}, )?"
-"""An adverbial that may open a line: "In dim light, "."""
+"""An adverbial that may open a line: "In the distance, "."""
 _QUOTED = re.compile(r'"[^"]*"')
 _QUOTED_PART = re.compile(r'("[^"]*")')
 _OTHER_NAME = re.compile(r"(?<=[\w,;:'’] )[A-Z]\w")
