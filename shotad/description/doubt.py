@@ -31,8 +31,8 @@ from shotad.script import (
 from shotad.sight import KINDS
 
 _BASE = {"narrator": -2.2, "described": -2.4, "bare": -0.4}
-"""Log odds of an error in a line of which nothing else is known: one of the embedded narrator (one statement in
-ten was not true on film that nothing was tuned to, benchmarks/statements.py), one that was written from a
+"""Log odds of an error in a line of which nothing else is known: one of the embedded narrator (one statement
+in ten was not true on film that nothing was tuned to, benchmarks/statements.py), one that was written from a
 description, one with none."""
 
 _WEIGHTS: Mapping[str, float] = {
@@ -130,7 +130,8 @@ def signs_of(
     """What speaks for and against a line; the arguments are those of `doubt_of`."""
     signs = [*_by_narrator(said), *_by_answers(line, stage1, stage2 or {}, unseen, language)]
     facts = facts_of(stage1, stage2)
-    if is_english(language):
+    # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
+    if is_english(language) and not said:
         if facts is not None:
             signs += _by_facts(line, facts)
         signs += _by_names(line, stage1, presence)

@@ -389,6 +389,9 @@ DENSITY = 0.6
 """Share of the moments of the stretch that show text."""
 LINES = 2
 """Lines of text at one moment; one alone is a title, a sign or a burnt-in subtitle."""
+LINE_HEIGHT = 0.12
+"""Height of a line of credits at most, as a fraction of the picture's: larger ones are titles, on however
+many lines."""
 _SUBTITLE_TOP = 0.75
 """Height below which text is taken for subtitles."""
 
@@ -399,12 +402,13 @@ def credits_interval(
     """The roll of credits in the second half of ``film``, or None.
 
     ``sightings`` are lines of text, ``moments`` all the seconds at which text was looked for, those
-    without any included. Credits are the longest stretch in which most moments show several lines
-    that are not all at the bottom.
+    without any included. Credits are the longest stretch in which most moments show several small
+    lines that are not all at the bottom.
     """
     looked = sorted(set(moments))
-    shown = Counter(s.seconds for s in sightings if s.box.centre[1] < _SUBTITLE_TOP)
-    lines = Counter(s.seconds for s in sightings)
+    small = [s for s in sightings if s.box.height <= LINE_HEIGHT]
+    shown = Counter(s.seconds for s in small if s.box.centre[1] < _SUBTITLE_TOP)
+    lines = Counter(s.seconds for s in small)
     full = [m for m in looked if m >= film.middle and lines[m] >= LINES and shown[m] > 0]
     runs = [run for run in _runs(full) if _dense(run, looked)]
     stretches = [(_stretch(run, looked, film), max(lines[m] for m in run)) for run in runs]

@@ -36,6 +36,8 @@ _WINDOW = 1.6
 """Seconds in which a course is looked for."""
 _FAR = 0.12
 """Fraction of the picture that a figure must go."""
+_PART = 0.6
+"""Share of a box within a larger one from which it is a part of that."""
 _LARGEST = 0.5
 """Share of the picture from which a thing is its surroundings."""
 
@@ -64,17 +66,27 @@ def things_of(
 def _thing(
     name: str, tracks: Sequence[Track[Sighting]], firsts: Sequence[Sequence[Sighting]], shot: int
 ) -> ThingFact:
-    """One, from when it is seen; `MANY` where the first detector sees another in half of the frames too, for
-    nobody has counted those of which it is less sure."""
+    """One, from when it is seen; `MANY` where the first detector sees another beside it in half of the
+    frames, for nobody has counted those of which it is less sure."""
     moments = sorted({s.seconds for track in tracks for s in track.seen})
-    crowded = sum(sum(s.name == name for s in frame) > 1 for frame in firsts)
-    count = MANY if len(tracks) > 1 or 2 * crowded >= len(firsts) else 1
+    crowded = sum(_is_several([s.box for s in frame if s.name == name]) for frame in firsts)
+    count = MANY if 2 * crowded >= len(firsts) else 1
     since = moments[0]
     glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)
     sure = min(float(np.quantile([s.score for s in track.seen], 0.8)) for track in tracks)
     area = float(np.median([g.box.area for g in glimpses]))
     place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
     return ThingFact(shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3))
+
+
+def _is_several(boxes: Sequence[Box]) -> bool:
+    """True for two boxes or more of which none lies in a larger one: parts of a thing are found as things."""
+    whole = [one for one in boxes if not any(_is_part(one, other) for other in boxes)]
+    return len(whole) > 1
+
+
+def _is_part(one: Box, other: Box) -> bool:
+    return one.area < other.area and overlap(one, other) >= _PART
 
 
 def _agree(

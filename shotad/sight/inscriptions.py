@@ -62,7 +62,8 @@ def texts_of_shots(
     where people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several
     shots belongs to the first; small text that stays in a corner over three shots is a mark of the
     sender or the maker, and left out; so is what stands in a corner all the time, and what is seen for a
-    moment only.
+    moment only. Digits alone on things of the scene are none, and a part of a longer text of its shot is none
+    of its own.
     """
     found = follow(observations)
     sure = [line for line in found if _counts(line, text_score)]
@@ -70,8 +71,23 @@ def texts_of_shots(
     cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
     low = [card for card in cards if _stands_low(card)]
     kinds = [(card, _kind(card, len(low), speech)) for card in cards]
-    facts = [_fact(card, kind) for card, kind in kinds if kind in ("credit", "subtitle") or _is_settled(card)]
+    told = [
+        _fact(card, kind)
+        for card, kind in kinds
+        if kind in ("credit", "subtitle") or (_is_settled(card) and (kind != "sign" or _has_words(card)))
+    ]
+    facts = [fact for fact in told if not any(_echoes(fact, other) for other in told)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
+
+
+def _echoes(fact: TextFact, other: TextFact) -> bool:
+    """True for what is part of a longer text of the same shot: a line of it that was lost and read again."""
+    return fact.shot == other.shot and len(fact.text) < len(other.text) and fact.text in other.text
+
+
+def _has_words(card: Sequence[Inscription]) -> bool:
+    """False for digits alone: on things they are often rivets and buttons."""
+    return any(char.isalpha() for line in card for char in line.text)
 
 
 def _counts(line: Inscription, text_score: float) -> bool:
@@ -181,8 +197,7 @@ def _is_settled(card: Sequence[Inscription]) -> bool:
     written = any(line.first < line.whole == line.last for line in card)
     lasts = max(line.last for line in card) - max(line.whole for line in card)
     large = max(line.height for line in card) >= _LARGE
-    worded = any(char.isalpha() for line in card for char in line.text)
-    return not written and (large or (lasts >= _GLANCE and worded))
+    return not written and (large or (lasts >= _GLANCE and _has_words(card)))
 
 
 def _is_in_corner(line: Inscription) -> bool:
@@ -498,7 +513,8 @@ def _match(last: Reading, now: Reading) -> float:
     before, after = last.line, now.line
     alike = likeness(before.text, after.text)
     overlap = before.box.iou(after.box)
-    part = before.text in after.text or after.text in before.text
+    contained = before.text in after.text or after.text in before.text
+    part = contained or _begins(before.text, after.text)
     if overlap > 0.2 and (alike >= 0.65 or part):
         return alike + overlap
     if now.frame - last.frame > 1 or letters(after.text) < 4 or alike < 0.8:
@@ -506,6 +522,12 @@ def _match(last: Reading, now: Reading) -> float:
     low, high = sorted((before.box.height, after.box.height))
     column = abs(before.box.centre[0] - after.box.centre[0]) < 0.25
     return alike if column and high < 1.35 * low else 0.0
+
+
+def _begins(one: str, other: str) -> bool:
+    """True where ``one`` is what is read of ``other`` while that is still being written: its last letter,
+    half drawn, may be misread."""
+    return len(one) > 4 and other.startswith(one[:-1])
 
 
 @lru_cache(maxsize=8192)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shotad.core import Box, Interval, Sighting
@@ -47,3 +49,16 @@ def test_a_short_roll_counts_at_the_very_end_if_it_shows_many_lines(rows: int, f
         for i in range(rows)
     ]
     assert credits_interval(seen, moments, film) == (Interval(39.25, 44.5) if found else None)
+
+
+def test_large_words_on_several_lines_are_titles_of_a_trailer() -> None:
+    moments = [26.0 + k for k in range(26)]
+    large = [
+        Sighting("SPACE", Box(0.2, y, 0.8, y + 0.16), m, 0.99)
+        for m in moments
+        if m < 44
+        for y in (0.2, 0.4, 0.6)
+    ]
+    assert credits_interval(large, moments, Interval(0, 52)) is None
+    small = [replace(s, box=Box(0.2, s.box.top, 0.8, s.box.top + 0.1)) for s in large]
+    assert credits_interval(small, moments, Interval(0, 52)) is not None

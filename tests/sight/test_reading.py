@@ -49,6 +49,30 @@ def test_nothing_is_said_of_nothing() -> None:
     assert not looks_like_credits(seen([], []))
 
 
+def test_a_text_whose_last_letter_was_half_drawn_is_the_text_that_it_becomes() -> None:
+    written = seen([line("THE PEACH OPEI", x=0.45)], *[[line("THE PEACH OPEN MOVIE PROJECT PRESENTS", x=0.5)]] * 3)
+    assert [text for text, _ in said(written)] == ["THE PEACH OPEN MOVIE PROJECT PRESENTS"]
+
+
+def test_digits_on_a_thing_of_the_scene_are_no_text() -> None:
+    """Rivets and buttons are read for digits; a year on a card is one."""
+    moving = [[line(text, x=0.2 + 0.02 * i, y=0.4) for text in ("5000",)] for i in range(6)]
+    assert said(seen(*moving)) == []
+    assert said(seen(*[[line("1943")]] * 6)) == [("1943", "title")]
+    worded = [[line("HARBOUR", x=0.3 + 0.02 * i, y=0.4)] for i in range(6)]
+    assert said(seen(*worded)) == [("HARBOUR", "sign")]
+
+
+def test_a_line_of_a_roll_that_was_lost_and_read_again_is_no_text_of_its_own() -> None:
+    names = ["Written by", "Jon Berg", "Camera", "Per Dahl"]
+    roll = [
+        [line(text, y=0.75 - 0.06 * i + 0.08 * k, height=0.05) for k, text in enumerate(names)]
+        for i in range(8)
+    ]
+    again = [*roll[:7], [line("Per Dahl", y=0.2, height=0.09)]]
+    assert "Per Dahl" not in [text for text, _ in said(seen(*again))]
+
+
 def test_a_title_in_two_frames_is_one_fact() -> None:
     (fact,) = texts_of_shots(seen([], [line("COMING SOON")], [line("COMING SOON")], [], shots=[3, 4, 4, 5]))
     assert (fact.text, fact.kind, fact.shot) == ("COMING SOON", "title", 4)
@@ -172,7 +196,7 @@ def test_text_that_is_still_being_written_at_the_end_is_not_told() -> None:
     for height in (0.05, 0.08):
         growing = [[line(part, x=0.3 + 0.01 * len(part), height=height)] for part in parts]
         assert said(seen(*growing)) == []
-    assert [text for text, _ in said(seen(*growing, *[growing[-1]] * 3))] == ["THE PEACH OPEN MOVIE"]
+    assert [text for text, _ in said(seen(*growing, *[growing[-1]] * 3))] == ["THE PEACH OPEN MOVIE PROJECT PRESENTS"]
 
 
 def low(text: str, y: float = 0.92) -> TextLine:

@@ -107,6 +107,16 @@ def test_a_thing_has_its_place_time_and_size() -> None:
     assert (fact.sure, fact.area) == (0.9, pytest.approx(MIDDLE.area, abs=1e-3))
 
 
+def test_a_part_of_a_thing_is_no_other_one() -> None:
+    whole, part, beside = Box(0.1, 0.2, 0.7, 0.9), Box(0.15, 0.5, 0.35, 0.9), Box(0.75, 0.5, 0.95, 0.9)
+    counts = []
+    for other in (part, beside):
+        frames = [[thing("car", 0.9, box, second=i / 4) for box in (whole, other)] for i in range(6)]
+        ((fact,),) = [named(frames)]
+        counts.append(fact.count)
+    assert counts == [1, MANY]
+
+
 @pytest.mark.parametrize(
     ("firsts", "seconds", "shares"),
     [
