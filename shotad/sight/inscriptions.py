@@ -31,6 +31,8 @@ _MARK = 0.1
 _MARK_WORDS = 2
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
+_BESIDE = 1.0
+"""Seconds by which a lost line of a text may be read before or after the rest."""
 _TITLE_LINES = 4
 """Lines that a title has at most: more are a card, a page or a screen."""
 _PLAIN = 12.0
@@ -81,8 +83,10 @@ def texts_of_shots(
 
 
 def _echoes(fact: TextFact, other: TextFact) -> bool:
-    """True for what is part of a longer text of the same shot: a line of it that was lost and read again."""
-    return fact.shot == other.shot and len(fact.text) < len(other.text) and fact.text in other.text
+    """True for what is part of a longer text that stands there then: a line of it that was lost and read
+    again."""
+    then = other.first - _BESIDE <= fact.first and fact.last <= other.last + _BESIDE
+    return fact.shot == other.shot and then and fact.text != other.text and fact.text in other.text
 
 
 def _has_words(card: Sequence[Inscription]) -> bool:

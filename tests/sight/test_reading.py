@@ -50,7 +50,9 @@ def test_nothing_is_said_of_nothing() -> None:
 
 
 def test_a_text_whose_last_letter_was_half_drawn_is_the_text_that_it_becomes() -> None:
-    written = seen([line("THE PEACH OPEI", x=0.45)], *[[line("THE PEACH OPEN MOVIE PROJECT PRESENTS", x=0.5)]] * 3)
+    written = seen(
+        [line("THE PEACH OPEI", x=0.45)], *[[line("THE PEACH OPEN MOVIE PROJECT PRESENTS", x=0.5)]] * 3
+    )
     assert [text for text, _ in said(written)] == ["THE PEACH OPEN MOVIE PROJECT PRESENTS"]
 
 
@@ -196,7 +198,7 @@ def test_text_that_is_still_being_written_at_the_end_is_not_told() -> None:
     for height in (0.05, 0.08):
         growing = [[line(part, x=0.3 + 0.01 * len(part), height=height)] for part in parts]
         assert said(seen(*growing)) == []
-    assert [text for text, _ in said(seen(*growing, *[growing[-1]] * 3))] == ["THE PEACH OPEN MOVIE PROJECT PRESENTS"]
+    assert [text for text, _ in said(seen(*growing, *[growing[-1]] * 3))] == ["THE PEACH OPEN MOVIE"]
 
 
 def low(text: str, y: float = 0.92) -> TextLine:
