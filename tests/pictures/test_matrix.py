@@ -26,7 +26,7 @@ def drawn(
         path / "drawn.png", values, names,
         title=f"{TITLE} on test", row_title="true", column_title="predicted", cells=[[cell] * n] * n,
     )  # fmt: skip
-    return np.asarray(Image.open(path / "drawn.png")).astype(np.int64)
+    return np.asarray(Image.open(path / "drawn.png").convert("RGB")).astype(np.int64)
 
 
 class TestColours:
@@ -66,7 +66,7 @@ def test_each_value_has_its_colour_at_its_place(tmp_path: Path) -> None:
     for (i, j), value in np.ndenumerate(values):
         rows, columns = np.nonzero((picture == colour_of(float(value))).all(-1))
         # The bar of colours beside the matrix has every colour too.
-        left = columns < picture.shape[1] - 70
+        left = columns < 0.8 * picture.shape[1]
         assert left.sum() > 400
         centres[i, j] = rows[left].mean(), columns[left].mean()
     assert np.ptp(centres[..., 0], axis=1).max() < 1
@@ -80,8 +80,8 @@ def test_cells_are_written(tmp_path: Path) -> None:
     one, other = (drawn(tmp_path, values, cell=cell) for cell in ("x\n9", "x\n8"))
     rows, columns = np.nonzero((one != other).any(-1))
     assert len(rows) >= 25
-    for at, cells in ((rows, 48), (columns, 60)):
-        assert len(np.unique(at // cells)) >= 5
+    for at in (rows, columns):
+        assert len(np.unique(at // 60)) >= 5
 
 
 @pytest.mark.parametrize("names", [SCALES, tuple("0123456789"), ("a longer name", "b", "c", "d")])
