@@ -104,14 +104,12 @@ def import_command(
     goes into that one. What differs becomes an edit, which every later run keeps. Where script and
     track were both edited, nothing is written and both texts are shown.
     """
-    from shotad.script import TRACK, import_into, import_translation, translation_of
+    from shotad.script import TRACK, import_into, translation_of
 
     file = track_file(path)
     file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
-    if file.name == TRACK:
-        done = import_into(file.parent, script, form, reviewers=reviewers, overwrite=overwrite)
-    else:
-        done = import_translation(file, script, form, reviewers=reviewers, overwrite=overwrite)
+    place = file.parent if file.name == TRACK else file
+    done = import_into(place, script, form, reviewers=reviewers, overwrite=overwrite)
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),

@@ -259,7 +259,6 @@ from .track_files import (
     are_written as are_written,
     edited_scripts as edited_scripts,
     import_into as import_into,
-    import_translation as import_translation,
     is_translation as is_translation,
     log_name as log_name,
     outdated_note as outdated_note,
