@@ -89,9 +89,14 @@ from .edits import (
 from .embeddings import (
     DEFAULT as DEFAULT,
     Embedder as Embedder,
+    EncoderPlace as EncoderPlace,
+    TokenEncoder as TokenEncoder,
+    TokenVectors as TokenVectors,
     Vectors as Vectors,
     check_installed as check_installed,
+    check_name as check_name,
     embedding_model as embedding_model,
+    locate as locate,
     make_embedder as make_embedder,
 )
 from .english_names import (
@@ -234,13 +239,6 @@ from .rules import (
     stretches as stretches,
 )
 from .sentence_checks import Reader as Reader, check_pronouns as check_pronouns, reader_for as reader_for
-from .token_vectors import (
-    EncoderPlace as EncoderPlace,
-    TokenEncoder as TokenEncoder,
-    TokenVectors as TokenVectors,
-    check_name as check_name,
-    locate as locate,
-)
 from .track import (
     REMOVED as REMOVED,
     FilmId as FilmId,

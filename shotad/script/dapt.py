@@ -71,21 +71,13 @@ _START = (
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 _INNER = rf"{_START}\-0-9\u00b7\u0300-\u036f\u203f\u2040"
-_NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
+NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
 _DESCRIPTOR_TOKEN = re.compile(rf"[{_INNER}]+")
-_EXTENSION = re.compile(r"x-\S+")
-
-
 _CLOCK = re.compile(r"(?P<h>\d{2,}):(?P<m>[0-5]\d):(?P<s>[0-5]\d|60)(?P<f>\.\d+)?")
 _OFFSET = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<unit>h|ms|m|s|f|t)")
 _CLOCK_FRAMES = re.compile(r"\d{2,}:\d{2}:\d{2}:\d{2,}(?:\.\d+)?")
-_TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
+TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
 _UNITS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "ms": Fraction(1, 1000)}
-
-
-def is_ncname(value: str) -> bool:
-    """A name that ``xml:id`` may hold."""
-    return _NCNAME.fullmatch(value) is not None
 
 
 def is_descriptor(value: str) -> bool:
@@ -102,24 +94,17 @@ def is_subtype(value: str, of: str) -> bool:
     return value == of or value.startswith(f"{of}.")
 
 
-def is_extension(value: str) -> bool:
-    """A user's own value: ``x-`` and more."""
-    return _EXTENSION.fullmatch(value) is not None
-
-
-def time_clause(value: str) -> str | None:
-    """The clause that a time expression breaks, or None for a clock or an offset time."""
-    if _CLOCK.fullmatch(value) or _OFFSET.fullmatch(value):
+def time_clause(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> str | None:
+    """The clause that a time expression breaks, its rates included; None for a clock or an offset time."""
+    if _CLOCK.fullmatch(value):
         return None
+    if (match := _OFFSET.fullmatch(value)) is not None:
+        if match["unit"] == "f" and frame_rate is None:
+            return "#time-offset-with-frames"
+        return "#time-offset-with-ticks" if match["unit"] == "t" and tick_rate is None else None
     if _CLOCK_FRAMES.fullmatch(value):
         return "#time-clock-with-frames"
     return "#time-wall-clock" if value.startswith("wallclock") else "#timing"
-
-
-def time_unit(value: str) -> str:
-    """The unit of an offset time (h, m, s, ms, f, t); empty for a clock time."""
-    match = _OFFSET.fullmatch(value)
-    return match["unit"] if match else ""
 
 
 def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> Fraction:
@@ -138,12 +123,6 @@ def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> F
             f"{value!r} is no time such as 00:01:23.120 or 83.12s, or lacks its frame or tick rate"
         )
     return Fraction(match["n"]) * units[match["unit"]]
-
-
-def timecode_frames(value: str) -> int | None:
-    """The frames of a timecode ``10:01:20:12``; None if it is none."""
-    match = _TIMECODE.fullmatch(value)
-    return int(match["frames"]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +218,12 @@ def _recorded(event: Event, track: Track, recording: Recording) -> str:
     times = f'begin="{timecode(event.begin / 1000)}" end="{timecode(event.end / 1000)}"'
     start, stop = (timecode((second - event.begin) / 1000) for second in (event.start, event.stop))
     stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
+    # The programme's gain where the event begins.
+    level = _factor(level_at(recording.gains, event.begin / 1000))
+    gain = f' tta:gain="{level}"' if level != "1" else ""
     return (
         f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, track)} shotad:stamp="{stamp}"'
-        f"{_review(event.cue)}{gain_attribute(event, recording.gains)}>\n{animations(event, recording.gains)}"
+        f"{_review(event.cue)}{gain}>\n{animations(event, recording.gains)}"
         f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
         f"{audio_element(event, recording)}{_broken(event.voiced.text)}</span></p>\n    </div>\n"
     )
@@ -360,12 +342,6 @@ def recorded_events(track: Track, gains: Sequence[GainPoint]) -> tuple[Event, ..
         end = max(last, int(min(around[-1], limit))) if around else last
         events.append(Event(cue, voiced, begins[at], end, start, last))
     return tuple(events)
-
-
-def gain_attribute(event: Event, gains: Sequence[GainPoint]) -> str:
-    """The programme's gain where the event begins, as an attribute of its ``div``; empty where it is 1."""
-    level = level_at(gains, event.begin / 1000)
-    return f' tta:gain="{_factor(level)}"' if _factor(level) != "1" else ""
 
 
 def animations(event: Event, gains: Sequence[GainPoint]) -> str:
