@@ -171,7 +171,9 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
     gone, kept = chosen(file.members, person or ""), chosen(file.members, into or "")
     merge(file, gone, kept)
     if gone.name and kept.name and not yes:
-        _ask(f"{gone.id} is called {gone.name}, and {kept.id} is called {kept.name}.")
+        both = f"{gone.id} is called {gone.name}, and {kept.id} is called {kept.name}."
+        hint = "If they are one person: add --yes."
+        confirm("Are they one person?", "Nothing was merged", hint, plan=both)
     keep_for_undo(file)
     save_cast(file, path)
     number = [member.id for member in file.members].index(kept.id) + 1
@@ -179,13 +181,13 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
     console.result(person_line(number, now), person_row(number, now))
 
 
-def _ask(both: str) -> None:
+def confirm(question: str, nothing: str, hint: str, *, plan: str) -> None:
+    """Ask a person whether ``plan`` is to be done. Raises UsageError where nobody is there, ShotadError for
+    no; both say that ``nothing`` was done."""
     if not sys.stdin.isatty():
-        raise UsageError(
-            f"{both} Nothing was merged: nobody is there to be asked.", "If they are one person: add --yes."
-        )
-    if not click.confirm(f"{both} Are they one person?", err=True):
-        raise ShotadError("Nothing was merged.")
+        raise UsageError(f"{plan} {nothing}: nobody is there to be asked.", hint)
+    if not click.confirm(f"{plan} {question}", err=True):
+        raise ShotadError(f"{nothing}.")
 
 
 def cast_file(path: Path) -> CastFile:

@@ -7,7 +7,7 @@ reports, reports of shards, threads, and the actions that the action score needs
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ import click
 
 from shotad.cli.datasets import dataset_options, prediction_options
 from shotad.cli.lazy import LazyGroup
-from shotad.cli.options import PATH, Console, console_options, settings_options
+from shotad.cli.options import PATH, Console, console_options, settings_options, together
 from shotad.core import Config, UsageError, load_config
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ def command() -> None:
     """Measure AD and the parts that make it, against what people made."""
 
 
-Command = Callable[..., Any]
-
-_OPTIONS = (
+measuring_options = together(
     click.option(
         "--judge",
         multiple=True,
@@ -75,13 +73,6 @@ unit_option = click.option(
     type=click.Choice(["film", "ad"]),
     help="What intervals are over: films (default), or single ADs, which is too narrow for other films.",
 )
-
-
-def measuring_options(function: Command) -> Command:
-    """Add ``--judge``, ``--missing``, ``--system``, ``--cache`` and ``--force``."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command(name="ad")
@@ -122,7 +113,8 @@ def ad_command(console: Console, **options: Any) -> None:
     inputs = given(options)
     earlier = _earlier(options["compare"], inputs.joined.corpus)
     run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
-    if options["judge"] and not any("@" in name for name in _all_names(run)):
+    names = [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
+    if options["judge"] and not any("@" in name for name in names):
         console.note("No metric that was asked for needs a judge: --judge was not used.")
     _tell(console, run, write_report(folder, run), earlier)
 
@@ -136,10 +128,6 @@ def _earlier(path: Path | None, corpus: Corpus) -> Report | None:
     report = read_report(path)
     check_same_dataset(report, corpus.items, "these predictions")
     return report
-
-
-def _all_names(run: ReportInput) -> list[str]:
-    return [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
 
 
 def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Report | None) -> None:
@@ -240,7 +228,6 @@ def compare_command(
     Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
     Differences are taken film by film. --out writes the lines that gained and lost most, too.
     """
-    from shotad.core import load_config
     from shotad.evaluation import compare, comparison_text, read_report, write_comparison
 
     settings = load_config(config, assignments, measures__report__unit=unit)
@@ -294,7 +281,8 @@ def threads_command(console: Console, **options: Any) -> None:
     from shotad.core import WorkFolder, work_folder_of
     from shotad.evaluation import evaluate_threads, feature_maker, read_thread_labels
 
-    config = _settings(options)
+    named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
+    config = load_config(options["config"], options["assignments"], **named)
     setups = _setups(options, config)
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
@@ -308,17 +296,6 @@ def threads_command(console: Console, **options: Any) -> None:
     console.result(evaluation.text, evaluation.record())
     if evaluation.failed:
         click.get_current_context().exit(1)
-
-
-def _settings(options: dict[str, Any]) -> Config:
-    return load_config(
-        options["config"],
-        options["assignments"],
-        threads__features=options["features"],
-        threads__frames=options["frames"],
-        threads__match=options["match"],
-        threads__threshold=options["threshold"],
-    )
 
 
 def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
@@ -361,7 +338,6 @@ def actions_command(console: Console, **options: Any) -> None:
     Answers are kept: the same command goes on where it stopped. Exit code 1 if an AD was left without
     actions.
     """
-    from shotad.core import load_config
     from shotad.evaluation import (
         MetricContext,
         Store,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shotad.cli.evaluate import unit_option
+from shotad.cli.evaluate import listed, unit_option
 from shotad.cli.options import PATH, Console, console_options, settings_options
-from shotad.core import UsageError
+from shotad.core import UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
     from shotad.evaluation import Version
@@ -39,7 +39,6 @@ def agreement(
     it: id, action where an AD has several, and score or a column for each annotator. Annotators are averaged,
     then actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
-    from shotad.core import load_config, readable_json, write_text
     from shotad.evaluation import agreement, read_report, read_scores
 
     settings = load_config(config, assignments, measures__report__unit=unit)
@@ -94,7 +93,6 @@ def interrater(
     films: film, rater, start, end, text. Lines are paired by overlap in time (tIoU), one to one; then each
     version is scored as a prediction of the other: what a system can hope for.
     """
-    from shotad.core import load_config, readable_json, write_text
     from shotad.evaluation import (
         MetricContext,
         Store,
@@ -106,7 +104,7 @@ def interrater(
     )
 
     thresholds = _thresholds(tiou)
-    names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
+    names = listed(metrics or "")
     versions = _versions(scripts)
     if rate is not None:
         versions = [at_rate(version, rate) for version in versions]

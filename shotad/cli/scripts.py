@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from shotad.cli.lazy import HerePath
 from shotad.cli.options import PATH, Console, console_options, track_file
 from shotad.core import ScriptError, UsageError
 
@@ -20,7 +21,7 @@ from shotad.core import ScriptError, UsageError
     help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
     "dash. Repeatable.",
 )
-@click.option("--out", type=click.Path(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
+@click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing any.")
 @console_options
 def export_command(

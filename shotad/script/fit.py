@@ -296,7 +296,7 @@ def _wide(text: str) -> Iterator[Fitted]:
     steps = ("dropped sentences",) if len(sentences) > 1 else ()
     for border in reversed(list(_WIDE_BORDER.finditer(sentences[0]))):
         head = sentences[0][: border.start()].strip()
-        pairs = ("“”", "「」", "『』")
+        pairs = (("“", "”"), ("「", "」"), ("『", "』"))
         if head.count('"') % 2 == 0 and all(head.count(a) == head.count(b) for a, b in pairs):
             yield Fitted(f"{head}。", (*steps, "dropped clauses"))
 
