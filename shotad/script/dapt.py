@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -218,6 +218,8 @@ def _recorded(event: Event, track: Track, recording: Recording) -> str:
     times = f'begin="{timecode(event.begin / 1000)}" end="{timecode(event.end / 1000)}"'
     start, stop = (timecode((second - event.begin) / 1000) for second in (event.start, event.stop))
     stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
+    clip = [timecode(millisecond / 1000) for millisecond in (event.start, event.stop)]
+    kind = _TYPES.get(PurePosixPath(recording.source).suffix.lower().lstrip("."), "audio/wave")
     # The programme's gain where the event begins.
     level = _factor(level_at(recording.gains, event.begin / 1000))
     gain = f' tta:gain="{level}"' if level != "1" else ""
@@ -225,7 +227,8 @@ def _recorded(event: Event, track: Track, recording: Recording) -> str:
         f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, track)} shotad:stamp="{stamp}"'
         f"{_review(event.cue)}{gain}>\n{animations(event, recording.gains)}"
         f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
-        f"{audio_element(event, recording)}{_broken(event.voiced.text)}</span></p>\n    </div>\n"
+        f'<audio src={quoteattr(recording.source)} type="{kind}" clipBegin="{clip[0]}" clipEnd="{clip[1]}"/>'
+        f"{_broken(event.voiced.text)}</span></p>\n    </div>\n"
     )
 
 
@@ -271,34 +274,19 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
-    """A line's sound: the file's address, and the part of it, None for all of it."""
-
-    source: str
-    part: Interval | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Recording:
     """How a track was recorded.
 
     ``source`` is the address of the description alone, on film time, relative to the document: a line is
-    heard at its own times in it. ``clips`` name other sounds by cue id, such as one file a line, or the
-    places in a copy with pauses. ``gains`` are those of the programme, on film time, as the mix has them.
-    ``decibels`` and ``pan`` (-1 left to 1 right) are applied to the recording.
+    heard at its own times in it. ``gains`` are those of the programme, on film time, as the mix has them.
     """
 
     source: str
     gains: Sequence[GainPoint] = ()
-    decibels: float = 0.0
-    pan: float = 0.0
-    clips: Mapping[str, Clip] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.source.strip() or self.source.startswith("#"):
             raise ValueError(f"a recording must have the address of a sound file, got {self.source!r}")
-        if not -1 <= self.pan <= 1:
-            raise ValueError(f"pan must be from -1 to 1, got {self.pan}")
         if any(one.seconds > two.seconds for one, two in pairwise(self.gains)):
             raise ValueError("gain points must ascend")
 
@@ -362,20 +350,6 @@ def animations(event: Event, gains: Sequence[GainPoint]) -> str:
     return "".join(lines)
 
 
-def audio_element(event: Event, recording: Recording) -> str:
-    """The ``audio`` element of an event's words."""
-    clip = recording.clips.get(event.cue.id)
-    if clip is None:
-        clip = Clip(recording.source, Interval(event.start / 1000, event.stop / 1000))
-    part = ""
-    if clip.part is not None:
-        part = f' clipBegin="{timecode(clip.part.start)}" clipEnd="{timecode(clip.part.end)}"'
-    kind = _TYPES.get(PurePosixPath(clip.source).suffix.lower().lstrip("."), "audio/wave")
-    gain = f' tta:gain="{_factor(recording.decibels)}"' if recording.decibels else ""
-    pan = f' tta:pan="{_number(recording.pan)}"' if recording.pan else ""
-    return f'<audio src={quoteattr(clip.source)} type="{kind}"{part}{gain}{pan}/>'
-
-
 def level_at(gains: Sequence[GainPoint], second: float) -> float:
     """dB of the programme at a second; 0 without points."""
     if not gains:
@@ -423,8 +397,4 @@ def _ramp(low: float, high: float) -> list[str]:
 
 
 def _factor(decibels: float) -> str:
-    return _number(10 ** (decibels / 20))
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+    return f"{10 ** (decibels / 20):.4f}".rstrip("0").rstrip(".")

@@ -26,7 +26,7 @@ from urllib.parse import quote
 from lxml import etree
 
 from shotad.core import ScriptError
-from shotad.script.cue import clean_text, is_language
+from shotad.script.cue import Script, clean_text, is_language
 from shotad.script.dapt import Violation
 from shotad.script.track import Track
 
@@ -103,6 +103,15 @@ def _named(track: Track) -> tuple[str, str]:
         raise ScriptError(what, "Correct the language in the track.")
     stem = quote(_one_line(PurePosixPath(track.film.name).stem or track.film.name), safe="")
     return stem, f"Audio description ({track.language})"
+
+
+def read_hls(_: bytes, name: str) -> Script:
+    """Nothing: raises ScriptError."""
+    what = f"{name} tells players of audio description, but holds none."
+    raise ScriptError(what, "Give the script itself.")
+
+
+read_dash = read_hls
 
 
 def check_hls(playlist: bytes) -> tuple[Violation, ...]:
