@@ -63,7 +63,6 @@ from .config.words import (
     PromptSettings as PromptSettings,
     SamplingSettings as SamplingSettings,
     Stage2Settings as Stage2Settings,
-    TranslateSettings as TranslateSettings,
 )
 from .engine import (
     MANY as MANY,
@@ -199,7 +198,6 @@ from .settings import (
     assignments_of as assignments_of,
     build_settings as build_settings,
     data_root as data_root,
-    dataset_names as dataset_names,
     dataset_path as dataset_path,
     load_settings as load_settings,
     prompt_text as prompt_text,

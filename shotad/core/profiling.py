@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import Any, ParamSpec, TypeVar
 
@@ -179,28 +179,27 @@ class Table:
     def as_json(self) -> dict[str, Any]:
         """The same for programs; seconds to the millisecond."""
         busiest = self.busiest
-        return {
-            "wall": round(self.wall, 3),
-            "cpu": round(self.cpu, 3),
+        rooms = [{**asdict(row), "waited": dict(row.waited)} for row in self.rows]
+        found = {
+            "wall": self.wall,
+            "cpu": self.cpu,
             "busiest": busiest.room if busiest else None,
-            "threads_busy": round(self.threads_busy, 3),
-            "at_work": [round(seconds, 3) for seconds in self.at_work],
-            "unmarked": round(self.unmarked, 3),
-            "rooms": [
-                {
-                    "room": row.room,
-                    "worked": round(row.worked, 3),
-                    "lasted": round(row.lasted, 3),
-                    "cpu": round(row.cpu, 3),
-                    "waited": {what: round(seconds, 3) for what, seconds in row.waited},
-                    "spells": row.spells,
-                }
-                for row in self.rows
-            ],
-            "levels": [
-                {"name": one.name, "mean": round(one.mean, 3), "peak": one.peak} for one in self.levels
-            ],
+            "threads_busy": self.threads_busy,
+            "at_work": self.at_work,
+            "unmarked": self.unmarked,
+            "rooms": rooms,
+            "levels": [asdict(level) for level in self.levels],
         }
+        rounded: dict[str, Any] = _rounded(found)
+        return rounded
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(inner) for inner in value]
+    return round(value, 3) if isinstance(value, float) else value
 
 
 Doing = tuple[str, str | None]
