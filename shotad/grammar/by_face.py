@@ -203,8 +203,10 @@ class ByFace:
         self.identity = f"by-face-{REVISION} {'+'.join(names)}"
         self._faces = FaceFinder(weights_file("yunet", progress))
         self._bodies = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
-        instead = () if self._bodies else [weights_file(name, progress) for name in _INSTEAD]
-        self._instead = SsdMobileNet(*instead) if instead else None
+        self._instead: SsdMobileNet | None = None
+        if self._bodies is None:
+            weights, graph = (weights_file(name, progress) for name in _INSTEAD)
+            self._instead = SsdMobileNet(weights, graph)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image (RGB ``uint8[H, W, 3]``); None for black ones and titles over black."""

@@ -30,13 +30,6 @@ from array_api_compat import array_namespace, device, is_torch_array
 
 from shotad.grammar.features import RADIUS, TEMPERATURE, Array, Features
 
-
-def _single(xp: Any, values: Array) -> Array:
-    if is_torch_array(values):
-        values = values.detach()
-    return xp.astype(values, xp.float32, copy=False)
-
-
 Place = Literal["first", "middle", "last"]
 """Which frame of a shot."""
 

@@ -88,7 +88,6 @@ def make_embedder(
     compute: ComputeSettings | None = None,
     progress: Progress | None = None,
     *,
-    revision: str | None = None,
     batch: int = 32,
 ) -> Embedder:
     """The embedder ``name``: weights of the manifest, a local folder, or a repository of the hub.
@@ -97,8 +96,8 @@ def make_embedder(
     for a model that cannot be had or loaded.
     """
     need("sentence_transformers", PURPOSE, EXTRA)
-    folder = embedding_folder(name, revision, progress)
-    identity = Identity(_ENGINE, **embedding_model(name, revision, progress))
+    folder = embedding_folder(name, progress)
+    identity = Identity(_ENGINE, **embedding_model(name, progress))
     _check(folder)
     check_both_ways(folder)
     model = _loaded(folder, compute or ComputeSettings())
@@ -189,9 +188,7 @@ _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _COUNTED = (".json", ".safetensors", ".txt", ".model")
 
 
-def embedding_model(
-    name: str, revision: str | None = None, progress: Progress | None = None
-) -> dict[str, str]:
+def embedding_model(name: str, progress: Progress | None = None) -> dict[str, str]:
     """Name and revision of the model, the same on every machine.
 
     The revision is the manifest's hash, the hub's commit (the model is fetched first if it is not here), or a
@@ -199,28 +196,28 @@ def embedding_model(
     """
     if name in manifest():
         return {"model": name, "revision": weights(name).sha256[:16]}
-    folder = embedding_folder(name, revision, progress)
+    folder = embedding_folder(name, progress)
     if Path(name).expanduser().is_dir():
         return {"model": folder.resolve().name, "revision": _hash(folder)}
     return {"model": name, "revision": folder.name[:16]}
 
 
-def embedding_folder(name: str, revision: str | None = None, progress: Progress | None = None) -> Path:
+def embedding_folder(name: str, progress: Progress | None = None) -> Path:
     """The model's folder, fetched first if it is not here. Raises WeightsError for one that cannot be had."""
     if name not in manifest() and not Path(name).expanduser().is_dir() and not _REPOSITORY.fullmatch(name):
         raise WeightsError(
             f"There is no embedding model {name!r}.",
             f"Known: {DEFAULT}, a folder with a sentence-transformers model, or a repository of the hub.",
         )
-    return _place(name, revision, progress)
+    return _place(name, progress)
 
 
-def _place(name: str, revision: str | None, progress: Progress | None) -> Path:
+def _place(name: str, progress: Progress | None) -> Path:
     """The folder of weights of the manifest, a folder as it is, or that of a repository of the hub."""
     if name in manifest():
         return weights_folder(name, progress)
     folder = Path(name).expanduser()
-    return folder if folder.is_dir() else model_folder(name, revision, progress, wanted=WANTED_WITH_WORDS)
+    return folder if folder.is_dir() else model_folder(name, None, progress, wanted=WANTED_WITH_WORDS)
 
 
 def _hash(folder: Path) -> str:
@@ -406,7 +403,7 @@ def _batches(order: Sequence[int], lengths: Sequence[int], size: int) -> list[li
 
 
 def _found(name: str, progress: Progress) -> tuple[Path, Identity]:
-    place = _place(name, None, progress)
+    place = _place(name, progress)
     if name in manifest():
         return place, Identity(_WORDS_ENGINE, name, weights(name).sha256[:16])
     if Path(name).expanduser().is_dir():

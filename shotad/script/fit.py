@@ -59,7 +59,12 @@ def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     sentences = split_sentences(text, language)
     if len(sentences) > 1:
         steps.append("dropped sentences")
-        sentences = _that_fit(sentences, budget, language)
+        most = bisect_right(
+            range(1, len(sentences) + 1),
+            budget,
+            key=lambda n: spoken_words(" ".join(sentences[:n]), language),
+        )
+        sentences = sentences[: max(1, most)]
     line = " ".join(sentences)
     if spoken_words(line, language) > budget:
         steps.append("dropped clauses")
@@ -98,13 +103,6 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
             parts.append(head)
             start = match.end()
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
-
-
-def _that_fit(sentences: Sequence[str], budget: int, language: str) -> list[str]:
-    """As many of the first sentences as fit, one at least."""
-    numbers = range(1, len(sentences) + 1)
-    most = bisect_right(numbers, budget, key=lambda n: spoken_words(" ".join(sentences[:n]), language))
-    return list(sentences[: max(1, most)])
 
 
 def _shorter(sentence: str, budget: int) -> str:

@@ -10,6 +10,7 @@ import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from shotad.core import STARTERS, Interval, LintSettings, is_english
 from shotad.script.cast_members import Member, listed_as
@@ -52,6 +53,13 @@ class Read:
 
     parse: Parse
     places: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def of(parse: Parse) -> Read:
+        """A parse with the spans of its words."""
+        ends = accumulate((len(token.text) + token.space for token in parse.tokens), initial=0)
+        spans = zip(ends, parse.tokens, strict=False)
+        return Read(parse, tuple((at, at + len(token.text)) for at, token in spans))
 
     def merged(self, wording: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
         """Findings of the word lists, less those of L1 that lie in a clause aside, and L1 as the sentences
@@ -157,7 +165,7 @@ class Reader:
             return {}
         self._parser = self._parser or Parser(self.model)
         parses = self._parser.of(list(chosen.values()))
-        return {name: read_of(parse) for name, parse in zip(chosen, parses, strict=True)}
+        return {name: Read.of(parse) for name, parse in zip(chosen, parses, strict=True)}
 
 
 def may_matter(text: str, events: frozenset[str]) -> bool:
@@ -165,16 +173,6 @@ def may_matter(text: str, events: frozenset[str]) -> bool:
     verb of ``events``. Most lines of AD have none, and a track without any needs no parser."""
     words = (match[0].lower() for match in _WORD.finditer(_SIDE.sub(" ", text)))
     return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
-
-
-def read_of(parse: Parse) -> Read:
-    """A parse with the spans of its words."""
-    places: list[tuple[int, int]] = []
-    at = 0
-    for token in parse.tokens:
-        places.append((at, at + len(token.text)))
-        at += len(token.text) + token.space
-    return Read(parse, tuple(places))
 
 
 def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
