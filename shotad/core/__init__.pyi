@@ -247,6 +247,7 @@ from .weight_store import (
     Weights as Weights,
     at_hand as at_hand,
     cache_folder as cache_folder,
+    file_sha256 as file_sha256,
     is_tar as is_tar,
     manifest as manifest,
     obtainable as obtainable,

@@ -37,6 +37,7 @@ from shotad.core import (
     broken,
     device_of,
     dtype_of,
+    file_sha256,
     fingerprint,
     is_model_folder,
     loading_quiet,
@@ -225,8 +226,7 @@ def _hash(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _COUNTED and path.is_file():
-            with path.open("rb") as stream:
-                content = hashlib.file_digest(stream, "sha256").digest()
+            content = bytes.fromhex(file_sha256(path))
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
     return digest.hexdigest()[:16]
 
