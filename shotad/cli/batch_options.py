@@ -124,9 +124,8 @@ def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
     """The terms of a batch of so many films (with ``--watch``: to begin with)."""
     from shotad.batch import Terms
 
-    keep, memory = sizes_of(options)
-    count = _as_many_as_go(options, config, films) if options["jobs"] == AUTO else count_of(options["jobs"])
-    return Terms(count, options["retries"], keep, memory)
+    count, keep, memory = limits_of(options)
+    return Terms(count or _as_many_as_go(options, config, films), options["retries"], keep, memory)
 
 
 def _as_many_as_go(options: Mapping[str, Any], config: Config, films: int) -> int:
@@ -140,21 +139,17 @@ def _as_many_as_go(options: Mapping[str, Any], config: Config, films: int) -> in
     return how_many(number, processors(), memory_free(), loads_models=local)
 
 
-def check_limits(options: Mapping[str, Any]) -> None:
-    """Raises UsageError for limits that cannot be meant."""
-    sizes_of(options)
-    if options["jobs"] != AUTO:
-        count_of(options["jobs"])
-
-
-def sizes_of(options: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Bytes that stay free on disk, and those of memory that a film may take; None: no limit."""
-    keep, memory = options["min_free"], options["memory"]
+def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
+    """Films at once (None: as many as go), bytes that stay free on disk, and those of memory that a film may
+    take (None: no limit). Raises UsageError for what cannot be meant."""
+    jobs, keep, memory = options["jobs"], options["min_free"], options["memory"]
     free = None if keep == OFF else _size("--min-free", keep)
     most = None if memory is None else _size("--memory", memory)
     if most == 0:
         raise UsageError(f"--memory {memory} leaves nothing to a film.", "Write how much each may take: 4GB.")
-    return free, most
+    if jobs != AUTO and (not (jobs.isascii() and jobs.isdigit()) or int(jobs) < 1):
+        raise UsageError(f"--jobs {jobs} is no number of films.", "Write 1, 2, … or auto.")
+    return None if jobs == AUTO else int(jobs), free, most
 
 
 def _size(option: str, text: str) -> int:
@@ -166,19 +161,12 @@ def _size(option: str, text: str) -> int:
         raise UsageError(f"{option}: {error.what}", error.hint) from None
 
 
-def count_of(text: str) -> int:
-    """``--jobs`` as a number. Raises UsageError."""
-    if not (text.isascii() and text.isdigit()) or int(text) < 1:
-        raise UsageError(f"--jobs {text} is no number of films.", "Write 1, 2, … or auto.")
-    return int(text)
-
-
 def open_with(console: Console, asked: Asked) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.description import Engines, remarks
 
     options, config = asked.options, asked.wishes.config
-    check_limits(options)
+    limits_of(options)
     _check_out(options["out"])
     if options["voice"] or options["makes"]:
         describing.check_voice(config, options["makes"])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.cast import cast_file
+from shotad.cli.cast import cast_file, confirm
 from shotad.cli.options import PATH, Console, console_options
-from shotad.core import ShotadError, UsageError
+from shotad.core import UsageError
 
 if TYPE_CHECKING:
     from shotad.core import Member
@@ -95,12 +94,8 @@ def _without_bank(
 
 
 def _ask(yes: bool, plan: str) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(f"{plan} Nothing was deleted: nobody is there to be asked.", "Add --yes.")
-    if not click.confirm(f"{plan} This cannot be undone. Go on?", err=True):
-        raise ShotadError("Nothing was deleted.")
+    if not yes:
+        confirm("This cannot be undone. Go on?", "Nothing was deleted", "Add --yes.", plan=plan)
 
 
 def _plan(gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from shotad.cli.lazy import LazyGroup
-from shotad.cli.options import PATH, Console, console_options
+from shotad.cli.options import PATH, Console, console_options, together
 
 _KINDS = {
     "check": (
@@ -52,9 +51,7 @@ def check_command(console: Console, **options: Any) -> None:
         click.get_current_context().exit(1)
 
 
-Command = Callable[..., Any]
-
-_DATASET_OPTIONS = (
+dataset_options = together(
     click.argument("dataset", metavar="DATASET"),
     click.option(
         "--root", type=PATH, help="The dataset's folder (default: $SHOTAD_DATASETS/DATASET, else this one)."
@@ -64,7 +61,9 @@ _DATASET_OPTIONS = (
     click.option("--casts", type=PATH, help="Characters' names by film (JSON), if they are elsewhere."),
 )
 
-_PREDICTION_OPTIONS = (
+"""DATASET, and where its files are."""
+
+prediction_options = together(
     click.option(
         "--predictions",
         type=PATH,
@@ -76,17 +75,3 @@ _PREDICTION_OPTIONS = (
     click.option("--text-column", metavar="NAME", help="Where their texts stand."),
     click.option("--descriptions", type=PATH, help="Stage I's texts, where they have a file of their own."),
 )
-
-
-def dataset_options(function: Command) -> Command:
-    """Add DATASET and the options that say where its files are."""
-    for option in reversed(_DATASET_OPTIONS):
-        function = option(function)
-    return function
-
-
-def prediction_options(function: Command) -> Command:
-    """Add ``--predictions`` and the names of its columns."""
-    for option in reversed(_PREDICTION_OPTIONS):
-        function = option(function)
-    return function

@@ -17,6 +17,7 @@ from shotad.cli.options import (
     film_options,
     note_text,
     opened,
+    sampling_option,
     settings,
     strict_option,
     tell_failures,
@@ -43,11 +44,7 @@ if TYPE_CHECKING:
 @click.option("--detail", type=DETAIL, help="How much of the free time is used.")
 @click.option("--language", metavar="CODE", help="Language of the description.")
 @click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each slot, 1 to 10.")
-@click.option(
-    "--sampling",
-    type=click.Choice(["joint", "independent"]),
-    help="Candidates in one answer, or each in a run of its own.",
-)
+@sampling_option
 @click.option(
     "--select",
     type=click.Choice(["single", "sequence", "engine"]),

@@ -7,7 +7,7 @@ reports, reports of shards, threads, and the actions that the action score needs
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,11 @@ import click
 
 from shotad.cli.datasets import dataset_options, prediction_options
 from shotad.cli.lazy import LazyGroup
-from shotad.cli.options import PATH, Console, console_options, settings_options
-from shotad.core import Config, UsageError, load_config
+from shotad.cli.options import PATH, Console, console_options, settings_options, together
+from shotad.core import Config, UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Corpus, Inputs, Report, ReportInput, Result
+    from shotad.evaluation import Corpus, Inputs, Report, ReportInput, Result, Version
 
 _KINDS = {
     "ad": ("shotad.cli.evaluate:ad_command", "Predicted ADs, against those of people."),
@@ -27,14 +27,14 @@ _KINDS = {
         "shotad.cli.evaluate:actions_command",
         "Make the actions of human ADs, for the action score.",
     ),
-    "agreement": ("shotad.cli.evaluate_people:agreement", "A metric, against scores that people gave."),
+    "agreement": ("shotad.cli.evaluate:agreement_command", "A metric, against scores that people gave."),
     "assisted": (
         "shotad.cli.evaluate:assisted_command",
         "Several candidates for each AD, with an expert's choice.",
     ),
     "compare": ("shotad.cli.evaluate:compare_command", "Two reports, film by film: is one better?"),
     "inter-rater": (
-        "shotad.cli.evaluate_people:interrater",
+        "shotad.cli.evaluate:interrater_command",
         "Two human ADs of one film, against each other.",
     ),
     "merge": ("shotad.cli.evaluate:merge_command", "Reports of shards, made one."),
@@ -50,9 +50,7 @@ def command() -> None:
     """Measure AD and the parts that make it, against what people made."""
 
 
-Command = Callable[..., Any]
-
-_OPTIONS = (
+measuring_options = together(
     click.option(
         "--judge",
         multiple=True,
@@ -75,13 +73,6 @@ unit_option = click.option(
     type=click.Choice(["film", "ad"]),
     help="What intervals are over: films (default), or single ADs, which is too narrow for other films.",
 )
-
-
-def measuring_options(function: Command) -> Command:
-    """Add ``--judge``, ``--missing``, ``--system``, ``--cache`` and ``--force``."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command(name="ad")
@@ -122,7 +113,8 @@ def ad_command(console: Console, **options: Any) -> None:
     inputs = given(options)
     earlier = _earlier(options["compare"], inputs.joined.corpus)
     run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
-    if options["judge"] and not any("@" in name for name in _all_names(run)):
+    names = [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
+    if options["judge"] and not any("@" in name for name in names):
         console.note("No metric that was asked for needs a judge: --judge was not used.")
     _tell(console, run, write_report(folder, run), earlier)
 
@@ -136,10 +128,6 @@ def _earlier(path: Path | None, corpus: Corpus) -> Report | None:
     report = read_report(path)
     check_same_dataset(report, corpus.items, "these predictions")
     return report
-
-
-def _all_names(run: ReportInput) -> list[str]:
-    return [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
 
 
 def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Report | None) -> None:
@@ -179,7 +167,6 @@ def assisted_command(console: Console, **options: Any) -> None:
 
     The folder gets assisted.json, choices.jsonl with each AD's choice, and the report of the chosen lines.
     """
-    from shotad.core import write_text
     from shotad.evaluation import (
         MetricContext,
         Store,
@@ -240,7 +227,6 @@ def compare_command(
     Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
     Differences are taken film by film. --out writes the lines that gained and lost most, too.
     """
-    from shotad.core import load_config
     from shotad.evaluation import compare, comparison_text, read_report, write_comparison
 
     settings = load_config(config, assignments, measures__report__unit=unit)
@@ -294,7 +280,8 @@ def threads_command(console: Console, **options: Any) -> None:
     from shotad.core import WorkFolder, work_folder_of
     from shotad.evaluation import evaluate_threads, feature_maker, read_thread_labels
 
-    config = _settings(options)
+    named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
+    config = load_config(options["config"], options["assignments"], **named)
     setups = _setups(options, config)
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
@@ -308,17 +295,6 @@ def threads_command(console: Console, **options: Any) -> None:
     console.result(evaluation.text, evaluation.record())
     if evaluation.failed:
         click.get_current_context().exit(1)
-
-
-def _settings(options: dict[str, Any]) -> Config:
-    return load_config(
-        options["config"],
-        options["assignments"],
-        threads__features=options["features"],
-        threads__frames=options["frames"],
-        threads__match=options["match"],
-        threads__threshold=options["threshold"],
-    )
 
 
 def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
@@ -361,7 +337,6 @@ def actions_command(console: Console, **options: Any) -> None:
     Answers are kept: the same command goes on where it stopped. Exit code 1 if an AD was left without
     actions.
     """
-    from shotad.core import load_config
     from shotad.evaluation import (
         MetricContext,
         Store,
@@ -416,3 +391,120 @@ def listed(text: str) -> list[str]:
 def beside(predictions: Path, ending: str) -> Path:
     """The folder of a report beside the predictions: ``preds.jsonl → preds.eval``."""
     return predictions.with_name(f"{predictions.stem}.{ending}")
+
+
+@click.command(name="agreement")
+@click.argument("report", type=PATH)
+@click.option("--scores", type=PATH, required=True, help="Human scores: CSV or JSONL.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="One of the report's; repeatable.")
+@click.option("--out", type=PATH, help="Folder for agreement.json.")
+@unit_option
+@settings_options
+@console_options
+def agreement_command(
+    console: Console,
+    report: Path,
+    scores: Path,
+    metrics: tuple[str, ...],
+    out: Path | None,
+    unit: str | None,
+    config: tuple[str, ...],
+    assignments: tuple[str, ...],
+) -> None:
+    """Do metrics agree with people?
+
+    REPORT is a folder that shotad evaluate ad has written. FILE has a line for each AD, or for each action of
+    it: id, action where an AD has several, and score or a column for each annotator. Annotators are averaged,
+    then actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
+    """
+    from shotad.evaluation import agreement, read_report, read_scores
+
+    settings = load_config(config, assignments, measures__report__unit=unit)
+    found = agreement(
+        read_report(report),
+        read_scores(scores),
+        settings.measures.report,
+        names=metrics,
+    )
+    if out is not None:
+        write_text(out / "agreement.json", readable_json(found.record()))
+        console.note(f"Written: {out / 'agreement.json'}")
+    console.result(found.text, found.record())
+
+
+@click.command(name="inter-rater")
+@click.argument("scripts", nargs=-1, required=True, type=PATH, metavar="A B | TABLE")
+@click.option(
+    "--tiou",
+    default="0.5,0.8,0.9,0.95",
+    show_default=True,
+    metavar="X,…",
+    help="Overlaps in time, each a row.",
+)
+@click.option(
+    "--metrics", metavar="NAME,…", help="Default: cider, bleu-1, rouge-l, meteor, action and recall."
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="WPM",
+    help="Reckon where lines end from their words, at so many a minute, not from their cues.",
+)
+@click.option("--out", type=PATH, help="Folder for inter-rater.json.")
+@click.option("--cache", type=PATH, help="The file that keeps what is computed of texts.")
+@settings_options
+@console_options
+def interrater_command(
+    console: Console,
+    scripts: tuple[Path, ...],
+    tiou: str,
+    metrics: str | None,
+    rate: float | None,
+    out: Path | None,
+    cache: Path | None,
+    config: tuple[str, ...],
+    assignments: tuple[str, ...],
+) -> None:
+    """How well do two human ADs of the same film agree?
+
+    A and B are scripts of one film (WebVTT, SRT, DAPT, CSV, JSON). TABLE is one CSV of both versions of many
+    films: film, rater, start, end, text. Lines are paired by overlap in time (tIoU), one to one; then each
+    version is scored as a prediction of the other: what a system can hope for.
+    """
+    from shotad.evaluation import (
+        MetricContext,
+        Store,
+        at_rate,
+        inter_rater,
+        interrater_record,
+        interrater_text,
+        kept_file,
+    )
+
+    thresholds = _thresholds(tiou)
+    names = listed(metrics or "")
+    versions = _versions(scripts)
+    if rate is not None:
+        versions = [at_rate(version, rate) for version in versions]
+    with Store(cache or kept_file()) as store:
+        bench = MetricContext(load_config(config, assignments), store, console)
+        found = inter_rater(versions[0], versions[1], thresholds, bench, names)
+    if out is not None:
+        write_text(out / "inter-rater.json", readable_json(interrater_record(found)))
+        console.note(f"Written: {out / 'inter-rater.json'}")
+    console.result(interrater_text(found), interrater_record(found))
+
+
+def _thresholds(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--tiou {text} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None
+
+
+def _versions(scripts: tuple[Path, ...]) -> list[Version]:
+    from shotad.evaluation import from_scripts, from_table
+
+    if len(scripts) > 2:
+        raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
+    return list(from_scripts(*scripts) if len(scripts) == 2 else from_table(scripts[0]))

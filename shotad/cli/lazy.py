@@ -35,7 +35,7 @@ class LazyGroup(click.Group):
             return None
         module, _, name = self._table[cmd_name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name or "command")
-        return taking_paths_of_here(command)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -45,20 +45,8 @@ class LazyGroup(click.Group):
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 
 
-def taking_paths_of_here(command: click.Command) -> click.Command:
-    """``command``, which refuses addresses wherever it takes paths."""
-    for param in command.params:
-        if type(param.type) is click.Path:
-            param.type = HerePath(param.type)
-    return command
-
-
 class HerePath(click.Path):
-    """What ``plain`` takes, but for addresses. Raises UsageError for one."""
-
-    def __init__(self, plain: click.Path) -> None:
-        super().__init__()
-        vars(self).update(vars(plain))
+    """A path of this machine. Raises UsageError for an address."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shotad.cli.lazy import HerePath
 from shotad.core import (
     Config,
     Display,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-PATH = click.Path(path_type=Path)
+PATH = HerePath(path_type=Path)
 
 DETAIL = click.Choice(["brief", "normal", "rich"])
 
@@ -55,35 +56,42 @@ def console_options(function: Command) -> Command:
     return wrapped
 
 
-_SETTINGS_OPTIONS = (
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """One decorator that adds several options."""
+
+    def added(function: Command) -> Command:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return added
+
+
+set_option = click.option(
+    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable."
+)
+settings_options = together(
     click.option(
         "--config", metavar="NAME|FILE", multiple=True, help="Settings by name or YAML file; repeatable."
     ),
-    click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable."),
+    set_option,
 )
-
-_FILM_OPTIONS = (
+film_options = together(
     click.argument("film", type=PATH),
     click.option("--out", type=PATH, help="The work folder itself."),
     click.option("--subtitles", type=PATH, help="Subtitles: SRT, WebVTT or ASS."),
     click.option("--audio-track", type=int, metavar="N", help="The audio track to listen to, from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frames a second of numbered frames: 3 or 24000/1001."),
-    *_SETTINGS_OPTIONS,
+    settings_options,
 )
-
-
-def settings_options(function: Command) -> Command:
-    """Add ``--config`` and ``--set``."""
-    for option in reversed(_SETTINGS_OPTIONS):
-        function = option(function)
-    return function
-
-
-def film_options(function: Command) -> Command:
-    """Add FILM and the options that say how it is read."""
-    for option in reversed(_FILM_OPTIONS):
-        function = option(function)
-    return function
+"""FILM, and how it is read."""
+strict_option = click.option("--strict", is_flag=True, help="Exit code 3 if a part failed, not 0.")
+"""See `tell_failures`."""
+sampling_option = click.option(
+    "--sampling",
+    type=click.Choice(["joint", "independent"]),
+    help="Candidates in one answer, or each in a run of its own.",
+)
 
 
 def settings(options: Mapping[str, Any], **more: Any) -> Config:
@@ -97,11 +105,6 @@ def settings(options: Mapping[str, Any], **more: Any) -> Config:
         slots__detail=options.get("detail"),
         **more,
     )
-
-
-def strict_option(function: Command) -> Command:
-    """Add ``--strict``; see `tell_failures`."""
-    return click.option("--strict", is_flag=True, help="Exit code 3 if a part failed, not 0.")(function)
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, settings_options, strict_option, tell_failures
+from shotad.cli.lazy import HerePath
+from shotad.cli.options import (
+    PATH,
+    Console,
+    console_options,
+    sampling_option,
+    settings_options,
+    strict_option,
+    tell_failures,
+)
 from shotad.core import Config, UsageError, load_config
 
 if TYPE_CHECKING:
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("dataset")
 @click.option("--root", type=PATH, required=True, help="The dataset's folder.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file of predictions."
+    "--out", type=HerePath(path_type=Path, dir_okay=False), required=True, help="The file of predictions."
 )
 @click.option("--videos", type=PATH, help="The videos' folder, if it is another.")
 @click.option("--annotation", type=PATH, help="The file of ADs, if it is elsewhere.")
@@ -33,11 +42,7 @@ if TYPE_CHECKING:
     help="Whose shots: the dataset's (the default where it has them), or ours.",
 )
 @click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each AD, 1 to 10.")
-@click.option(
-    "--sampling",
-    type=click.Choice(["joint", "independent"]),
-    help="Candidates in one answer, or each in a run of its own.",
-)
+@sampling_option
 @click.option("--cast-bank", type=PATH, help="Characters of all films (JSON), to be named.")
 @click.option("--cast-photos", type=PATH, help="Their profile pictures.")
 @click.option("--keep-work", type=PATH, help="Keep each clip's work folder in here.")

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, strict_option, tell_failures, track_folder
+from shotad.cli.options import (
+    PATH,
+    Console,
+    console_options,
+    set_option,
+    strict_option,
+    tell_failures,
+    track_folder,
+)
 from shotad.script import timecode
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("slots", metavar="SLOT...", nargs=-1, required=True)
 @click.option("--engine", metavar="NAME", help="Another pair of engines: embedded, paper, openai, gpt-4o.")
 @click.option("--note", default="", metavar="TEXT", help="A hint for these slots: who or what is to be seen.")
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@set_option
 @click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
 @click.option("--cast", type=PATH, help="The cast, where it has moved, or another one.")
 @click.option("--over-edits", is_flag=True, help="Also lines that a person changed by hand.")

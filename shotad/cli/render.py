@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, track_folder
+from shotad.cli.options import PATH, Console, console_options, set_option, together, track_folder
 from shotad.core import LOUDNESS_PROFILES
 from shotad.sound import parse_wanted, wanted_files
 
@@ -16,14 +16,7 @@ if TYPE_CHECKING:
     from shotad.core import Config, RunSettings
 
 
-def sound_options(function: Any) -> Any:
-    """Add the options that say who speaks and what is made."""
-    for option in reversed(_SOUND_OPTIONS):
-        function = option(function)
-    return function
-
-
-_SOUND_OPTIONS = (
+sound_options = together(
     click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness of what is made."),
     click.option("--voice", metavar="NAME", help="Who speaks: see shotad voices."),
     click.option(
@@ -59,7 +52,7 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
 )
 @click.option("--ask", is_flag=True, default=None, help="Ask the engine of Stage II for shorter lines.")
 @click.option("--config", "configs", multiple=True, metavar="NAME|FILE", help="Settings; repeatable.")
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@set_option
 @click.option("--force", is_flag=True, help="Speak every line and write every file again.")
 @console_options
 def command(console: Console, path: Path, **options: Any) -> None:

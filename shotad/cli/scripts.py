@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from shotad.cli.lazy import HerePath
 from shotad.cli.options import PATH, Console, console_options, track_file
 from shotad.core import ScriptError, UsageError
 
@@ -20,7 +21,7 @@ from shotad.core import ScriptError, UsageError
     help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
     "dash. Repeatable.",
 )
-@click.option("--out", type=click.Path(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
+@click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing any.")
 @console_options
 def export_command(
@@ -104,14 +105,12 @@ def import_command(
     goes into that one. What differs becomes an edit, which every later run keeps. Where script and
     track were both edited, nothing is written and both texts are shown.
     """
-    from shotad.script import TRACK, import_into, import_translation, translation_of
+    from shotad.script import TRACK, import_into, translation_of
 
     file = track_file(path)
     file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
-    if file.name == TRACK:
-        done = import_into(file.parent, script, form, reviewers=reviewers, overwrite=overwrite)
-    else:
-        done = import_translation(file, script, form, reviewers=reviewers, overwrite=overwrite)
+    place = file.parent if file.name == TRACK else file
+    done = import_into(place, script, form, reviewers=reviewers, overwrite=overwrite)
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),

@@ -12,6 +12,7 @@ from shotad.cli.options import (
     Console,
     console_options,
     note_text,
+    set_option,
     strict_option,
     tell_failures,
     track_file,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.argument("path", metavar="TRACK|WORKFOLDER", type=PATH)
 @click.option("--to", "target", required=True, metavar="LANGUAGE", help="Its tag: de, pt-BR, zh-Hans.")
 @click.option("--engine", metavar="NAME", help="Whose Stage II translates: openai, gpt-4o, paper.")
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@set_option
 @click.option("--out", type=PATH, help="Another folder for the translation.")
 @click.option("--note", type=PATH, help="Your own note on the film: people, tone.")
 @click.option("--cast", type=PATH, help="The cast, whose names stay as they are.")

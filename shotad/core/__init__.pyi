@@ -63,7 +63,6 @@ from .config.words import (
     PromptSettings as PromptSettings,
     SamplingSettings as SamplingSettings,
     Stage2Settings as Stage2Settings,
-    TranslateSettings as TranslateSettings,
 )
 from .engine import (
     MANY as MANY,
@@ -143,7 +142,6 @@ from .model_loading import (
 )
 from .profiling import (
     Recording as Recording,
-    counted as counted,
     in_room as in_room,
     lines as lines,
     profiled as profiled,
@@ -199,7 +197,6 @@ from .settings import (
     assignments_of as assignments_of,
     build_settings as build_settings,
     data_root as data_root,
-    dataset_names as dataset_names,
     dataset_path as dataset_path,
     load_settings as load_settings,
     prompt_text as prompt_text,
@@ -250,6 +247,7 @@ from .weight_store import (
     Weights as Weights,
     at_hand as at_hand,
     cache_folder as cache_folder,
+    file_sha256 as file_sha256,
     is_tar as is_tar,
     manifest as manifest,
     obtainable as obtainable,

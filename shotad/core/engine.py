@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from pydantic import TypeAdapter
+
 from shotad.core.cast import NOBODY, Presence
 from shotad.core.config.words import SamplingSettings
 from shotad.core.progress import Progress
@@ -374,19 +376,8 @@ class Facts:
 
     @staticmethod
     def from_json(notes: Mapping[str, Any]) -> Facts:
-        """The facts that `to_json` wrote."""
-        return Facts(
-            current=tuple(notes["current"]),
-            people=tuple(_people_fact(fact) for fact in notes.get("people", ())),
-            things=tuple(ThingFact(**fact) for fact in notes.get("things", ())),
-            texts=tuple(TextFact(**fact) for fact in notes.get("texts", ())),
-            light=tuple(LightFact(**fact) for fact in notes.get("light", ())),
-            motion=tuple(MotionFact(**fact) for fact in notes.get("motion", ())),
-            figures=tuple(FigureFact(**fact) for fact in notes.get("figures", ())),
-            credits=bool(notes.get("credits", False)),
-        )
+        """The facts that `to_json` wrote. Raises ValueError for what is none."""
+        return _FACTS.validate_python(notes)
 
 
-def _people_fact(fact: Mapping[str, Any]) -> PeopleFact:
-    names = tuple(Named(**name) for name in fact.get("names", ()))
-    return PeopleFact(**{**fact, "names": names})
+_FACTS = TypeAdapter(Facts)

@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import Any, ParamSpec, TypeVar
 
@@ -56,13 +56,6 @@ def waiting(room: str, what: str) -> AbstractContextManager[None]:
     """
     found = _place.found
     return _NOTHING if found is None else found.mark((room, what))
-
-
-def counted(name: str, value: float) -> None:
-    """``name`` stands at ``value`` now, such as the number of frames in a queue."""
-    found = _place.found
-    if found is not None:
-        found.count(name, value)
 
 
 def in_room(room: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -139,7 +132,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How high a counted number stood."""
+    """How high a number stood: the memory."""
 
     name: str
     mean: float
@@ -179,28 +172,27 @@ class Table:
     def as_json(self) -> dict[str, Any]:
         """The same for programs; seconds to the millisecond."""
         busiest = self.busiest
-        return {
-            "wall": round(self.wall, 3),
-            "cpu": round(self.cpu, 3),
+        rooms = [{**asdict(row), "waited": dict(row.waited)} for row in self.rows]
+        found = {
+            "wall": self.wall,
+            "cpu": self.cpu,
             "busiest": busiest.room if busiest else None,
-            "threads_busy": round(self.threads_busy, 3),
-            "at_work": [round(seconds, 3) for seconds in self.at_work],
-            "unmarked": round(self.unmarked, 3),
-            "rooms": [
-                {
-                    "room": row.room,
-                    "worked": round(row.worked, 3),
-                    "lasted": round(row.lasted, 3),
-                    "cpu": round(row.cpu, 3),
-                    "waited": {what: round(seconds, 3) for what, seconds in row.waited},
-                    "spells": row.spells,
-                }
-                for row in self.rows
-            ],
-            "levels": [
-                {"name": one.name, "mean": round(one.mean, 3), "peak": one.peak} for one in self.levels
-            ],
+            "threads_busy": self.threads_busy,
+            "at_work": self.at_work,
+            "unmarked": self.unmarked,
+            "rooms": rooms,
+            "levels": [asdict(level) for level in self.levels],
         }
+        rounded: dict[str, Any] = _rounded(found)
+        return rounded
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(inner) for inner in value]
+    return round(value, 3) if isinstance(value, float) else value
 
 
 Doing = tuple[str, str | None]
@@ -220,7 +212,7 @@ class _Sum:
 
 @dataclass(slots=True)
 class _Level:
-    """How a counted number stands, since nanosecond ``at``; ``weight``: its sum over the time before."""
+    """How much memory is held, since nanosecond ``at``; ``weight``: its sum over the time before."""
 
     first: int
     at: int
@@ -283,7 +275,7 @@ class Recording:
         self._sums: dict[Doing, _Sum] = {}
         self._at_work: Counter[int] = Counter()
         self._unmarked = 0
-        self._levels: dict[str, _Level] = {}
+        self._memory: _Level | None = None
 
     def mark(self, doing: Doing) -> AbstractContextManager[None]:
         """A block in which the thread that asks is at ``doing``."""
@@ -320,14 +312,14 @@ class Recording:
             if after is not None:
                 self._under_way[after] += 1
 
-    def count(self, name: str, value: float) -> None:
-        """``name`` stands at ``value`` from now on."""
+    def count_memory(self, megabytes: float) -> None:
+        """The process holds so much memory from now on."""
         with self._lock:
             now = perf_counter_ns()
-            if name in self._levels:
-                self._levels[name].move(now, value)
+            if self._memory is None:
+                self._memory = _Level(now, now, megabytes, megabytes)
             else:
-                self._levels[name] = _Level(now, now, value, value)
+                self._memory.move(now, megabytes)
 
     def end(self) -> None:
         """Nothing is recorded any more; what is still under way somewhere ends here."""
@@ -341,15 +333,13 @@ class Recording:
             self._pass()
             rooms = dict.fromkeys(room for room, _ in self._sums)
             rows = sorted(map(self._row, rooms), key=lambda row: (-row.lasted, -row.waiting, row.room))
-            levels = (
-                Level(name, one.mean(self._last), one.peak) for name, one in sorted(self._levels.items())
-            )
+            held = self._memory
             return Table(
                 wall=(self._last - self._start) * NANO,
                 cpu=self._cpu * NANO,
                 rows=tuple(rows),
                 at_work=tuple(self._at_work[n] * NANO for n in range(max(self._at_work, default=0) + 1)),
-                levels=tuple(levels),
+                levels=() if held is None else (Level(MEMORY, held.mean(self._last), held.peak),),
                 unmarked=self._unmarked * NANO,
             )
 
@@ -393,12 +383,20 @@ MEMORY = "memory, MB"
 
 
 @contextmanager
-def watched(every: float = EVERY, look: Callable[[], int | None] = memory_of) -> Iterator[None]:
+def watched(
+    found: Recording, every: float = EVERY, look: Callable[[], int | None] = memory_of
+) -> Iterator[None]:
     """Count the memory every so many seconds while the block lasts, and at its beginning and end."""
     enough = threading.Event()
 
+    def counted() -> bool:
+        size = look()
+        if size is not None:
+            found.count_memory(round(size / 1e6, 1))
+        return size is not None
+
     def watch() -> None:
-        while _counted(look()) and not enough.wait(every):
+        while counted() and not enough.wait(every):
             pass
 
     thread = threading.Thread(target=watch, name="memory", daemon=True)
@@ -408,13 +406,7 @@ def watched(every: float = EVERY, look: Callable[[], int | None] = memory_of) ->
     finally:
         enough.set()
         thread.join()
-        _counted(look())
-
-
-def _counted(size: int | None) -> bool:
-    if size is not None:
-        counted(MEMORY, round(size / 1e6, 1))
-    return size is not None
+        counted()
 
 
 @contextmanager
@@ -426,7 +418,7 @@ def profiled(wanted: bool) -> Iterator[Recording | None]:
     if not wanted:
         yield None
         return
-    with recording() as found, watched():
+    with recording() as found, watched(found):
         yield found
 
 

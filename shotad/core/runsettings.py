@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -99,22 +99,15 @@ def write_settings(
         "shotad": __version__,
         "film": {
             "name": None if film_path is None else film_path.name,
-            "path": _absolute(film_path),
+            "path": film_path,
             "frame_rate": None if frame_rate is None else str(frame_rate),
         },
-        "given": {
-            "subtitles": _absolute(given.subtitles),
-            "slots": _absolute(given.slots),
-            "shots": _absolute(given.shots),
-            "start": given.start,
-            "end": given.end,
-            "cast": _cast_row(given.cast),
-        },
+        "given": asdict(given),
         "configs": [without_secrets(name) for name in configs],
         "assignments": [without_secrets(text) for text in assignments],
         "config": _clean(config.model_dump(mode="json")),
     }
-    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1, default=_absolute) + "\n")
 
 
 def read_settings(path: Path) -> RunSettings:
@@ -192,18 +185,12 @@ def _run_of(record: Mapping[str, Any]) -> RunSettings:
     )
 
 
-def _cast_row(cast: GivenCast | None) -> dict[str, str | None] | None:
-    if cast is None:
-        return None
-    return {"path": _absolute(cast.path), "key": cast.key, "photos": _absolute(cast.photos)}
-
-
 def _cast_of(row: Mapping[str, Any] | None) -> GivenCast | None:
     return None if row is None else GivenCast(Path(row["path"]), row["key"], _path(row["photos"]))
 
 
-def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.absolute())
+def _absolute(path: Path) -> str:
+    return str(path.absolute())
 
 
 def _path(text: str | None) -> Path | None:

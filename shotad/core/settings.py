@@ -26,7 +26,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from shotad.core.errors import ConfigError, DatasetError, PromptError
+from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError
 
 
 class Settings(BaseModel):
@@ -250,7 +250,7 @@ def _read(name_or_file: str) -> _Source:
 
 def _beside(path: Path, base: str) -> str:
     """A base by its name, or as a file in relation to the file that names it."""
-    return str(path.parent / base) if "/" in base or base.endswith((".yaml", ".yml")) else base
+    return str(path.parent / base) if _is_file_name(base) else base
 
 
 class _Yaml(yaml.SafeLoader):
@@ -341,41 +341,30 @@ def _own_root() -> Path:
 
 def config_path(name_or_file: str) -> Path:
     """Path of a config by name (``paper``) or by file (``./mine.yaml``)."""
-    named = data_root() / "configs" / f"{name_or_file}.yaml"
-    if "/" not in name_or_file and named.is_file():
+    return _named_file("config", "configs", name_or_file, "a YAML file", ConfigError)
+
+
+def dataset_path(name_or_file: str) -> Path:
+    """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
+    what = "the YAML file that describes it,"
+    return _named_file("dataset", "configs/datasets", name_or_file, what, DatasetError)
+
+
+def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:
+    place = data_root() / folder
+    named = place / f"{given}.yaml"
+    if "/" not in given and named.is_file():
         return named
-    if Path(name_or_file).is_file():
-        return Path(name_or_file)
-    known = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml"))
-    raise ConfigError(
-        f"There is no config {name_or_file!r}.",
-        f"Name a YAML file or one of: {', '.join(known)}.",
-        usage=not _is_file_name(name_or_file),
-    )
+    if Path(given).is_file():
+        return Path(given)
+    known = ", ".join(sorted(path.stem for path in place.glob("*.yaml")))
+    hint = f"Name {what} or one of: {known}."
+    raise error(f"There is no {kind} {given!r}.", hint, usage=not _is_file_name(given))
 
 
 def _is_file_name(text: str) -> bool:
     """Whether a name or file can only be meant as a file."""
     return "/" in text or text.endswith((".yaml", ".yml"))
-
-
-def dataset_names() -> list[str]:
-    """The datasets that have a description, in order of the alphabet."""
-    return sorted(p.stem for p in (data_root() / "configs" / "datasets").glob("*.yaml"))
-
-
-def dataset_path(name_or_file: str) -> Path:
-    """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
-    named = data_root() / "configs" / "datasets" / f"{name_or_file}.yaml"
-    if "/" not in name_or_file and named.is_file():
-        return named
-    if Path(name_or_file).is_file():
-        return Path(name_or_file)
-    raise DatasetError(
-        f"There is no dataset {name_or_file!r}.",
-        f"Name the YAML file that describes it, or one of: {', '.join(dataset_names())}.",
-        usage=not _is_file_name(name_or_file),
-    )
 
 
 def prompt_text(name: str) -> str:

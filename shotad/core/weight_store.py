@@ -147,7 +147,7 @@ def state(entry: Weights) -> State:
     """Whether the file and its parts are here, and whole."""
     if not entry.is_here:
         return "missing"
-    whole = all(_sha256(entry.path_of(part)) == part.sha256 for part in entry.files)
+    whole = all(file_sha256(entry.path_of(part)) == part.sha256 for part in entry.files)
     return "present" if whole else "damaged"
 
 
@@ -254,7 +254,7 @@ def _keep(entry: Weights, part: Part, archive: Path, member: str) -> None:
     try:
         with _opened(archive, member) as stream, half.open("wb") as out:
             out.writelines(blocks(stream, part.bytes))
-        found = _sha256(half)
+        found = file_sha256(half)
         if found != part.sha256:
             raise WeightsError(f"{part.file} has the hash {found}, wanted {part.sha256}")
         half.replace(path)
@@ -380,7 +380,8 @@ def _digest(path: Path, size: int, modified: int) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """The hash of a file's content, computed once as long as the file stays as it is."""
     stat = path.stat()
     return _digest(path, stat.st_size, stat.st_mtime_ns)
 

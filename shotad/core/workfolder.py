@@ -93,11 +93,9 @@ class WorkFolder:
         Kept in ``NAME.json``; returned as read back from JSON, so that a fresh and a resumed run see
         the same values.
         """
-        found = None if self._is_forced(name) else self.read_json(f"{name}.json")
-        if found is None or found.get("key") != key:
+        if (found := self.known(name, key)) is None:
             self.write_json(f"{name}.json", {"key": key, **make()})
             found = self.read_json(f"{name}.json")
-        self._fresh.add(name)
         if found is None:
             raise WorkFolderError(
                 f"{self.path / name}.json vanished while it was in use.", "Run again.", again=True

@@ -247,7 +247,7 @@ class VectorService:
     def identity(self) -> Json:
         """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
         if self._identity is None:
-            found = embedding_model(self._settings.model, None, self._bench.progress)
+            found = embedding_model(self._settings.model, self._bench.progress)
             self._identity = {
                 **found,
                 "longest": LONGEST,

@@ -203,7 +203,10 @@ class ByFace:
         self.identity = f"by-face-{REVISION} {'+'.join(names)}"
         self._faces = FaceFinder(weights_file("yunet", progress))
         self._bodies = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
-        self._instead = None if self._bodies else _second_best(progress)
+        self._instead: SsdMobileNet | None = None
+        if self._bodies is None:
+            weights, graph = (weights_file(name, progress) for name in _INSTEAD)
+            self._instead = SsdMobileNet(weights, graph)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image (RGB ``uint8[H, W, 3]``); None for black ones and titles over black."""
@@ -228,8 +231,3 @@ class ByFace:
         whole = self._bodies.find(picture, 0.0)
         plain = any(s.name == "person" and s.score >= _PLAIN for s in whole)
         return whole, [] if plain else self._bodies.find_small(picture, 0.0)
-
-
-def _second_best(progress: Progress | None) -> SsdMobileNet:
-    weights, graph = (weights_file(name, progress) for name in _INSTEAD)
-    return SsdMobileNet(weights, graph)

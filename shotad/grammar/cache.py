@@ -115,7 +115,8 @@ def look_rows(book: GrammarCache, looks: Iterable[Look], threshold: float) -> li
     letters = thread_letters(book, threshold)
     return [
         {
-            **_name(look),
+            "index": look.shot,
+            **({"slot": look.slot} if look.slot else {}),
             **asdict(look.moments),
             "thread": letters.get(look.shot),
             "scale": guess.scale.value if (guess := book.guesses.get(look)) else None,
@@ -151,10 +152,6 @@ def book_of(
     return book
 
 
-def _name(look: Look) -> Json:
-    return {"index": look.shot, **({"slot": look.slot} if look.slot else {})}
-
-
 DECIMALS = 6
 """Of the scores, so that a record reads back as it was."""
 
@@ -165,12 +162,6 @@ class Readers:
 
     features: FeatureMaker | None
     scales: ScaleReader | None
-
-
-def lacks(clip: Sequence[Look], book: GrammarCache, readers: Readers) -> bool:
-    """True where the readers can add to what ``book`` knows of the clip."""
-    want = want_of(clip, book, readers)
-    return want.paired or bool(want.guessed)
 
 
 def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: ThreadSettings) -> list[float]:
@@ -301,7 +292,8 @@ class ClipReader:
 
     def lacks(self, clip: Clip) -> bool:
         """Whether there is anything to read of ``clip``."""
-        return lacks(clip, self.book, self.readers)
+        want = want_of(clip, self.book, self.readers)
+        return want.paired or bool(want.guessed)
 
     def moments(self, clips: Iterable[Clip]) -> list[float]:
         """The seconds of which frames are needed to read ``clips``, ascending."""

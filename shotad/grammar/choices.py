@@ -102,13 +102,8 @@ def auto_choice(threads: ThreadSettings, compute: ComputeSettings) -> Choice:
     best = next((n for part in order if (n := f"dinov2-{part}") in here and _bears(device, MODELS[n])), None)
     if best is None:
         return Choice("grid", f"{', '.join(here)} at hand, too large for the memory of {device}")
-    return Choice(
-        best, f"at hand, on {device}" + (f"; also here: {_others(here, best)}" if len(here) > 1 else "")
-    )
-
-
-def _others(here: dict[str, Path], best: str) -> str:
-    return ", ".join(name for name in here if name != best)
+    others = ", ".join(name for name in here if name != best)
+    return Choice(best, f"at hand, on {device}" + (f"; also here: {others}" if others else ""))
 
 
 def _bears(device: torch.device, model: HubModel) -> bool:
@@ -153,7 +148,8 @@ def make_scale_reader(
     if method == "none":
         return None
     if method == "classifier":
-        file = _checkpoint_file(scale, progress)  # first: what is wrong with it needs no torch to be said
+        found = _checkpoint(scale)  # first: what is wrong with it needs no torch to be said
+        file = found if isinstance(found, Path) else weights_file(found, progress)
         from shotad.grammar.scale_net import ScaleClassifier
 
         classifier: ScaleReader = ScaleClassifier.load(file, compute)
@@ -184,11 +180,6 @@ def scale_weights(scale: ScaleSettings) -> tuple[str, ...]:
         name = _checkpoint(scale)
         return () if isinstance(name, Path) else (name,)
     return ()
-
-
-def _checkpoint_file(scale: ScaleSettings, progress: Progress | None) -> Path:
-    found = _checkpoint(scale)
-    return found if isinstance(found, Path) else weights_file(found, progress)
 
 
 def _checkpoint(scale: ScaleSettings) -> Path | str:

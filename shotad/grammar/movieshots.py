@@ -180,9 +180,6 @@ def _pictures(folder: Path) -> list[Path]:
     return [folder / name for name in names if Path(name).suffix.lower() in PICTURE_SUFFIXES]
 
 
-_SPLITS: dict[str, Split] = {"train": "train", "val": "val", "test": "test"}
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
     """One annotated shot, before its files are looked for. ``scale`` is the label as it stands there."""
@@ -307,9 +304,8 @@ def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
     if len(names) < 2 or not names[-1].isdecimal():
         return None
     *above, film, shot = names
-    split: Split | None = None
-    if above and (above[0] in _SPLITS or above[0] == "full"):
-        split = _SPLITS.get(above.pop(0))
+    first = above.pop(0) if above and above[0] in (*SPLITS, "full") else "full"
+    split = next((one for one in SPLITS if one == first), None)
     kind = above.pop(0) if above and above[0] in KINDS else KINDS[0]
     return None if above else (split, kind, film, int(shot))
 

@@ -13,7 +13,6 @@ MLP of the giant model (``mlp.w12``).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from shotad.core import (
     WeightsError,
     device_of,
     dtype_of,
+    file_sha256,
     need,
     need_torch,
     replacing,
@@ -315,9 +315,7 @@ class ScaleClassifier:
         Raises WeightsError for a file that is none, ShotadError where an extra is missing.
         """
         net, _ = load_net(path)
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-        return cls(net, compute, digest)
+        return cls(net, compute, file_sha256(path)[:16])
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image; never None. The softmax is taken in float32."""

@@ -99,7 +99,9 @@ def train_scale(
     crew = ProcessGroup(settings.compute)
     speaks = progress if progress is not None and crew.leads else NoProgress()
     with _held(out, crew), Stop().listening() as stop:
-        _check_fresh(out, resume)
+        if not resume and (out / STATE).exists():
+            what = f"{out} holds a training that was begun before."
+            raise UsageError(what, "Go on with --resume, or take another --out.")
         labelled = read_items(
             data,
             seed=settings.data.seed,
@@ -135,13 +137,6 @@ def _held(out: Path, crew: ProcessGroup) -> Iterator[None]:
         raise UsageError(f"--out {out} is a file.", "Name a folder.") from None
 
 
-def _check_fresh(out: Path, resume: bool) -> None:
-    if not resume and (out / STATE).exists():
-        raise UsageError(
-            f"{out} holds a training that was begun before.", "Go on with --resume, or take another --out."
-        )
-
-
 def _said(data: ScaleData) -> str:
     counts = ", ".join(f"{sum(data.counts(split).values())} {split}" for split in SPLITS)
     return " ".join([f"{data.layout}: {counts}.", *data.notes])
@@ -160,7 +155,18 @@ def _parts(
     named = what_matters(settings)
     named["net"]["backbone"] = backbone
     about = {"settings": named, "data": data.fingerprint}
-    record = {**about, "data": _data_record(data), "versions": _versions(), "computed": _computed(crew)}
+    counts = {split: {scale.value: n for scale, n in data.counts(split).items()} for split in SPLITS}
+    libraries = {name: version(name) for name in ("torch", "transformers", "accelerate", "numpy")}
+    record = {
+        **about,
+        "data": {"layout": data.layout, "fingerprint": data.fingerprint, "counts": counts},
+        "versions": {"shotad": __version__, "python": platform.python_version(), **libraries},
+        "computed": {
+            "processes": crew.size,
+            "device": crew.device.type,
+            "precision": str(crew.precision).removeprefix("torch."),
+        },
+    }
     return Parts(
         net=net,
         module=crew.joined(net),
@@ -173,21 +179,6 @@ def _parts(
         about=about,
         record=record,
     )
-
-
-def _data_record(data: ScaleData) -> dict[str, Any]:
-    counts = {split: {scale.value: n for scale, n in data.counts(split).items()} for split in SPLITS}
-    return {"layout": data.layout, "fingerprint": data.fingerprint, "counts": counts}
-
-
-def _versions() -> dict[str, str]:
-    found = {name: version(name) for name in ("torch", "transformers", "accelerate", "numpy")}
-    return {"shotad": __version__, "python": platform.python_version(), **found}
-
-
-def _computed(crew: ProcessGroup) -> dict[str, Any]:
-    precision = str(crew.precision).removeprefix("torch.")
-    return {"processes": crew.size, "device": crew.device.type, "precision": precision}
 
 
 def _train(parts: Parts, progress: Progress, stop: Stop) -> None:

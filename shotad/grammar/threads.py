@@ -30,13 +30,6 @@ from array_api_compat import array_namespace, device, is_torch_array
 
 from shotad.grammar.features import RADIUS, TEMPERATURE, Array, Features
 
-
-def _single(xp: Any, values: Array) -> Array:
-    if is_torch_array(values):
-        values = values.detach()
-    return xp.astype(values, xp.float32, copy=False)
-
-
 Place = Literal["first", "middle", "last"]
 """Which frame of a shot."""
 
@@ -105,31 +98,28 @@ def match_scores(earlier: Array, later: Array, matching: Matching) -> Scores:
     return _filled(earlier, later, matching, pairs)
 
 
-def shot_scores(
-    kinds: ShotFeatures, matching: Matching, frames: FrameChoice = "side", reach: int | None = None
-) -> Scores:
+def shot_scores(kinds: ShotFeatures, matching: Matching, frames: FrameChoice = "side") -> Scores:
     """Matching scores of all pairs of shots: float32 ``[n, n]``, symmetric, 1 on the diagonal.
 
-    Entry i < j is that of the chosen frames of shot i with those of shot j. With ``reach``, only pairs with
-    ``j - i <= reach`` are computed; the others are not a number, which joins no thread. Beyond the matrix
-    itself, memory does not grow with n.
+    Entry i < j is that of the chosen frames of shot i with those of shot j. Beyond the matrix itself, memory
+    does not grow with n.
     """
-    _check_reach(reach)
 
     def between(ours: Place, theirs: Place) -> Scores:
-        return scores_after(kinds.at(ours).patches, kinds.at(theirs).patches, matching, reach)
+        earlier, later = kinds.at(ours).patches, kinds.at(theirs).patches
+        _check(earlier, later, matching)
+        return _filled(earlier, later, matching, _rectangles(len(earlier), *_sizes(earlier)))
 
-    return _both_halves(_best(frames, between), reach)
+    return _both_halves(_best(frames, between))
 
 
-def whole_scores(kinds: ShotFeatures, frames: FrameChoice = "side", reach: int | None = None) -> Scores:
+def whole_scores(kinds: ShotFeatures, frames: FrameChoice = "side") -> Scores:
     """The paper's baseline: cosines of ``whole`` in place of matching scores, -1 to 1, else the same."""
-    _check_reach(reach)
 
     def between(ours: Place, theirs: Place) -> Scores:
         return numpy_scores(kinds.at(ours).whole) @ numpy_scores(kinds.at(theirs).whole).T
 
-    return _both_halves(_best(frames, between), reach)
+    return _both_halves(_best(frames, between))
 
 
 def _best(frames: FrameChoice, between: Callable[[Place, Place], Scores]) -> Scores:
@@ -141,19 +131,10 @@ def _best(frames: FrameChoice, between: Callable[[Place, Place], Scores]) -> Sco
     return scores
 
 
-def _check_reach(reach: int | None) -> None:
-    if reach is not None and reach < 0:
-        raise ValueError(f"reach must be 0 or more shots, got {reach}")
-
-
-def _both_halves(scores: Scores, reach: int | None) -> Scores:
-    """The part above the diagonal mirrored below it, 1 on it, not a number out of reach."""
-    n = len(scores)
-    above = np.triu(np.ones((n, n), bool), 1)
+def _both_halves(scores: Scores) -> Scores:
+    """The part above the diagonal mirrored below it, 1 on it."""
+    above = np.triu(np.ones(scores.shape, bool), 1)
     whole = np.where(above, scores, scores.T)
-    if reach is not None:
-        ahead = np.abs(np.arange(n)[None, :] - np.arange(n)[:, None])
-        whole[ahead > reach] = np.nan
     np.fill_diagonal(whole, 1)
     return whole
 
@@ -224,24 +205,6 @@ class Matching:
         return self.grid[0] * self.grid[1]
 
 
-def scores_after(earlier: Array, later: Array, matching: Matching, reach: int | None = None) -> Scores:
-    """The same for two frames of each shot: entry i, j is frame i of ``earlier`` with frame j of ``later``.
-
-    Only where ``i < j <= i + reach`` (None: all ``i < j``); elsewhere not a number.
-    """
-    _check(earlier, later, matching)
-    if len(earlier) != len(later):
-        raise ValueError(
-            f"earlier and later must have a frame of each shot, got {len(earlier)} and {len(later)}"
-        )
-    n = len(earlier)
-    reach = n if reach is None else reach
-    scores = _filled(earlier, later, matching, _rectangles(n, reach, *_sizes(earlier)))
-    ahead = np.arange(n)[None, :] - np.arange(n)[:, None]
-    scores[(ahead < 1) | (ahead > reach)] = np.nan
-    return scores
-
-
 def _filled(
     earlier: Array, later: Array, matching: Matching, rectangles: Iterable[tuple[slice, slice]]
 ) -> Scores:
@@ -284,11 +247,11 @@ def _parts(start: int, stop: int, size: int) -> Iterator[slice]:
         yield slice(start + span * k // count, start + span * (k + 1) // count)
 
 
-def _rectangles(n: int, reach: int, size: int, least: int) -> Iterator[tuple[slice, slice]]:
-    """Rectangles that cover all pairs ``i < j <= i + reach`` of n shots, and few others, each once."""
-    for a in _parts(0, n, min(size, max(reach, 8))):
+def _rectangles(n: int, size: int, least: int) -> Iterator[tuple[slice, slice]]:
+    """Rectangles that cover all pairs ``i < j`` of n shots, and few others, each once."""
+    for a in _parts(0, n, size):
         yield from _triangle(a.start, a.stop, least)
-        for b in _parts(a.stop, min(n, a.stop + reach), size):
+        for b in _parts(a.stop, n, size):
             yield a, b
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from shotad.core import (
 from shotad.grammar.scale_data import ScaleData, ScaleItem
 from shotad.grammar.scale_net import ScaleNet, save_net
 from shotad.grammar.training_feed import Feed, Pick, Piece, epoch_order, in_batches, share_of
-from shotad.grammar.training_records import Scores
+from shotad.grammar.training_records import MetricLog, Scores
 from shotad.grammar.training_settings import OptimSettings, ScaleTraining
 
 if TYPE_CHECKING:
@@ -53,13 +53,6 @@ else:
 BEST = "best.safetensors"
 LAST = "last.safetensors"
 STATE = "state.pt"
-
-
-class Log(Protocol):
-    """Where figures go, by step."""
-
-    def add(self, step: int, values: Mapping[str, float]) -> None:
-        """One row."""
 
 
 class Stop:
@@ -107,7 +100,9 @@ class Parts:
 class Loop:
     """A training that is under way."""
 
-    def __init__(self, parts: Parts, saved: Saved, log: Log | None, progress: Progress, stop: Stop) -> None:
+    def __init__(
+        self, parts: Parts, saved: Saved, log: MetricLog | None, progress: Progress, stop: Stop
+    ) -> None:
         """Go on from ``saved``. ``log`` is that of the leading process, None elsewhere."""
         self._parts, self._log, self._progress, self._stop = parts, log, progress, stop
         self._crew, self._settings = parts.crew, parts.settings
@@ -271,7 +266,8 @@ class Loop:
         val = self._validated()
         loss = float(self._crew.sum(self._losses)[1]) / self._epoch_steps
         values = {} if not self._window else self._window_values(norm)
-        self._write(self.standing.step, {**values, **_val_values(loss, val)})
+        on_val = {"val/loss": val.loss, "val/accuracy": val.accuracy, "val/macro_f1": val.macro_f1}
+        self._write(self.standing.step, {**values, "epoch/loss": loss, **on_val})
         self._adopt(val, loss)
         self._losses.zero_()
         self._window = self._epoch_steps = 0
@@ -323,30 +319,16 @@ def scored(
         for piece in parts.feed.pieces(picks):
             if stop is not None and stop.asked:
                 return None
-            guesses, lost = _guessed(parts, piece.to(crew.device))
+            there = piece.to(crew.device)
+            with torch.inference_mode(), crew.mixed():
+                logits = parts.net(*there.groups).float()
+            loss += float(torch.nn.functional.cross_entropy(logits, there.labels, reduction="sum"))
+            guesses = logits.argmax(-1).cpu().numpy()
             np.add.at(found, (piece.labels.numpy(), guesses), 1)
-            loss += lost
             task.advance(len(guesses))
     local = torch.tensor([*found.ravel().tolist(), loss], device=crew.device)
     *counts, total = crew.sum(local).tolist()
     return Scores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
-
-
-def _guessed(parts: Parts, piece: Piece) -> tuple[Any, float]:
-    """Predicted classes, and the sum of the losses."""
-    with torch.inference_mode(), parts.crew.mixed():
-        logits = parts.net(*piece.groups).float()
-    loss = torch.nn.functional.cross_entropy(logits, piece.labels, reduction="sum")
-    return logits.argmax(-1).cpu().numpy(), float(loss)
-
-
-def _val_values(loss: float, val: Scores) -> dict[str, float]:
-    return {
-        "epoch/loss": loss,
-        "val/loss": val.loss,
-        "val/accuracy": val.accuracy,
-        "val/macro_f1": val.macro_f1,
-    }
 
 
 def _with_last(pieces: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:

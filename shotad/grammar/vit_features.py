@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from shotad.core import (
     broken,
     device_of,
     dtype_of,
+    file_sha256,
     loading_quiet,
     model_folder,
     need,
@@ -151,17 +152,8 @@ def folder_hash(folder: Path) -> str:
             f"The folder {folder} holds no model: config.json and model.safetensors are needed.",
             "Give the folder that save_pretrained of transformers wrote.",
         )
-    digests = [
-        _sha256(path, path.stat().st_size, path.stat().st_mtime_ns)
-        for path in (folder / "config.json", *files)
-    ]
+    digests = [file_sha256(path) for path in (folder / "config.json", *files)]
     return f"sha256:{hashlib.sha256(' '.join(digests).encode()).hexdigest()[:16]}"
-
-
-@cache
-def _sha256(path: Path, size: int, modified: int) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _read_config(folder: Path) -> tuple[str, int, int]:

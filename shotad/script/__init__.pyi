@@ -91,9 +91,14 @@ from .edits import (
 from .embeddings import (
     DEFAULT as DEFAULT,
     Embedder as Embedder,
+    EncoderPlace as EncoderPlace,
+    TokenEncoder as TokenEncoder,
+    TokenVectors as TokenVectors,
     Vectors as Vectors,
     check_installed as check_installed,
+    check_name as check_name,
     embedding_model as embedding_model,
+    locate as locate,
     make_embedder as make_embedder,
 )
 from .english_names import (
@@ -236,13 +241,6 @@ from .rules import (
     stretches as stretches,
 )
 from .sentence_checks import Reader as Reader, check_pronouns as check_pronouns, reader_for as reader_for
-from .token_vectors import (
-    EncoderPlace as EncoderPlace,
-    TokenEncoder as TokenEncoder,
-    TokenVectors as TokenVectors,
-    check_name as check_name,
-    locate as locate,
-)
 from .track import (
     REMOVED as REMOVED,
     FilmId as FilmId,
@@ -261,7 +259,6 @@ from .track_files import (
     are_written as are_written,
     edited_scripts as edited_scripts,
     import_into as import_into,
-    import_translation as import_translation,
     is_translation as is_translation,
     log_name as log_name,
     outdated_note as outdated_note,

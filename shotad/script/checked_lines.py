@@ -147,9 +147,8 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
         return frozenset()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{folder / FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
-    return frozenset(
-        _row(line, number, folder) for number, line in enumerate(text.splitlines(), 1) if _told(line)
-    )
+    rows = enumerate(text.splitlines(), 1)
+    return frozenset(_row(line, number, folder) for number, line in rows if line.partition("#")[0].strip())
 
 
 def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]) -> int:
@@ -172,32 +171,16 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
     return len(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """By what a line is known again: its text, or for rules on times its text and times."""
-
-    text: str
-    timed: str
+def stamps(lines: Iterable[TrackLine]) -> dict[str, tuple[str, str]]:
+    """By what lines are known again, by their ids: a stamp of the text, and one of text and times."""
+    return {line.id: (short_hash(line.text), short_hash(f"{line.interval} {line.text}")) for line in lines}
 
 
-def stamps(lines: Iterable[TrackLine]) -> dict[str, Stamp]:
-    """The stamps of lines by their ids."""
-    return {
-        line.id: Stamp(short_hash(line.text), short_hash(f"{line.interval} {line.text}")) for line in lines
-    }
-
-
-def stamp_of(finding: Finding, texts: Mapping[str, Stamp]) -> tuple[str, str, str]:
+def stamp_of(finding: Finding, texts: Mapping[str, tuple[str, str]]) -> tuple[str, str, str]:
     """By what a finding is known again: of no line its time counts instead of the text."""
-    line = texts.get(finding.cue_id or "")
-    if line is not None:
-        stamp = line.timed if finding.rule.startswith("T") else line.text
-        return finding.rule, finding.cue_id or "", stamp
+    if finding.cue_id is not None and finding.cue_id in texts:
+        return finding.rule, finding.cue_id, texts[finding.cue_id][finding.rule.startswith("T")]
     return finding.rule, "-", short_hash(f"{finding.when} {finding.message}")
-
-
-def _told(line: str) -> str:
-    return line.partition("#")[0].strip() if not line.startswith("#") else ""
 
 
 def _row(line: str, number: int, folder: Path) -> tuple[str, str, str]:

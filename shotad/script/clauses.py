@@ -246,7 +246,10 @@ def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
     word, before = bare(words[at]), bare(words[at - 1])
     if word not in _SAFE_PREPOSITIONS or at + 1 >= len(words) or at - verb < 2:
         return False
-    if any(_is_needed(words, at, deed) for deed in {verb, _nearest_deed(words, at, verb)}):
+    # The last verb before: a form in -ing after a comma, ``…, plunging the knife | into …``, or the main one.
+    later = range(at - 1, verb, -1)
+    deed = next((i for i in later if words[i - 1].endswith(",") and bare(words[i]) in GERUNDS), verb)
+    if any(_is_needed(words, at, one) for one in {verb, deed}):
         return False
     if before in _PREPOSITIONS | _PAST or before.endswith(("ed", "ly", "ing")):
         return False
@@ -254,13 +257,6 @@ def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
         return False
     # Another deed stands between: what follows may be part of that one.
     return not any(bare(w) in {"and", "but", "then", "who", "that", "as", "to"} for w in words[verb + 1 : at])
-
-
-def _nearest_deed(words: Sequence[str], at: int, verb: int) -> int:
-    """The last verb before ``words[at]``: a form in -ing after a comma, ``…, plunging the knife | into …``,
-    or the main verb."""
-    later = range(at - 1, verb, -1)
-    return next((i for i in later if words[i - 1].endswith(",") and bare(words[i]) in GERUNDS), verb)
 
 
 def _is_needed(words: Sequence[str], at: int, deed: int) -> bool:

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -71,21 +71,13 @@ _START = (
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 _INNER = rf"{_START}\-0-9\u00b7\u0300-\u036f\u203f\u2040"
-_NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
+NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
 _DESCRIPTOR_TOKEN = re.compile(rf"[{_INNER}]+")
-_EXTENSION = re.compile(r"x-\S+")
-
-
 _CLOCK = re.compile(r"(?P<h>\d{2,}):(?P<m>[0-5]\d):(?P<s>[0-5]\d|60)(?P<f>\.\d+)?")
 _OFFSET = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<unit>h|ms|m|s|f|t)")
 _CLOCK_FRAMES = re.compile(r"\d{2,}:\d{2}:\d{2}:\d{2,}(?:\.\d+)?")
-_TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
+TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
 _UNITS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "ms": Fraction(1, 1000)}
-
-
-def is_ncname(value: str) -> bool:
-    """A name that ``xml:id`` may hold."""
-    return _NCNAME.fullmatch(value) is not None
 
 
 def is_descriptor(value: str) -> bool:
@@ -102,24 +94,17 @@ def is_subtype(value: str, of: str) -> bool:
     return value == of or value.startswith(f"{of}.")
 
 
-def is_extension(value: str) -> bool:
-    """A user's own value: ``x-`` and more."""
-    return _EXTENSION.fullmatch(value) is not None
-
-
-def time_clause(value: str) -> str | None:
-    """The clause that a time expression breaks, or None for a clock or an offset time."""
-    if _CLOCK.fullmatch(value) or _OFFSET.fullmatch(value):
+def time_clause(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> str | None:
+    """The clause that a time expression breaks, its rates included; None for a clock or an offset time."""
+    if _CLOCK.fullmatch(value):
         return None
+    if (match := _OFFSET.fullmatch(value)) is not None:
+        if match["unit"] == "f" and frame_rate is None:
+            return "#time-offset-with-frames"
+        return "#time-offset-with-ticks" if match["unit"] == "t" and tick_rate is None else None
     if _CLOCK_FRAMES.fullmatch(value):
         return "#time-clock-with-frames"
     return "#time-wall-clock" if value.startswith("wallclock") else "#timing"
-
-
-def time_unit(value: str) -> str:
-    """The unit of an offset time (h, m, s, ms, f, t); empty for a clock time."""
-    match = _OFFSET.fullmatch(value)
-    return match["unit"] if match else ""
 
 
 def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> Fraction:
@@ -138,12 +123,6 @@ def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> F
             f"{value!r} is no time such as 00:01:23.120 or 83.12s, or lacks its frame or tick rate"
         )
     return Fraction(match["n"]) * units[match["unit"]]
-
-
-def timecode_frames(value: str) -> int | None:
-    """The frames of a timecode ``10:01:20:12``; None if it is none."""
-    match = _TIMECODE.fullmatch(value)
-    return int(match["frames"]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +218,17 @@ def _recorded(event: Event, track: Track, recording: Recording) -> str:
     times = f'begin="{timecode(event.begin / 1000)}" end="{timecode(event.end / 1000)}"'
     start, stop = (timecode((second - event.begin) / 1000) for second in (event.start, event.stop))
     stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
+    clip = [timecode(millisecond / 1000) for millisecond in (event.start, event.stop)]
+    kind = _TYPES.get(PurePosixPath(recording.source).suffix.lower().lstrip("."), "audio/wave")
+    # The programme's gain where the event begins.
+    level = _factor(level_at(recording.gains, event.begin / 1000))
+    gain = f' tta:gain="{level}"' if level != "1" else ""
     return (
         f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, track)} shotad:stamp="{stamp}"'
-        f"{_review(event.cue)}{gain_attribute(event, recording.gains)}>\n{animations(event, recording.gains)}"
+        f"{_review(event.cue)}{gain}>\n{animations(event, recording.gains)}"
         f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
-        f"{audio_element(event, recording)}{_broken(event.voiced.text)}</span></p>\n    </div>\n"
+        f'<audio src={quoteattr(recording.source)} type="{kind}" clipBegin="{clip[0]}" clipEnd="{clip[1]}"/>'
+        f"{_broken(event.voiced.text)}</span></p>\n    </div>\n"
     )
 
 
@@ -289,34 +274,19 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
-    """A line's sound: the file's address, and the part of it, None for all of it."""
-
-    source: str
-    part: Interval | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Recording:
     """How a track was recorded.
 
     ``source`` is the address of the description alone, on film time, relative to the document: a line is
-    heard at its own times in it. ``clips`` name other sounds by cue id, such as one file a line, or the
-    places in a copy with pauses. ``gains`` are those of the programme, on film time, as the mix has them.
-    ``decibels`` and ``pan`` (-1 left to 1 right) are applied to the recording.
+    heard at its own times in it. ``gains`` are those of the programme, on film time, as the mix has them.
     """
 
     source: str
     gains: Sequence[GainPoint] = ()
-    decibels: float = 0.0
-    pan: float = 0.0
-    clips: Mapping[str, Clip] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.source.strip() or self.source.startswith("#"):
             raise ValueError(f"a recording must have the address of a sound file, got {self.source!r}")
-        if not -1 <= self.pan <= 1:
-            raise ValueError(f"pan must be from -1 to 1, got {self.pan}")
         if any(one.seconds > two.seconds for one, two in pairwise(self.gains)):
             raise ValueError("gain points must ascend")
 
@@ -362,12 +332,6 @@ def recorded_events(track: Track, gains: Sequence[GainPoint]) -> tuple[Event, ..
     return tuple(events)
 
 
-def gain_attribute(event: Event, gains: Sequence[GainPoint]) -> str:
-    """The programme's gain where the event begins, as an attribute of its ``div``; empty where it is 1."""
-    level = level_at(gains, event.begin / 1000)
-    return f' tta:gain="{_factor(level)}"' if _factor(level) != "1" else ""
-
-
 def animations(event: Event, gains: Sequence[GainPoint]) -> str:
     """The ``animate`` elements of an event's ``div``: every bend of the programme's gain while it lasts."""
     lines: list[str] = []
@@ -384,20 +348,6 @@ def animations(event: Event, gains: Sequence[GainPoint]) -> str:
         times += f' end="{timecode((end - event.begin) / 1000)}"'
         lines.append(f'      <animate {times} tta:gain="{";".join(values)}"{freeze}/>\n')
     return "".join(lines)
-
-
-def audio_element(event: Event, recording: Recording) -> str:
-    """The ``audio`` element of an event's words."""
-    clip = recording.clips.get(event.cue.id)
-    if clip is None:
-        clip = Clip(recording.source, Interval(event.start / 1000, event.stop / 1000))
-    part = ""
-    if clip.part is not None:
-        part = f' clipBegin="{timecode(clip.part.start)}" clipEnd="{timecode(clip.part.end)}"'
-    kind = _TYPES.get(PurePosixPath(clip.source).suffix.lower().lstrip("."), "audio/wave")
-    gain = f' tta:gain="{_factor(recording.decibels)}"' if recording.decibels else ""
-    pan = f' tta:pan="{_number(recording.pan)}"' if recording.pan else ""
-    return f'<audio src={quoteattr(clip.source)} type="{kind}"{part}{gain}{pan}/>'
 
 
 def level_at(gains: Sequence[GainPoint], second: float) -> float:
@@ -447,8 +397,4 @@ def _ramp(low: float, high: float) -> list[str]:
 
 
 def _factor(decibels: float) -> str:
-    return _number(10 ** (decibels / 20))
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+    return f"{10 ** (decibels / 20):.4f}".rstrip("0").rstrip(".")

@@ -188,6 +188,11 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
     chosen = None if cue.chosen is None else (said + older).index(cue.candidates[cue.chosen])
     edit = Edit(cue.edited.fields, cue.edited.source, fresh.machine)
     blank = EditField.REMOVED in cue.edited.fields and not cue.text
+    own = cue.machine.text if cue.machine is not None else None
+    # It says what the machine writes now, or a person changed it from that.
+    tells = blank or fresh.text in (cue.text, own)
+    # It says what the machine wrote earlier, and would not write now: it was accepted, say, or only moved.
+    earlier = cue.text == own != fresh.text
     return replace(
         cue,
         edited=edit,
@@ -195,22 +200,10 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         text=fresh.text if blank else cue.text,
         candidates=said + older,
         chosen=chosen,
-        provenance=cue.provenance if _is_own_choice(cue) or _keeps_words(cue, fresh) else fresh.provenance,
-        seen_from=fresh.seen_from if blank or _tells_of(cue, fresh) else cue.seen_from,
+        provenance=cue.provenance if _is_own_choice(cue) or earlier else fresh.provenance,
+        seen_from=fresh.seen_from if tells else cue.seen_from,
         doubted=fresh.doubted if blank or fresh.text == cue.text else cue.doubted,
     )
-
-
-def _tells_of(cue: Cue, fresh: Cue) -> bool:
-    """Whether a line says what the machine writes now, or a person changed it from that."""
-    return fresh.text in (cue.text, cue.machine.text if cue.machine is not None else None)
-
-
-def _keeps_words(cue: Cue, fresh: Cue) -> bool:
-    """Whether a line says what the machine wrote earlier, and would not write now: it was accepted, say, or
-    only moved. Its makers are those of then."""
-    own = cue.machine
-    return own is not None and cue.text == own.text != fresh.text
 
 
 def _in_place_of(before: Cue, fresh: Cue) -> Cue:

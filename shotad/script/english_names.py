@@ -343,7 +343,11 @@ def _named(bare: str) -> Iterator[tuple[Token, ...]]:
 def _is_person(run: tuple[Token, ...], bare: str) -> bool:
     front, after = bare[: run[0].start], bare[run[-1].end :]
     core = [token.key for token in run if token.key not in NAME_TITLES]
-    if not core or any(map(_no_name, core)) or not all(_spelt_out(token, bare) for token in run):
+    if (
+        not core
+        or any(key in _NEVER or key.capitalize() in NO_NAMES for key in core)
+        or not all(_spelt_out(token, bare) for token in run)
+    ):
         return False
     if _TITLE_OF.search(front) or re.match(r" of (?:the )?[A-Z]", after):
         return False
@@ -351,11 +355,7 @@ def _is_person(run: tuple[Token, ...], bare: str) -> bool:
         return True
     if SENTENCE_START.search(front) and len(core) == 1:
         return not _is_word(core[0]) and (_owns(after) or _acts(after))
-    return _is_acted_on(_before(front), after)
-
-
-def _is_acted_on(before: list[str], after: str) -> bool:
-    """Whether a name within a sentence is a person's, by the words around it."""
+    before = _before(front)
     if _follows_determiner(before) or _is_attribute(after):
         return False
     is_there = before[-1:] == ["at"] and before[-2:-1] and before[-2] in _BEING
@@ -368,10 +368,6 @@ def _spelt_out(token: Token, bare: str) -> bool:
     if "'" in word.replace("’", "'")[1:2]:
         return word[0] in "OD" and len(word) > 4
     return not ((word.isupper() and len(word) <= 4) or any(c.isdigit() for c in word))
-
-
-def _no_name(key: str) -> bool:
-    return key in _NEVER or key.capitalize() in NO_NAMES
 
 
 def _is_word(key: str) -> bool:

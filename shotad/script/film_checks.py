@@ -93,7 +93,8 @@ def _shared(text: str, heard: str) -> tuple[int, int] | None:
     """
     ours, theirs = list(_WORD.finditer(text)), [_key(word) for word in _WORD.findall(heard)]
     keys = [_key(match[0]) for match in ours]
-    first, last = _longest_run(keys, theirs)
+    run = SequenceMatcher(None, keys, theirs, autojunk=False).find_longest_match()
+    first, last = run.a, run.a + run.size
     meaning = sum(key not in FUNCTION_WORDS for key in keys[first:last])
     whole = last - first == len(keys) >= _FEWEST and meaning > 0
     if whole or (last - first >= _RUN and meaning >= _MEANING):
@@ -103,21 +104,6 @@ def _shared(text: str, heard: str) -> tuple[int, int] | None:
 
 def _key(word: str) -> str:
     return word.lower().replace("’", "'")
-
-
-def _longest_run(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
-    """Where the longest run of ``ours`` lies that stands in ``theirs`` too: [first, last), the earliest."""
-    best = (0, 0)
-    before = [0] * (len(theirs) + 1)
-    for i, word in enumerate(ours, 1):
-        row = [0] * (len(theirs) + 1)
-        for j, other in enumerate(theirs, 1):
-            if word == other:
-                row[j] = before[j - 1] + 1
-                if row[j] > best[1] - best[0]:
-                    best = (i - row[j], i)
-        before = row
-    return best
 
 
 _SCREEN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

@@ -59,7 +59,12 @@ def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     sentences = split_sentences(text, language)
     if len(sentences) > 1:
         steps.append("dropped sentences")
-        sentences = _that_fit(sentences, budget, language)
+        most = bisect_right(
+            range(1, len(sentences) + 1),
+            budget,
+            key=lambda n: spoken_words(" ".join(sentences[:n]), language),
+        )
+        sentences = sentences[: max(1, most)]
     line = " ".join(sentences)
     if spoken_words(line, language) > budget:
         steps.append("dropped clauses")
@@ -70,40 +75,17 @@ def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     return Fitted(line, tuple(steps))
 
 
-def variants(
-    text: str, *, language: str = "en", sentences: bool = True, clauses: bool = True
-) -> Iterator[Fitted]:
-    """The line as it is, then ever shorter whole forms of it, each with fewer words than the one before.
-
-    They are what `fit_words` gives for falling budgets. Without ``sentences`` all sentences stay, and phrases
-    are dropped from the last one first; without ``clauses`` each sentence stays whole.
-    """
+def variants(text: str, *, language: str = "en") -> Iterator[Fitted]:
+    """The line as it is, then ever shorter whole forms of it, each with fewer words than the one before: what
+    `fit_words` gives for falling budgets."""
     yield Fitted(text)
-    last = spoken_words(text, language)
-    for fitted in _falling(text, language, sentences, clauses):
-        if (words := spoken_words(fitted.text, language)) < last:
+    budget = spoken_words(text, language) - 1
+    while budget > 0:
+        fitted = fit_words(text, budget, language=language)
+        if fitted is not None:
             yield fitted
-            last = words
-
-
-def _falling(text: str, language: str, sentences: bool, clauses: bool) -> Iterator[Fitted]:
-    parts = split_sentences(text, language)
-    if sentences and clauses:
-        budget = spoken_words(text, language) - 1
-        while budget > 0:
-            fitted = fit_words(text, budget, language=language)
-            if fitted is not None:
-                yield fitted
-                budget = min(budget, spoken_words(fitted.text, language))
-            budget -= 1
-    elif sentences:
-        kept = (" ".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
-        yield from (Fitted(head, ("dropped sentences",)) for head in kept)
-    elif clauses:
-        for at in reversed(range(len(parts))):
-            for shorter in _falling(parts[at], language, True, True):
-                parts[at] = shorter.text
-                yield Fitted(" ".join(parts), ("dropped clauses",))
+            budget = spoken_words(fitted.text, language)
+        budget -= 1
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
@@ -121,13 +103,6 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
             parts.append(head)
             start = match.end()
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
-
-
-def _that_fit(sentences: Sequence[str], budget: int, language: str) -> list[str]:
-    """As many of the first sentences as fit, one at least."""
-    numbers = range(1, len(sentences) + 1)
-    most = bisect_right(numbers, budget, key=lambda n: spoken_words(" ".join(sentences[:n]), language))
-    return list(sentences[: max(1, most)])
 
 
 def _shorter(sentence: str, budget: int) -> str:
@@ -319,12 +294,9 @@ def _wide(text: str) -> Iterator[Fitted]:
     steps = ("dropped sentences",) if len(sentences) > 1 else ()
     for border in reversed(list(_WIDE_BORDER.finditer(sentences[0]))):
         head = sentences[0][: border.start()].strip()
-        if _all_quotes_closed(head):
+        pairs = (("“", "”"), ("「", "」"), ("『", "』"))
+        if head.count('"') % 2 == 0 and all(head.count(a) == head.count(b) for a, b in pairs):
             yield Fitted(f"{head}。", (*steps, "dropped clauses"))
-
-
-def _all_quotes_closed(text: str) -> bool:
-    return text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in ("“”", "「」", "『』"))
 
 
 @dataclass(frozen=True, slots=True)

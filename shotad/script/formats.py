@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise
@@ -111,31 +111,31 @@ def check_script(path: Path) -> tuple[Violation, ...]:
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
     times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
-    return (*times, *_repeated_ids(cues))
-
-
-def _repeated_ids(cues: tuple[ScriptCue, ...]) -> list[Violation]:
     counts = Counter(cue.id for cue in cues if cue.id is not None)
-    return [Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1]
+    ids = (Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1)
+    return (*times, *ids)
 
 
 def _load(module: str, name: str) -> Any:
     return getattr(import_module(f"shotad.script.{module}"), name)
 
 
-def _text_format(name: str, ending: str, module: str, *rate: Fraction) -> Format:
-    """A format whose module writes and reads text; ``rate`` are the frames a second of one that counts in
-    frames."""
+def _format(
+    name: str, ending: str, module: str, *rate: Fraction, reader: str = "", is_text: bool = True
+) -> Format:
+    """A format whose module writes it and reads text; ``reader`` is one that reads bytes in its place.
+    ``rate`` are the frames a second of one that counts in frames."""
 
     def encode(track: Track) -> bytes:
-        written: str = _load(module, f"write_{name}")(track, *rate)
-        return written.encode("utf-8")
+        written: str | bytes = _load(module, f"write_{name}")(track, *rate)
+        return written.encode("utf-8") if isinstance(written, str) else written
 
     def read(data: bytes, file_name: str) -> Script:
-        script: Script = _load(module, f"read_{name}")(_decoded(data, file_name), file_name, *rate)
+        given = data if reader else _decoded(data, file_name)
+        script: Script = _load(reader or module, f"read_{name}")(given, file_name, *rate)
         return script
 
-    return Format(name, ending, encode, read)
+    return Format(name, ending, encode, read, is_text)
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -144,33 +144,6 @@ def _decoded(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ScriptError(f"{name}, line {line}: the text is not UTF-8.", "Save it as UTF-8.") from None
-
-
-def _byte_format(name: str, ending: str, module: str) -> Format:
-    def encode(track: Track) -> bytes:
-        written: bytes = _load(module, f"write_{name}")(track)
-        return written
-
-    def read(data: bytes, file_name: str) -> Script:
-        script: Script = _load(module, f"read_{name}")(data, file_name)
-        return script
-
-    return Format(name, ending, encode, read, is_text=False)
-
-
-def _dapt() -> Format:
-    """Written as text; its reader looks at the encoding that the document declares."""
-    text, data = _text_format("dapt", "ad.dapt.xml", "dapt"), _byte_format("dapt", "", "dapt_reader")
-    return replace(text, read=data.read)
-
-
-def _signal(name: str, ending: str) -> Format:
-    def refuse(data: bytes, file_name: str) -> Script:
-        raise ScriptError(
-            f"{file_name} tells players of audio description, but holds none.", "Give the script itself."
-        )
-
-    return replace(_text_format(name, ending, "signalling"), read=refuse)
 
 
 def _frazier_at(name: str, rate: str) -> Format:
@@ -182,17 +155,17 @@ def _frazier_at(name: str, rate: str) -> Format:
         raise ScriptError(
             f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
         ) from None
-    return _text_format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
+    return _format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
 
 
 FORMATS = {
     form.name: form
     for form in (
-        _text_format("vtt", "ad.vtt", "subtitle_formats"),
-        _text_format("srt", "ad.srt", "subtitle_formats"),
-        _dapt(),
-        _text_format("csv", "ad.csv", "sheet"),
-        _text_format("json", "ad.json", "sheet"),
+        _format("vtt", "ad.vtt", "subtitle_formats"),
+        _format("srt", "ad.srt", "subtitle_formats"),
+        _format("dapt", "ad.dapt.xml", "dapt", reader="dapt_reader"),
+        _format("csv", "ad.csv", "sheet"),
+        _format("json", "ad.json", "sheet"),
     )
 }
 """What a track is written in unless other formats are named: they lose nothing that is heard."""
@@ -200,15 +173,18 @@ FORMATS = {
 EXCHANGE = {
     form.name: form
     for form in (
-        _text_format("frazier", "ad.frazier.csv", "studio_formats"),
-        _text_format("reaper", "ad.reaper.csv", "studio_formats"),
-        _byte_format("docx", "ad.docx", "document"),
-        _byte_format("xlsx", "ad.xlsx", "workbook"),
+        _format("frazier", "ad.frazier.csv", "studio_formats"),
+        _format("reaper", "ad.reaper.csv", "studio_formats"),
+        _format("docx", "ad.docx", "document", reader="document", is_text=False),
+        _format("xlsx", "ad.xlsx", "workbook", reader="workbook", is_text=False),
     )
 }
 """What describers send each other; each says in its module what it loses."""
 
-SIGNALS = {form.name: form for form in (_signal("hls", "ad.hls.m3u8"), _signal("dash", "ad.dash.xml"))}
+SIGNALS = {
+    name: _format(name, ending, "signalling", reader="signalling")
+    for name, ending in (("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"))
+}
 """What tells players of description; written only."""
 
 ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}

@@ -261,15 +261,16 @@ def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
 def _sharing_time(cues: list[Cue], lines: list[ScriptCue]) -> list[tuple[Cue, ScriptCue]]:
     """Cues and lines that have most of the shorter one's time in common, and with no other."""
     said = [line for line in lines if line.text]
-    found = [(cue, line) for line in said for cue in cues if _share_most(cue.interval, line.interval)]
+    found = [
+        (cue, line)
+        for line in said
+        for cue in cues
+        if (shared := cue.interval.clip(line.interval)) is not None
+        and shared.duration * 2 > min(cue.interval.duration, line.interval.duration)
+    ]
     of_cue = Counter(cue.id for cue, _ in found)
     of_line = Counter(id(line) for _, line in found)
     return [(cue, line) for cue, line in found if of_cue[cue.id] == of_line[id(line)] == 1]
-
-
-def _share_most(one: Interval, other: Interval) -> bool:
-    shared = one.clip(other)
-    return shared is not None and shared.duration * 2 > min(one.duration, other.duration)
 
 
 def _fits(cue: Cue, line: ScriptCue, script: Script, *, by_text: bool) -> bool:

@@ -10,7 +10,7 @@ import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from itertools import accumulate
 
 from shotad.core import STARTERS, Interval, LintSettings, is_english
 from shotad.script.cast_members import Member, listed_as
@@ -53,6 +53,13 @@ class Read:
 
     parse: Parse
     places: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def of(parse: Parse) -> Read:
+        """A parse with the spans of its words."""
+        ends = accumulate((len(token.text) + token.space for token in parse.tokens), initial=0)
+        spans = zip(ends, parse.tokens, strict=False)
+        return Read(parse, tuple((at, at + len(token.text)) for at, token in spans))
 
     def merged(self, wording: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
         """Findings of the word lists, less those of L1 that lie in a clause aside, and L1 as the sentences
@@ -141,33 +148,24 @@ class Read:
         return Finding("L1", Level.WARNING, f"{what}: {words!r}", span=(start, end))
 
 
-class Reader(Protocol):
-    """Takes lines apart."""
-
-    def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
-        """What those of ``lines`` are made of that are English and may break L1, by their ids.
-
-        ``events`` are the verbs that are no states.
-        """
-        ...
-
-
 @dataclass(slots=True)
-class SpacyReader:
+class Reader:
     """Takes lines apart with spaCy, which is loaded at the first line that needs it."""
 
     model: ParserModel
     _parser: Parser | None = field(default=None, init=False)
 
     def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
-        """As `Reader.read`; quotations are left out. Raises WeightsError for a model that does not load."""
+        """What those of ``lines`` are made of that are English and may break L1, by their ids; quotations are
+        left out. ``events`` are the verbs that are no states. Raises WeightsError for a model that does not
+        load."""
         texts = {line.id: unquoted(line.text) for line in lines if is_english(line.language)}
         chosen = {name: text for name, text in texts.items() if may_matter(text, events)}
         if not chosen:
             return {}
         self._parser = self._parser or Parser(self.model)
         parses = self._parser.of(list(chosen.values()))
-        return {name: read_of(parse) for name, parse in zip(chosen, parses, strict=True)}
+        return {name: Read.of(parse) for name, parse in zip(chosen, parses, strict=True)}
 
 
 def may_matter(text: str, events: frozenset[str]) -> bool:
@@ -175,16 +173,6 @@ def may_matter(text: str, events: frozenset[str]) -> bool:
     verb of ``events``. Most lines of AD have none, and a track without any needs no parser."""
     words = (match[0].lower() for match in _WORD.finditer(_SIDE.sub(" ", text)))
     return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
-
-
-def read_of(parse: Parse) -> Read:
-    """A parse with the spans of its words."""
-    places: list[tuple[int, int]] = []
-    at = 0
-    for token in parse.tokens:
-        places.append((at, at + len(token.text)))
-        at += len(token.text) + token.space
-    return Read(parse, tuple(places))
 
 
 def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
@@ -201,7 +189,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
             return None, _BY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
         if not is_at_hand(MODEL):
             return None, _BY_WORDS.format(f"the model {MODEL} is not here (--set lint.parse=spacy gets it)")
-    return SpacyReader(find_parser(MODEL)), ""
+    return Reader(find_parser(MODEL)), ""
 
 
 _BY_WORDS = "L1 was read by word lists alone, which find less: {}."
@@ -210,15 +198,12 @@ _BY_WORDS = "L1 was read by word lists alone, which find less: {}."
 _EVERYBODY: tuple[Member, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How far back somebody may have been named: ``lines``, and ``seconds`` before the pronoun."""
-
-    lines: int = 3
-    seconds: float = 90.0
+_REACH_LINES = 3
+_REACH_SECONDS = 90.0
+"""How far back somebody may have been named, before the pronoun."""
 
 
-def check_pronouns(lines: Sequence[TrackLine], reach: Reach = Reach()) -> tuple[tuple[Finding, ...], ...]:
+def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...]:
     """What is wrong with the pronouns of each of ``lines``, which follow each other in time.
 
     ``he`` and ``she`` need somebody who may be meant, ``they`` several people or things: in the same line,
@@ -233,10 +218,8 @@ def check_pronouns(lines: Sequence[TrackLine], reach: Reach = Reach()) -> tuple[
     for line, words in zip(lines, tokens, strict=True):
         there = mentions(words, _EVERYBODY, book)
         more = _others(line.text, words)
-        recent = told[-reach.lines :] if reach.lines else []
-        known = frozenset[str]().union(
-            *(who for time, who in recent if line.heard.start - time.end <= reach.seconds)
-        )
+        recent = (who for time, who in told[-_REACH_LINES:] if line.heard.start - time.end <= _REACH_SECONDS)
+        known = frozenset[str]().union(*recent)
         found.append(tuple(_unclear(line.text, words, there, known | more)))
         told.append((line.heard, _who(there, words) | more))
     return tuple(found)

@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shotad.core import ScriptError, parse_json
@@ -81,28 +81,32 @@ def read_csv(text: str, name: str) -> Script:
     start, end, text. A status such as dropped empties the text, by which import drops the line.
     Raises ScriptError with file and line.
     """
-    rows = parted_rows(text)
     heads: list[str] | None = None
     cues: list[ScriptCue] = []
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
+    for where, row in filled_rows(parted_rows(text), name):
+        if heads is None:
+            heads = _heads(row, where)
+            if heads == [cell.strip().lower() for cell in row]:
+                continue
+        cells = dict(zip(heads, row, strict=False))
+        cues.append(_row(cells, where))
+        stamp = cells.get("track") or stamp
+        if cells.get("id") and cells.get("stamp"):
+            line_stamps[cells["id"].strip()] = cells["stamp"]
+    return Script(tuple(cues), stamp, line_stamps)
+
+
+def filled_rows(rows: Any, name: str) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a ``csv.reader`` that are not empty, each with its place: ``f.csv, line 3``. Raises
+    ScriptError for a table that cannot be taken apart."""
     try:
         for row in rows:
-            where = f"{name}, line {rows.line_num}"
-            if not any(cell.strip() for cell in row):
-                continue
-            if heads is None:
-                heads = _heads(row, where)
-                if heads == [cell.strip().lower() for cell in row]:
-                    continue
-            cells = dict(zip(heads, row, strict=False))
-            cues.append(_row(cells, where))
-            stamp = cells.get("track") or stamp
-            if cells.get("id") and cells.get("stamp"):
-                line_stamps[cells["id"].strip()] = cells["stamp"]
+            if any(cell.strip() for cell in row):
+                yield f"{name}, line {rows.line_num}", row
     except csv.Error as error:
         raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
-    return Script(tuple(cues), stamp, line_stamps)
 
 
 def parted_rows(text: str) -> Any:

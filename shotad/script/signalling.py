@@ -20,15 +20,13 @@ and text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import quote
-from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
 from shotad.core import ScriptError
-from shotad.script.cue import clean_text, is_language
+from shotad.script.cue import Script, clean_text, is_language
 from shotad.script.dapt import Violation
 from shotad.script.track import Track
 
@@ -41,70 +39,11 @@ MPD = "urn:mpeg:dash:schema:mpd:2011"
 _ATTRIBUTE = re.compile(r'(?P<name>[A-Z0-9-]+)=(?P<value>"[^"\r\n]*"|[^",\s]+)(?:,|$)')
 
 
-@dataclass(frozen=True, slots=True)
-class Rendition:
-    """What is signalled: an address, a BCP 47 language, and the name that players show.
-
-    ``mixed``: programme and description together; else description alone, to be mixed by the receiver.
-    ``machine_made``: a program wrote it, whether or not a person has reviewed it since.
-    """
-
-    uri: str
-    language: str
-    name: str = "Audio description"
-    mixed: bool = True
-    machine_made: bool = True
-    channels: int = 2
-    group: str = "audio"
-
-    def __post_init__(self) -> None:
-        if not is_language(self.language):
-            raise ValueError(f"language must be a BCP 47 tag such as en-GB, got {self.language!r}")
-        if self.channels < 1:
-            raise ValueError(f"a rendition has 1 channel or more, got {self.channels}")
-
-
-def hls_audio(rendition: Rendition) -> str:
-    """The ``#EXT-X-MEDIA`` line of described sound. HLS players replace the sound: it must be mixed."""
-    marks = (DESCRIBES_VIDEO, *((MACHINE_MADE,) if rendition.machine_made else ()))
-    return _media(
-        "AUDIO", rendition, auto=True,
-        more=f',CHARACTERISTICS="{",".join(marks)}",CHANNELS="{rendition.channels}"',
-    )  # fmt: skip
-
-
-def hls_text(rendition: Rendition) -> str:
-    """The ``#EXT-X-MEDIA`` line of a WebVTT rendition that holds the descriptions."""
-    marks = f',CHARACTERISTICS="{MACHINE_MADE}"' if rendition.machine_made else ""
-    return _media("SUBTITLES", rendition, auto=False, more=f"{marks},FORCED=NO")
-
-
-def dash_audio(rendition: Rendition) -> str:
-    """The ``AdaptationSet`` of described sound, with one Representation to be filled in."""
-    role = "alternate" if rendition.mixed else "commentary"
-    return _adaptation_set(
-        rendition,
-        'contentType="audio" mimeType="audio/mp4"',
-        f'  <Accessibility schemeIdUri="{ROLES}" value="description"/>\n'
-        f'  <Accessibility schemeIdUri="{AUDIO_PURPOSE}" value="1"/>\n'
-        f'  <Role schemeIdUri="{ROLES}" value="{role}"/>\n',
-        'id="audio-description" bandwidth="128000" codecs="mp4a.40.2" audioSamplingRate="48000"',
-    )
-
-
-def dash_text(rendition: Rendition) -> str:
-    """The ``AdaptationSet`` of the descriptions as WebVTT, for players that speak them."""
-    return _adaptation_set(
-        rendition,
-        'contentType="text" mimeType="text/vtt"',
-        f'  <Role schemeIdUri="{ROLES}" value="description"/>\n',
-        'id="text-description" bandwidth="256"',
-    )
-
-
 def write_hls(track: Track) -> str:
     """Lines for the multivariant playlist of the track's film; the addresses are to be filled in."""
-    sound, text = _renditions(track, "m3u8")
+    stem, name = _named(track)
+    sound = f'CHARACTERISTICS="{DESCRIBES_VIDEO},{MACHINE_MADE}",CHANNELS="2",URI="{stem}.ad.m3u8"'
+    text = f'CHARACTERISTICS="{MACHINE_MADE}",FORCED=NO,URI="{stem}.ad.vtt.m3u8"'
     notes = (
         f"Audio description of {track.film.name}, to be put into its multivariant playlist.",
         track.statement,
@@ -114,12 +53,18 @@ def write_hls(track: Track) -> str:
         "leave it out.",
     )
     head = "".join(f"# {_one_line(note)}\n" for note in notes)
-    return f"{head}{hls_audio(sound)}\n{hls_text(text)}\n"
+    return (
+        f'{head}#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="{name}",LANGUAGE="{track.language}",'
+        f"DEFAULT=NO,AUTOSELECT=YES,{sound}\n"
+        f'#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="descriptions",NAME="{name}, text",'
+        f'LANGUAGE="{track.language}",DEFAULT=NO,AUTOSELECT=NO,{text}\n'
+    )
 
 
 def write_dash(track: Track) -> str:
-    """Adaptation sets for the film's manifest, in a Period; the addresses are to be filled in."""
-    sound, text = _renditions(track, "m4a")
+    """Adaptation sets for the film's manifest, in a Period; the addresses are to be filled in: described
+    sound, and the descriptions as WebVTT for players that speak them."""
+    stem, name = _named(track)
     notes = (
         f"Audio description of {track.film.name}: take the adaptation sets over into each Period of its MPD.",
         track.statement,
@@ -129,8 +74,44 @@ def write_dash(track: Track) -> str:
     )
     comments = (re.sub(r"-(?=-|$)", "- ", _one_line(note)).strip() for note in notes)
     head = "".join(f"<!-- {comment} -->\n" for comment in comments)
-    sets = "".join(f"  {line}\n" for s in (dash_audio(sound), dash_text(text)) for line in s.splitlines())
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<Period xmlns="{MPD}">\n{sets}</Period>\n'
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+{head}<Period xmlns="{MPD}">
+  <AdaptationSet contentType="audio" mimeType="audio/mp4" lang="{track.language}">
+    <Label>{name}</Label>
+    <Accessibility schemeIdUri="{ROLES}" value="description"/>
+    <Accessibility schemeIdUri="{AUDIO_PURPOSE}" value="1"/>
+    <Role schemeIdUri="{ROLES}" value="alternate"/>
+    <Representation id="audio-description" bandwidth="128000" codecs="mp4a.40.2" audioSamplingRate="48000">
+      <BaseURL>{stem}.ad.m4a</BaseURL>
+    </Representation>
+  </AdaptationSet>
+  <AdaptationSet contentType="text" mimeType="text/vtt" lang="{track.language}">
+    <Label>{name}, text</Label>
+    <Role schemeIdUri="{ROLES}" value="description"/>
+    <Representation id="text-description" bandwidth="256">
+      <BaseURL>{stem}.ad.vtt</BaseURL>
+    </Representation>
+  </AdaptationSet>
+</Period>
+"""
+
+
+def _named(track: Track) -> tuple[str, str]:
+    """How addresses begin, and what players show; nothing in either has to be escaped."""
+    if not is_language(track.language):
+        what = f"language must be a BCP 47 tag such as en-GB, got {track.language!r}."
+        raise ScriptError(what, "Correct the language in the track.")
+    stem = quote(_one_line(PurePosixPath(track.film.name).stem or track.film.name), safe="")
+    return stem, f"Audio description ({track.language})"
+
+
+def read_hls(_: bytes, name: str) -> Script:
+    """Nothing: raises ScriptError."""
+    what = f"{name} tells players of audio description, but holds none."
+    raise ScriptError(what, "Give the script itself.")
+
+
+read_dash = read_hls
 
 
 def check_hls(playlist: bytes) -> tuple[Violation, ...]:
@@ -186,37 +167,6 @@ def _is_sound(node: etree._Element) -> bool:
     return node.get("contentType") == "audio" or (node.get("mimeType") or "audio/").startswith("audio/")
 
 
-def _media(kind: str, rendition: Rendition, *, auto: bool, more: str) -> str:
-    return (
-        f'#EXT-X-MEDIA:TYPE={kind},GROUP-ID="{_quotable(rendition.group)}",NAME="{_quotable(rendition.name)}",'
-        f'LANGUAGE="{rendition.language}",DEFAULT=NO,AUTOSELECT={"YES" if auto else "NO"}{more},'
-        f'URI="{_address(rendition.uri)}"'
-    )
-
-
-def _adaptation_set(rendition: Rendition, kind: str, descriptors: str, representation: str) -> str:
-    return (
-        f"<AdaptationSet {kind} lang={quoteattr(rendition.language)}>\n"
-        f"  <Label>{_xml(rendition.name)}</Label>\n{descriptors}"
-        f"  <Representation {representation}>\n"
-        f"    <BaseURL>{_xml(_address(rendition.uri))}</BaseURL>\n"
-        f"  </Representation>\n</AdaptationSet>"
-    )
-
-
-def _renditions(track: Track, sound_ending: str) -> tuple[Rendition, Rendition]:
-    stem = quote(PurePosixPath(track.film.name).stem or track.film.name, safe="")
-    text_ending = "vtt.m3u8" if sound_ending == "m3u8" else "vtt"
-    name = f"Audio description ({track.language})"
-    try:
-        return (
-            Rendition(f"{stem}.ad.{sound_ending}", track.language, name),
-            Rendition(f"{stem}.ad.{text_ending}", track.language, f"{name}, text", group="descriptions"),
-        )
-    except ValueError as error:
-        raise ScriptError(f"{error}.", "Correct the language in the track.") from None
-
-
 def _attributes(text: str) -> dict[str, str] | None:
     values: dict[str, str] = {}
     at = 0
@@ -229,18 +179,5 @@ def _attributes(text: str) -> dict[str, str] | None:
     return values
 
 
-def _quotable(text: str) -> str:
-    """A quoted string of HLS can hold neither a quote nor a line end."""
-    return _one_line(text).replace('"', "'")
-
-
-def _address(uri: str) -> str:
-    return quote(_one_line(uri), safe="/:?#[]@!$&'()*+,;=%~")
-
-
 def _one_line(text: str) -> str:
     return " ".join(clean_text(text).split("\n"))
-
-
-def _xml(text: str) -> str:
-    return _one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

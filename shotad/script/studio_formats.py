@@ -44,7 +44,7 @@ from shotad.script.cue import (
     on_frames,
     parse_time,
 )
-from shotad.script.sheet import guarded, parted_rows, unguarded
+from shotad.script.sheet import filled_rows, guarded, parted_rows, unguarded
 from shotad.script.subtitle_formats import id_of, number_of
 from shotad.script.track import Track
 
@@ -78,15 +78,11 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Fra
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
     heads: list[str] = []
     cues: list[ScriptCue] = []
-    try:
-        for row in rows:
-            where = f"{name}, line {rows.line_num}"
-            if not heads:
-                heads = _frazier_heads(row, where)
-            elif any(cell.strip() for cell in row):
-                cues.append(_line(dict(zip(heads, row, strict=False)), where, frame_rate))
-    except csv.Error as error:
-        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+    for where, row in filled_rows(rows, name):
+        if not heads:
+            heads = _frazier_heads(row, where)
+        else:
+            cues.append(_line(dict(zip(heads, row, strict=False)), where, frame_rate))
     return FramedScript(tuple(cues), frame_rate=frame_rate)
 
 
@@ -162,18 +158,13 @@ def read_reaper(text: str, name: str) -> Script:
     A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
     end are ids. Raises ScriptError with file and line, and for times in measures and beats.
     """
-    rows = parted_rows(text)
     heads: list[str] = []
     entries: list[_Entry] = []
-    try:
-        for row in rows:
-            where = f"{name}, line {rows.line_num}"
-            if not heads:
-                heads = _reaper_heads(row, where)
-            elif any(cell.strip() for cell in row):
-                entries.append(_entry(dict(zip(heads, row, strict=False)), where))
-    except csv.Error as error:
-        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+    for where, row in filled_rows(parted_rows(text), name):
+        if not heads:
+            heads = _reaper_heads(row, where)
+        else:
+            entries.append(_entry(dict(zip(heads, row, strict=False)), where))
     stamps = [found["stamp"] for entry in entries if (found := _STATEMENT.search(entry.name))]
     lines = [entry for entry in entries if not _STATEMENT.search(entry.name)]
     regions = [_cue(entry, entry.end) for entry in lines if entry.end is not None]

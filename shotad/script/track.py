@@ -300,33 +300,24 @@ def find_lines(track: Track, names: Sequence[str]) -> tuple[Cue, ...]:
     ``s00083120`` is an id; ``1:23`` or ``83.5`` a time within a line or the second in which it starts; ``12``
     the twelfth line that is heard. Raises UsageError for what is no line, with the nearest.
     """
-    found = {cue.id: cue for cue in (_find_line(track, name) for name in names)}
+    found = {_find_line(track, name.strip()).id for name in names}
     return tuple(cue for cue in track.cues if cue.id in found)
 
 
 def _find_line(track: Track, name: str) -> Cue:
-    name = name.strip()
     if re.fullmatch(r"[sh]\d+", name):
-        return _by_id(track, name)
-    if re.fullmatch(r"\d+", name):
-        return _by_number(track, int(name))
-    return _by_time(track, name)
-
-
-def _by_id(track: Track, name: str) -> Cue:
-    for cue in track.cues:
-        if cue.id == name:
-            return cue
-    raise UsageError(f"There is no line {name}.", _nearest(track, int(name[1:]) / 1000))
-
-
-def _by_number(track: Track, number: int) -> Cue:
-    if 1 <= number <= len(track.heard):
-        return track.heard[number - 1]
-    raise UsageError(
-        f"There is no line {number}: {len(track.heard)} lines are heard.",
-        "Give a time as 1:23 or 83.0, or an id as s00083120.",
-    )
+        named = next((cue for cue in track.cues if cue.id == name), None)
+        if named is None:
+            raise UsageError(f"There is no line {name}.", _nearest(track, int(name[1:]) / 1000))
+        return named
+    if not re.fullmatch(r"\d+", name):
+        return _by_time(track, name)
+    if not 1 <= int(name) <= len(track.heard):
+        raise UsageError(
+            f"There is no line {int(name)}: {len(track.heard)} lines are heard.",
+            "Give a time as 1:23 or 83.0, or an id as s00083120.",
+        )
+    return track.heard[int(name) - 1]
 
 
 def _by_time(track: Track, name: str) -> Cue:

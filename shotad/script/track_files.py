@@ -11,7 +11,7 @@ line whose source was changed since it was translated is known.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,33 +108,38 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
 
 def with_edited_scripts(track: Track, folder: WorkFolder, but: Path | None = None) -> Brought:
     """The track with what people changed in the scripts beside it, all ``but`` one."""
-    beside = edited_scripts(folder.path, track.film.name)
-    return with_scripts(track, folder, [(form, path) for form, path in beside if not _is_same(path, but)])
-
-
-def _is_same(path: Path, other: Path | None) -> bool:
-    return other is not None and path.resolve() == other.resolve()
+    return with_scripts(track, folder, edited_scripts(folder.path, track.film.name, but))
 
 
 def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Brought:
     """The track with what people changed in just these scripts. Raises as `bring_back`."""
-    if not edited:
-        return Brought(track, {})
-    return bring_back(track, edited, *times_of(folder))
+    return bring_back(track, edited, *times_of(folder)) if edited else Brought(track, {})
 
 
 def import_into(
     place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
 ) -> Import:
-    """Bring a script's edits into the track of the work folder ``place`` and write everything anew."""
-    with WorkFolder(place) as folder, track_lock(place):
-        track = with_edited_scripts(load_track(folder.path / TRACK), folder, but=script).track
+    """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
+    ``place`` is its file, and write the track and its scripts anew."""
+    own = place.is_dir()
+    with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
-        done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
-        spoken = respeak(done.track, slots, pace)
+        track = load_track(place / TRACK if own else place)
+        name = track.film.name
+        if own:
+            track = with_edited_scripts(track, folder, but=script).track
+        else:
+            track = with_translation_scripts(track, folder, slots, pace, but=script).track
+        done = import_script(
+            track, read_script(script, form), script.name,
+            slots=slots, seconds_per_word=pace, overwrite=overwrite,
+        )  # fmt: skip
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
-        done = replace(done, track=replace(spoken, reviewed_by=people))
-        save_track(done.track, folder.path, track.film.name)
+        done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
+        if own:
+            save_track(done.track, folder.path, name)
+        else:
+            save_translation(done.track, folder)
         folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
     return done
 
@@ -142,7 +147,7 @@ def import_into(
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
     write_text(folder / TRACK, to_json(track))
-    return (folder / TRACK, *write_scripts(track, folder, name))
+    return (folder / TRACK, *write_texts(script_texts(track, folder, name), folder))
 
 
 WRITTEN = "scripts.json"
@@ -162,51 +167,55 @@ class Brought:
     changed: Mapping[str, int]
 
 
-@in_room("scripts")
-def write_scripts(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
-    """Write the scripts of ``track`` for a film called ``name``; their paths."""
-    return write_texts(script_texts(track, folder, name), folder)
-
-
 def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
     """What the scripts of ``track`` hold, by where they stand; nothing is written."""
-    return {_place(folder, name, form): form.write(track) for form in map(script_format, BESIDE_TRACK)}
+    return {path: form.write(track) for form, path in _places(folder, name)}
 
 
-def write_texts(texts: Mapping[Path, str], folder: Path) -> tuple[Path, ...]:
-    """Write scripts, and down how they were written; their paths. Of others it stays as it is noted."""
-    known, hashes = _written(folder), {path.name: _hash(text.encode()) for path, text in texts.items()}
+@in_room("scripts")
+def write_texts(texts: Mapping[Path, str], folder: Path, record: str = WRITTEN) -> tuple[Path, ...]:
+    """Write scripts, and down in ``record`` how they were written; their paths. Of others it stays as it is
+    noted."""
+    known = _written(folder, record)
+    hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
     noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
     before: dict[str, list[str]] = {}
     for path in texts:
         there = (_hash(path.read_bytes()),) if path.is_file() and path.name not in known else ()
         before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
-    write_text(folder / WRITTEN, readable_json({"scripts": noted, "before": before}))
+    write_text(folder / record, readable_json({"scripts": noted, "before": before}))
     for path, text in texts.items():
         write_text(path, text)
-    write_text(folder / WRITTEN, readable_json({"scripts": noted}))
+    write_text(folder / record, readable_json({"scripts": noted}))
     return tuple(texts)
 
 
 def are_written(texts: Mapping[Path, str], folder: Path) -> bool:
     """Whether scripts were last written just so, and wholly."""
-    written = _written(folder)
+    written = _written(folder, WRITTEN)
     return all(written.get(path.name) == (_hash(text.encode()),) for path, text in texts.items())
 
 
 def script_places(folder: Path, name: str) -> tuple[Path, ...]:
     """Where the scripts beside a track are, there or not."""
-    return tuple(_place(folder, name, form) for form in map(script_format, BESIDE_TRACK))
+    return tuple(path for _, path in _places(folder, name))
 
 
-def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
-    """The scripts beside the track that are not as they were written."""
-    written = _written(folder)
-    places = [(form, _place(folder, name, form)) for form in map(script_format, BESIDE_TRACK)]
+def edited_scripts(folder: Path, name: str, but: Path | None = None) -> tuple[tuple[Format, Path], ...]:
+    """The scripts beside the track that are not as they were written, all ``but`` one."""
+    return _edited(_places(folder, name), _written(folder, WRITTEN), but)
+
+
+def _edited(
+    places: Iterable[tuple[Format, Path]], written: Mapping[str, Sequence[str]], but: Path | None
+) -> tuple[tuple[Format, Path], ...]:
     return tuple(
         (form, path)
         for form, path in places
-        if path.name in written and path.is_file() and _hash(path.read_bytes()) not in written[path.name]
+        if path.name in written
+        and path.is_file()
+        and _hash(path.read_bytes()) not in written[path.name]
+        and (but is None or path.resolve() != but.resolve())
     )
 
 
@@ -237,21 +246,19 @@ def bring_back(
     return Brought(track, counts)
 
 
-def _written(folder: Path) -> dict[str, tuple[str, ...]]:
+def _written(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     """Hashes by file name: of a script as it was written last, then as it may still be where that was not
     finished; none where nothing is known of them."""
     try:
-        record = read_record(folder / WRITTEN)
+        record = read_record(folder / name) or {"scripts": {}}
     except WorkFolderError:
-        return {}
-    if record is None:
         return {}
     before = record.get("before", {})
     return {name: (value, *before.get(name, ())) for name, value in record["scripts"].items()}
 
 
-def _place(folder: Path, name: str, form: Format) -> Path:
-    return folder / f"{stem_of(name)}.{form.ending}"
+def _places(folder: Path, name: str) -> list[tuple[Format, Path]]:
+    return [(form, folder / f"{stem_of(name)}.{form.ending}") for form in map(script_format, BESIDE_TRACK)]
 
 
 def _hash(data: bytes) -> str:
@@ -291,27 +298,6 @@ def translation_of(script: Path, folder: Path) -> Path | None:
     return None
 
 
-def import_translation(
-    file: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
-) -> Import:
-    """Bring a script's edits into the translated track ``file`` and write it anew, with its scripts.
-
-    Raises as `import_into`.
-    """
-    with WorkFolder(file.parent) as folder, track_lock(file.parent):
-        rooms, pace = times_of(folder)
-        track = with_translation_scripts(load_track(file), folder, rooms, pace, but=script).track
-        done = import_script(
-            track, read_script(script, form), script.name,
-            slots=rooms, seconds_per_word=pace, overwrite=overwrite,
-        )  # fmt: skip
-        people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
-        done = replace(done, track=replace(respeak(done.track, rooms, pace), reviewed_by=people))
-        save_translation(done.track, folder)
-        folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
-    return done
-
-
 def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
     """Times of the folder's slots by id, and the seconds a word of the run that planned them; the default
     where that is not known."""
@@ -323,16 +309,12 @@ def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
 
 def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     """Write the track and its scripts, each with its language in its name; their paths."""
-    paths = [folder.path / track_name(track.language)]
-    write_text(paths[0], to_json(track))
-    hashes: dict[str, str] = {}
-    for form in map(script_format, BESIDE_TRACK):
-        path, text = script_file(track, form, folder.path, is_translation=True), form.write(track)
-        write_text(path, text)
-        hashes[path.name] = _hash(text.encode())
-        paths.append(path)
-    folder.write_json(f"scripts.{track.language}.json", {"scripts": hashes})
-    return tuple(paths)
+    own = folder.path / track_name(track.language)
+    write_text(own, to_json(track))
+    forms = map(script_format, BESIDE_TRACK)
+    places = translation_places(track, folder.path)
+    texts = {path: form.write(track) for form, path in zip(forms, places, strict=True)}
+    return (own, *write_texts(texts, folder.path, f"scripts.{track.language}.json"))
 
 
 def with_translation_scripts(
@@ -348,16 +330,8 @@ def with_translation_scripts(
 
     Raises as `bring_back`.
     """
-    known = (folder.read_json(f"scripts.{track.language}.json") or {}).get("scripts", {})
-    beside = zip(map(script_format, BESIDE_TRACK), translation_places(track, folder.path), strict=True)
-    edited = [
-        (form, file)
-        for form, file in beside
-        if file.name in known
-        and file.is_file()
-        and _hash(file.read_bytes()) != known[file.name]
-        and not _is_same(file, but)
-    ]
+    places = zip(map(script_format, BESIDE_TRACK), translation_places(track, folder.path), strict=True)
+    edited = _edited(places, _written(folder.path, f"scripts.{track.language}.json"), but)
     return bring_back(track, edited, rooms, seconds_per_word) if edited else Brought(track, {})
 
 

@@ -189,37 +189,24 @@ def packaged(language: str) -> tuple[WordList, ...]:
     return tuple(parse_words(path.read_text(encoding="utf-8"), path.stem, path.name) for path in files)
 
 
-def _words(text: str) -> str:
-    """``a b`` → ``(?:a|b)``."""
-    return "(?:" + "|".join(text.split()) + ")"
-
-
-def _any(patterns: Sequence[str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)
-
-
 ARTICLES = frozenset(("a", "an", "the"))
 """Words that L9 does not compare."""
 
-_ANYBODY = _words("man woman boy girl guy lady person gentleman")
-
-SOMEONE = _any(
-    (
-        rf"(?:^|(?<=[.!?;] )|(?<=, while )|(?<=, as )|(?<=\bwhile )|(?<=, and ))"
-        rf"(?P<who>(?:a|an|the) {_ANYBODY})\b(?!'s|-| and\b)",
-    )
+SOMEONE = re.compile(
+    r"(?:^|(?<=[.!?;] )|(?<=, while )|(?<=, as )|(?<=\bwhile )|(?<=, and ))"
+    r"(?P<who>(?:a|an|the) (?:man|woman|boy|girl|guy|lady|person|gentleman))\b(?!'s|-| and\b)",
+    re.IGNORECASE,
 )
 """Stage II's wish: somebody without a name is "he", "she" or "they" where they act, never "a man"."""
 
-TALK = _any(
-    (
-        r"\b(?:speaks?|talks?|chats?|convers(?:es?|ing)|speaking|talking|chatting|discuss(?:es|ing)?)\b"
-        r"(?! show)(?! into\b)(?! window)(?<!small talk)(?<!pep talk)(?<!a talk)(?<!the talk)(?<!a chat)"
-        r"(?<!without speaking)(?<!without talking)",
-        r"\b(?:in|into|have|has|having|hold|holds|continues?|through) (?:(?:a|an|their|the|his|her) )?"
-        r"(?:\w+ )?conversations?\b",
-        r"\b(?:says|is saying|are saying)\b(?!  |,  )",
-    )
+TALK = re.compile(
+    r"\b(?:speaks?|talks?|chats?|convers(?:es?|ing)|speaking|talking|chatting|discuss(?:es|ing)?)\b"
+    r"(?! show)(?! into\b)(?! window)(?<!small talk)(?<!pep talk)(?<!a talk)(?<!the talk)(?<!a chat)"
+    r"(?<!without speaking)(?<!without talking)"
+    r"|\b(?:in|into|have|has|having|hold|holds|continues?|through) (?:(?:a|an|their|the|his|her) )?"
+    r"(?:\w+ )?conversations?\b"
+    r"|\b(?:says|is saying|are saying)\b(?!  |,  )",
+    re.IGNORECASE,
 )
 """Stage II's wish: no talk about talking, which is heard."""
 
@@ -276,9 +263,6 @@ def _read(file: Path, place: Path) -> UserWords:
         raise ConfigError(f"The words {file} cannot be read: {error}.", "Save them as UTF-8.") from None
     folder = file.absolute().parent.name
     is_named = file.parent != place or place.is_file() or _LANGUAGE.fullmatch(folder)
-    language = folder.lower().split("-")[0] if is_named and _is_language(folder) else ""
+    name = folder.lower().split("-")[0]
+    language = name if is_named and len(name) == 2 and _LANGUAGE.fullmatch(folder) else ""
     return UserWords(language, parse_words(text, file.stem, str(file)))
-
-
-def _is_language(folder: str) -> bool:
-    return bool(_LANGUAGE.fullmatch(folder)) and len(folder.split("-", maxsplit=1)[0]) == 2

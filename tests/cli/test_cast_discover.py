@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.cast_discover import cast_folder_of
+from shotad.cli.cast import cast_folder_of
 from tests.cli.program import Shotad
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 

@@ -10,8 +10,8 @@ import pytest
 
 from shotad.core import Image, ThreadSettings
 from shotad.film import Moment, Picture, ShotMoments
-from shotad.grammar import Features, Look, Matching, Readers
-from shotad.grammar.cache import GrammarCache, lacks, pairs_of
+from shotad.grammar import ClipReader, Features, Look, Matching, Readers
+from shotad.grammar.cache import GrammarCache, pairs_of
 from shotad.grammar.features import ScaleGuess
 from shotad.grammar.threads import match_scores
 from tests.grammar.clipbyclip import read_clips
@@ -98,7 +98,8 @@ def test_all_is_read_by_one_ascending_pass_and_each_frame_once() -> None:
     assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
     assert book.guesses[look(2)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))
     assert book.guesses[look(9)] is None
-    assert not any(lacks(clip, book, Readers(maker, scales)) for clip in CLIPS)
+    reader = ClipReader(book, Readers(maker, scales), ThreadSettings())
+    assert not any(reader.lacks(clip) for clip in CLIPS)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 64])
@@ -135,9 +136,9 @@ def test_clips_are_done_one_after_the_other() -> None:
     book, readers = GrammarCache(), Readers(Maker(), Scales())
     reading = read_clips(CLIPS, book, Film().pictures, readers, ThreadSettings(), 2)
     for clip in CLIPS:
-        assert lacks(clip, book, readers)
+        assert ClipReader(book, readers, ThreadSettings()).lacks(clip)
         assert next(reading) is clip
-        assert not lacks(clip, book, readers)
+        assert not ClipReader(book, readers, ThreadSettings()).lacks(clip)
 
 
 def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:

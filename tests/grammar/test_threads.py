@@ -277,8 +277,6 @@ def test_the_baseline_of_whole_frames(kind: Any, frames: FrameChoice) -> None:
         for i in range(j):
             best = max(kinds.at(a).whole[i] @ kinds.at(b).whole[j] for a, b in compared(frames))
             assert scores[i, j] == pytest.approx(best, abs=1e-5)
-    assert np.isnan(whole_scores(kinds, frames, reach=2)[0, 3])
-    assert np.array_equal(whole_scores(kinds, frames, reach=2)[:3, :3], whole_scores(kinds, frames)[:3, :3])
 
 
 def test_whole_frames_in_bfloat16() -> None:
@@ -294,35 +292,28 @@ def test_whole_frames_in_bfloat16() -> None:
 
 
 @BOTH_KINDS
-@pytest.mark.parametrize("reach", [0, 1, 3, 19, 40, 99])
 @pytest.mark.parametrize("n", [1, 2, 20, 41, 75])
-def test_reach(kind: Any, n: int, reach: int) -> None:
+def test_all_pairs_however_they_are_cut(kind: Any, n: int) -> None:
     grid = (1, 2)
     matching = Matching(grid, both_ways=True)
     kinds = shots(5, n, grid, kind)
-    near = shot_scores(kinds, matching, reach=reach)
     every = shot_scores(kinds, matching)
-    last, first = kinds.at("last").patches, kinds.at("first").patches
-    plain = match_scores(last, first, matching)
-
-    ahead = np.abs(np.arange(n)[:, None] - np.arange(n)[None, :])
-    assert np.array_equal(np.isnan(near), ahead > reach)
+    plain = match_scores(kinds.at("last").patches, kinds.at("first").patches, matching)
     assert not np.isnan(every).any()
-    np.testing.assert_allclose(near[ahead <= reach], every[ahead <= reach], atol=1e-6)
     above = np.triu_indices(n, 1)
     np.testing.assert_allclose(every[above], plain[above], atol=1e-6)
 
 
-@given(n=st.integers(0, 90), reach=st.integers(0, 100), size=st.integers(1, 40), least=st.integers(1, 20))
-def test_rectangles_cover_each_wanted_pair_once(n: int, reach: int, size: int, least: int) -> None:
+@given(n=st.integers(0, 90), size=st.integers(1, 40), least=st.integers(1, 20))
+def test_rectangles_cover_each_wanted_pair_once(n: int, size: int, least: int) -> None:
     times = np.zeros((n, n), int)
-    for a, b in _rectangles(n, reach, size, least):
+    for a, b in _rectangles(n, size, least):
         assert 0 < a.stop - a.start <= size
         assert 0 < b.stop - b.start <= size
         times[a, b] += 1
     assert times.max(initial=0) <= 1
     for i in range(n):
-        assert np.all(times[i, i + 1 : i + 1 + reach] == 1)
+        assert np.all(times[i, i + 1 :] == 1)
 
 
 @given(st.integers(0, 50), st.integers(0, 300), st.integers(1, 50))
@@ -335,11 +326,8 @@ def test_parts_are_few_and_equal(start: int, count: int, size: int) -> None:
 
 
 def test_few_pairs_are_multiplied_that_nobody_wants() -> None:
-    def cost(n: int, reach: int) -> int:
-        return sum((a.stop - a.start) * (b.stop - b.start) for a, b in _rectangles(n, reach, 32, 16))
-
-    assert cost(200, 200) <= 1.1 * (200 * 199 / 2)
-    assert cost(2000, 10) <= 2.1 * 2000 * 10
+    cost = sum((a.stop - a.start) * (b.stop - b.start) for a, b in _rectangles(200, 32, 16))
+    assert cost <= 1.1 * (200 * 199 / 2)
 
 
 @pytest.mark.parametrize(
@@ -367,8 +355,6 @@ def test_features_of_other_shots_or_another_grid_are_refused() -> None:
         ShotFeatures(first=ours.first, last=shots(1, 3, (5, 3)).last)
     with pytest.raises(ValueError, match="got none"):
         ShotFeatures()
-    with pytest.raises(ValueError, match="reach must be 0 or more shots, got -1"):
-        shot_scores(ours, Matching((3, 5)), reach=-1)
     with pytest.raises(ValueError, match="for a grid of 5 x 4"):
         shot_scores(ours, Matching((5, 4)))
 
@@ -377,7 +363,7 @@ def test_memory_holds_two_blocks_of_frames_beside_the_matrix() -> None:
     grid, n = (3, 3), 240
     frames = random_patches(0, n, grid, depth=1024)
     kinds = ShotFeatures(*(Features(frames, np.ones((n, 1), np.float32), grid) for _ in range(3)))
-    shot_scores(ShotFeatures(kinds.first, None, kinds.last), Matching(grid), reach=1)
+    shot_scores(ShotFeatures(kinds.first, None, kinds.last), Matching(grid))
     tracemalloc.start()
     shot_scores(kinds, Matching(grid))
     _, most = tracemalloc.get_traced_memory()

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from shotad.core import LintSettings
-from shotad.script import ParserModel, parsing, reader_for, sentence_checks as sentences
+from shotad.script import ParserModel, Reader, parsing, reader_for, sentence_checks as sentences
 from shotad.script.parsing import is_at_hand
-from shotad.script.sentence_checks import SpacyReader, may_matter
+from shotad.script.sentence_checks import may_matter
 from tests.lint.test_lint_rules import line
 
 EVENTS = frozenset(("struck", "hit"))
@@ -35,7 +35,7 @@ def test_a_track_without_such_lines_loads_no_parser(monkeypatch: pytest.MonkeyPa
         raise AssertionError("loaded")
 
     monkeypatch.setattr(sentences, "Parser", refuse)
-    reader = SpacyReader(ParserModel("none", "0", "nowhere"))
+    reader = Reader(ParserModel("none", "0", "nowhere"))
     assert reader.read([line(1, "A dog runs."), line(6, "Er rannte.", language="de")], EVENTS) == {}
     with pytest.raises(AssertionError, match="loaded"):
         reader.read([line(1, "A dog ran.")], EVENTS)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from shotad.core import Interval, load_config
 from shotad.description import Asked, checked_paths, lint_track
-from shotad.script import Cue, Edit, EditField, FilmId, Finding, Level, Maker, Report, Track, to_json
-from shotad.script.track_files import write_scripts
+from shotad.script import Cue, Edit, EditField, FilmId, Finding, Level, Maker, Report, Track, save_track
 from tests.handmade import line, look
 
 CONFIG = load_config(None, ["lint.parse=words"])
@@ -89,8 +88,7 @@ def test_a_line_that_a_person_moved_gets_a_hint(tmp_path: Path) -> None:
 
 def test_a_script_in_the_folder_is_judged_by_its_track(tmp_path: Path) -> None:
     written = track(cue(13.0, PERSON, seen_from=16.5))
-    (tmp_path / "track.json").write_text(to_json(written))
-    write_scripts(written, tmp_path, "sample.mp4")
+    save_track(written, tmp_path, "sample.mp4")
     script = tmp_path / "sample.ad.vtt"
 
     def levels() -> list[Level]:

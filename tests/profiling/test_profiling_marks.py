@@ -9,8 +9,8 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from shotad.core import Recording, counted, span, spanned, waiting
-from shotad.core.profiling import recording
+from shotad.core import Recording, span, spanned, waiting
+from shotad.core.profiling import MEMORY, recording
 
 
 class Clock:
@@ -245,21 +245,22 @@ def test_a_mark_that_outlives_its_recording_changes_nothing(clock: Clock) -> Non
     assert worked(found) == {"decode": 1.0}
 
 
-def test_a_counted_number_has_a_mean_over_time_and_a_peak(clock: Clock) -> None:
+def test_memory_has_a_mean_over_time_and_a_peak(clock: Clock) -> None:
     with recording() as found:
         clock.pass_(7)
-        for value, seconds in ((4.0, 10), (0.0, 30), (2.0, 10)):
-            counted("queue", value)
+        for value, seconds in ((4.0, 10), (0.0, 30), (2.0, 40)):
+            found.count_memory(value)
             clock.pass_(seconds)
-        counted("memory", 0.1)
+    with recording() as even:
         for _ in range(100):
+            even.count_memory(0.1)
             clock.pass_(0.3)
-            counted("memory", 0.1)
-    memory, queue = found.table().levels
-    assert (memory.name, memory.mean, memory.peak) == ("memory", pytest.approx(0.1), 0.1)
-    assert memory.mean <= memory.peak
-    assert (queue.name, queue.peak) == ("queue", 4.0)
-    assert queue.mean == pytest.approx((4 * 10 + 2 * 10 + 2 * 30) / 80)
+    (level,) = found.table().levels
+    assert (level.name, level.peak) == (MEMORY, 4.0)
+    assert level.mean == pytest.approx((4 * 10 + 2 * 40) / 80)
+    (level,) = even.table().levels
+    assert (level.mean, level.peak) == (pytest.approx(0.1), 0.1)
+    assert level.mean <= level.peak
 
 
 def test_nothing_is_kept_while_nothing_records() -> None:
@@ -269,7 +270,7 @@ def test_nothing_is_kept_while_nothing_records() -> None:
     def mark() -> None:
         for _ in range(1000):
             with span("decode"):
-                counted("frames ahead", 3)
+                pass
             with waiting("stage1", "frames"):
                 pass
 

@@ -238,6 +238,6 @@ def test_times_in_seconds() -> None:
     assert [float(seconds(value, None, 10)) for value in ("00:01:02.25", "1.5m", "250ms", "25t")] == [
         62.25, 90.0, 0.25, 2.5,
     ]  # fmt: skip
-    assert time_clause("1.5") == "#timing"
+    assert time_clause("1.5", None, None) == "#timing"
     with pytest.raises(ValueError, match="25f"):
         seconds("25f", None, None)

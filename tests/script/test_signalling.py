@@ -11,57 +11,44 @@ from shotad.core import ScriptError
 from shotad.script import ALL_FORMATS, FilmId, Maker, Track
 from shotad.script.formats import detect_format
 from shotad.script.signalling import (
-    Rendition,
     check_dash,
     check_hls,
-    dash_audio,
-    hls_audio,
-    hls_text,
     write_dash,
     write_hls,
 )
 
 TRACK = Track(FilmId('a "b" #1 <c>--.mp4', "x", 10.0), "en-GB", (Maker("stage2", "fake"),), "0.1.0", ())
-NASTY = Rendition('x/a "b"&<c>.m3u8', "de", 'Hör"film"\n& <mehr>')
 
 
-def test_the_hls_line_of_described_sound() -> None:
-    assert hls_audio(Rendition("ad/en.m3u8", "en", channels=6, group="surround")) == (
-        '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="surround",NAME="Audio description",LANGUAGE="en",DEFAULT=NO,'
+def test_the_hls_lines_of_described_sound_and_of_text() -> None:
+    sound, text = write_hls(TRACK).splitlines()[-2:]
+    assert sound == (
+        '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio description (en-GB)",LANGUAGE="en-GB",DEFAULT=NO,'
         'AUTOSELECT=YES,CHARACTERISTICS="public.accessibility.describes-video,public.machine-generated",'
-        'CHANNELS="6",URI="ad/en.m3u8"'
+        'CHANNELS="2",URI="a%20%22b%22%20%231%20%3Cc%3E--.ad.m3u8"'
     )
-    assert "machine" not in hls_audio(Rendition("a", "en", machine_made=False))
+    assert "TYPE=SUBTITLES" in text
+    assert "AUTOSELECT=NO" in text
+    assert "describes-video" not in text
 
 
-def test_a_text_rendition_claims_no_audible_description() -> None:
-    line = hls_text(Rendition("ad.m3u8", "en"))
-    assert "TYPE=SUBTITLES" in line
-    assert "AUTOSELECT=NO" in line
-    assert "describes-video" not in line
-
-
-def test_nothing_breaks_out_of_an_attribute() -> None:
-    line = hls_audio(NASTY)
-    assert "\n" not in line
-    assert line.count('"') % 2 == 0
-    assert """NAME="Hör'film' & <mehr>",""" in line
-    assert 'URI="x/a%20%22b%22&%3Cc%3E.m3u8"' in line
-    node = etree.fromstring(dash_audio(NASTY))
-    assert node.findtext("Label") == 'Hör"film" & <mehr>'
-    assert node.findtext("Representation/BaseURL") == "x/a%20%22b%22&%3Cc%3E.m3u8"
-
-
-@pytest.mark.parametrize(("mixed", "role"), [(True, "alternate"), (False, "commentary")])
-def test_dash_says_description_in_both_schemes_and_how_it_is_mixed(mixed: bool, role: str) -> None:
-    node = etree.fromstring(dash_audio(replace(NASTY, mixed=mixed)))
-    assert [(a.get("schemeIdUri"), a.get("value")) for a in node.findall("Accessibility")] == [
-        ("urn:mpeg:dash:role:2011", "description"),
-        ("urn:tva:metadata:cs:AudioPurposeCS:2007", "1"),
-    ]
-    assert [r.get("value") for r in node.findall("Role")] == [role]
+def test_dash_says_description_in_both_schemes_and_how_it_is_mixed() -> None:
+    node = etree.fromstring(write_dash(TRACK).encode())[0]
+    found = {
+        tag: [(n.get("schemeIdUri"), n.get("value")) for n in node.findall(f"{{*}}{tag}")]
+        for tag in ("Accessibility", "Role")
+    }
+    assert found == {
+        "Accessibility": [
+            ("urn:mpeg:dash:role:2011", "description"),
+            ("urn:tva:metadata:cs:AudioPurposeCS:2007", "1"),
+        ],
+        "Role": [("urn:mpeg:dash:role:2011", "alternate")],
+    }
     order = [etree.QName(child).localname for child in node]
     assert order == ["Label", "Accessibility", "Accessibility", "Role", "Representation"]
+    assert node.findtext("{*}Label") == "Audio description (en-GB)"
+    assert node.findtext("{*}Representation/{*}BaseURL") == "a%20%22b%22%20%231%20%3Cc%3E--.ad.m4a"
 
 
 def test_what_is_written_is_found_and_valid() -> None:
@@ -116,5 +103,3 @@ def test_manifests_that_hide_the_description_are_found() -> None:
 def test_a_language_that_is_none_is_refused() -> None:
     with pytest.raises(ScriptError, match="'english please'"):
         write_hls(replace(TRACK, language="english please"))
-    with pytest.raises(ValueError, match="1 channel or more, got 0"):
-        Rendition("a", "en", channels=0)

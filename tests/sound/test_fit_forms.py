@@ -38,23 +38,16 @@ def forms(text: str, settings: FitSettings = SETTINGS, pace: float = 0.1, langua
         min_size=1,
         max_size=3,
     ),
-    st.booleans(),
-    st.booleans(),
 )
-def test_variants_get_ever_shorter_and_the_first_is_the_line(
-    parts: list[str], sentences: bool, clauses: bool
-) -> None:
+def test_variants_get_ever_shorter_and_the_first_is_the_line(parts: list[str]) -> None:
     text = " ".join(parts)
-    found = [one.text for one in variants(text, sentences=sentences, clauses=clauses)]
+    found = [one.text for one in variants(text)]
     words = [count_words(one) for one in found]
     assert found[0] == text
     assert all(more > fewer > 0 for more, fewer in itertools.pairwise(words))
-    if sentences and clauses:
-        budgets = range(count_words(text), 0, -1)
-        every = [fitted.text for budget in budgets if (fitted := fit_words(text, budget)) is not None]
-        assert found == list(dict.fromkeys(every))
-    if not sentences and not clauses:
-        assert found == [text]
+    budgets = range(count_words(text), 0, -1)
+    every = [fitted.text for budget in budgets if (fitted := fit_words(text, budget)) is not None]
+    assert found == list(dict.fromkeys(every))
 
 
 def test_what_is_gone_is_told() -> None:

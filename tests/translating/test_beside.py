@@ -14,15 +14,17 @@ from shotad.script import (
     TRACK,
     CueKind,
     Track,
+    import_into,
     is_translation,
     load_track,
     outdated_note,
     save_track,
     save_translation,
     spoken_words,
+    translation_of,
     with_translation_scripts,
 )
-from shotad.script.track_files import import_translation, outdated, translation_of
+from shotad.script.track_files import outdated
 from tests.translating.germans import GERMAN, IDS, Translator, asked, saying, slots_of, track_of
 
 
@@ -79,7 +81,7 @@ def test_a_script_is_imported_into_the_translation_that_it_is_of(place: Path) ->
     assert translation_of(script, place) == place / "track.de.json"
     assert translation_of(place / "movie.ad.vtt", place) is None
     before = (place / TRACK).read_bytes()
-    done = import_translation(place / "track.de.json", script, None, reviewers=("Kim",))
+    done = import_into(place / "track.de.json", script, None, reviewers=("Kim",))
     assert done.changed == (IDS[0],)
     saved = load_track(place / "track.de.json")
     assert [cue.text for cue in saved.cues[:3:2]] == ["Ann reißt die Tür auf.", "Er rennt und stürzt."]

@@ -196,7 +196,7 @@ def test_a_model_that_cannot_be_had_is_said_before_anything_is_scored(
     def fetch(repo: str, *_: Any, **__: Any) -> Path:
         raise WeightsError(f"The model {repo} could not be fetched.")
 
-    monkeypatch.setattr("shotad.script.token_vectors.model_folder", fetch)
+    monkeypatch.setattr("shotad.script.embeddings.model_folder", fetch)
     with pytest.raises(WeightsError, match=r"FacebookAI/roberta-large could not be fetched"):
         make_metric("recall", bench_of(model="roberta-large"))
 
