@@ -1,14 +1,12 @@
-"""What it costs to read frames: decoding, seeking, keeping; and one pass beside seeks beside a seek per AD.
+"""What it costs to read frames: one pass, seeks, a seek per AD; and a pass for all beside a pass for each.
 
     python benchmarks/reading.py                      # 1080p, 720p and 480p films made here
     python benchmarks/reading.py FILM [FILM ...]      # films of your own, decoded up to --seconds
 
-The first table is what stands as constants in `shotad.film.zones`. The second reads 32 frames over 8 s
-around an AD, for ADs so many seconds apart, in four ways that must agree on every frame: *one pass*
-decodes all; *ours* is the reader's sorted pass, which seeks over gaps where the index says that it pays;
-*per AD* opens the film anew for each AD and seeks to it, as published research code does; *estimate*
-says which of the first two the plan would take, and what share of one pass it expects. The third is what
-sharing saves: three readers of the same ADs, one pass for all beside a pass for each.
+The first table reads 32 frames over 8 s around an AD, for ADs so many seconds apart, in three ways that must
+agree on every frame: *one pass* decodes all; *ours* is the reader's sorted pass, which seeks over gaps where
+the index says that it pays; *per AD* opens the film anew for each AD and seeks to it, as published research
+code does. The second is what sharing saves: three readers of the same ADs, one pass for all or one for each.
 
 CPU time of the whole process, all threads; the least of --rounds rounds in which all ways take turns.
 """
@@ -33,13 +31,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench_film import bench_film
 
-from shotad.film import Film, Frame, Grid, open_film
-from shotad.film.decoder import SEEK_GAIN
+from shotad.film import Film, open_film
 from shotad.film.framestore import Pack
 from shotad.film.framing import PIXELS, OnePass
-from shotad.film.grid import Keeper, LosslessKeeper
+from shotad.film.grid import LosslessKeeper
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.zones import Costs, KeyFrames, how_to_share, key_frames, roll_of
 
 FRAMES, SPAN = 32, 8.0
 """Frames of an AD's clip, and the seconds over which they lie."""
@@ -65,21 +61,11 @@ def main() -> None:
 
 def _measured(path: Path, most: float, rounds: int, folder: Path) -> dict[str, Any]:
     with open_film(path) as film:
-        keys, seconds = key_frames(film), min(most, film.info.duration)
-        costs = _costs(film)
-        print(f"\n{path.name}: {film.info.width}x{film.info.height}, {film.info.video_codec}, "
-              f"key frames every {keys.distance or 0:.1f} s")  # fmt: skip
-        units = _units(film, keys, seconds, rounds)
-        _print_units(units, costs, film)
-        sparse = [_sparse(film, keys, costs, gap, seconds, rounds) for gap in APART if gap <= seconds / 2]
-        shared = [_shared(film, keys, gap, seconds, rounds, folder) for gap in APART if gap <= seconds / 2]
-        return {"film": path.name, "units": units, "sparse": sparse, "shared": shared}
-
-
-def _costs(film: Film, *, lossless: bool = False) -> Costs:
-    info = film.info
-    width, height = info.size_within(max_pixels=PIXELS) if lossless else info.size_within(480)
-    return Costs.of(info.width * info.height, float(info.frame_rate or 24), width * height, lossless=lossless)
+        seconds = min(most, film.info.duration)
+        print(f"\n{path.name}: {film.info.width}x{film.info.height}, {film.info.video_codec}")
+        sparse = [_sparse(film, gap, seconds, rounds) for gap in APART if gap <= seconds / 2]
+        shared = [_shared(film, gap, seconds, rounds, folder) for gap in APART if gap <= seconds / 2]
+        return {"film": path.name, "sparse": sparse, "shared": shared}
 
 
 def _least(rounds: int, **ways: Callable[[], object]) -> dict[str, float]:
@@ -93,72 +79,9 @@ def _least(rounds: int, **ways: Callable[[], object]) -> dict[str, float]:
     return found
 
 
-def _units(film: Film, keys: KeyFrames, seconds: float, rounds: int) -> dict[str, float]:
-    """Seconds of CPU: of a film second, a seek, and of keeping and looking at a frame in both ways."""
-    inside = [] if keys.seconds is None else [float(k) for k in keys.seconds if 0 < k < seconds - 1]
-    # A frame right behind a key frame: what is decoded after the seek is next to nothing.
-    sought = [k + 0.2 for k in inside[::2]]
-    frames = list(film.frames_at(np.linspace(0, seconds - 1, 24).tolist()))
-    grid, exact = Keeper(film.info, Grid()), LosslessKeeper(film.info.size_within(max_pixels=PIXELS))
-    exact_frames = [Frame(f.seconds, f.index, f.raw, partial(_same, f.rgb(exact.size))) for f in frames]
-    kept, whole = (
-        [grid.keep(frame) for frame in _later(frames)],
-        [exact.keep(frame) for frame in exact_frames],
-    )
-    taken = _least(
-        rounds,
-        pass_=lambda: _through(film, [seconds]),
-        seeks=lambda: _drained(film.frames_at(sought)),
-        keep=lambda: _each(grid.keep, _later(frames)),
-        fetch=lambda: [grid.picture(one) for one in kept],
-        shelve=lambda: [LosslessKeeper(exact.size).keep(frame) for frame in exact_frames],
-        take=lambda: [exact.picture(one) for one in whole],
-    )
-    decode = taken["pass_"] / seconds
-    behind = roll_of(sought, keys, SEEK_GAIN)
-    seek = (taken["seeks"] - behind.seconds * decode) / max(1, behind.seeks)
-    n = len(frames)
-    named = {name: taken[name] / n for name in ("keep", "fetch", "shelve", "take")}
-    size = {
-        "jpeg_bytes": float(np.mean([len(one.data) for one in kept])),
-        "lossless_bytes": float(np.mean([len(one.data) for one in whole])),
-    }
-    return {"decode": decode, "seek": max(0.0, seek), **named, **size}
-
-
-_turn = iter(range(1, 1 << 30))
-
-
-def _later(frames: Sequence[Frame]) -> list[Frame]:
-    """The same frames with numbers that ascend from round to round, as an encoder wants them."""
-    return [Frame(frame.seconds, next(_turn), frame.raw, frame.paint) for frame in frames]
-
-
-def _same(image: Any, _: object) -> Any:
-    return image
-
-
-def _each(do: Callable[[Frame], object], frames: Sequence[Frame]) -> None:
-    for frame in frames:
-        do(frame)
-
-
 def _drained(frames: Any) -> None:
     for _ in frames:
         pass
-
-
-def _print_units(units: dict[str, float], costs: Costs, film: Film) -> None:
-    lossless = _costs(film, lossless=True)
-    taken = {
-        "decode": costs.decode, "seek": costs.seek, "keep": costs.keep, "fetch": costs.fetch,
-        "shelve": lossless.keep, "take": lossless.fetch,
-        "jpeg_bytes": costs.size, "lossless_bytes": lossless.size,
-    }  # fmt: skip
-    print("  what            measured  as planned")
-    for name, value in units.items():
-        scale, unit = (1e-3, "kB") if name.endswith("bytes") else (1e3, "ms")
-        print(f"  {name:14s} {value * scale:8.2f} {unit} {taken[name] * scale:8.2f} {unit}")
 
 
 def _clips(gap: float, seconds: float) -> list[list[float]]:
@@ -167,9 +90,7 @@ def _clips(gap: float, seconds: float) -> list[list[float]]:
     return [np.linspace(start, start + SPAN, FRAMES, endpoint=False).tolist() for start in starts]
 
 
-def _sparse(
-    film: Film, keys: KeyFrames, costs: Costs, gap: float, seconds: float, rounds: int
-) -> dict[str, float]:
+def _sparse(film: Film, gap: float, seconds: float, rounds: int) -> dict[str, float]:
     clips = _clips(gap, seconds)
     moments = sorted({m for clip in clips for m in clip})
     ways: dict[str, Callable[[], list[float]]] = {
@@ -183,12 +104,9 @@ def _sparse(
             raise SystemExit(f"{name} shows other frames than ours, {gap:g} s apart")
     taken = _least(rounds, **{name.replace(" ", "_"): way for name, way in ways.items()})
     one, ours, rival = taken["one_pass"], taken["ours"], taken["per_AD"]
-    roll = roll_of(moments, keys, SEEK_GAIN)
-    expected = roll.cost(costs) / (moments[-1] * costs.decode)
-    chosen = "one pass" if roll.seeks == 0 else f"{roll.seeks} seeks"
     print(f"  ADs {gap:5.0f} s apart: one pass 1.00 ({one:.2f} CPU-s)  ours {ours / one:.2f}  "
-          f"per AD {rival / one:.2f}  estimate {expected:.2f} ({chosen})")  # fmt: skip
-    return {"apart": gap, "one_pass": one, "ours": ours, "per_ad": rival, "estimate": expected}
+          f"per AD {rival / one:.2f}")  # fmt: skip
+    return {"apart": gap, "one_pass": one, "ours": ours, "per_ad": rival}
 
 
 def _through(film: Film, moments: Sequence[float]) -> list[float]:
@@ -227,14 +145,11 @@ def _per_ad(film: Film, moments: Sequence[float]) -> list[float]:
     return found + [shown] * len(left)
 
 
-def _shared(
-    film: Film, keys: KeyFrames, gap: float, seconds: float, rounds: int, folder: Path
-) -> dict[str, Any]:
+def _shared(film: Film, gap: float, seconds: float, rounds: int, folder: Path) -> dict[str, Any]:
     """Grammar, Stage I and the overview look at the same ADs, exactly: together, and each for itself."""
     clips = _clips(gap, seconds)
     moments = sorted({m for clip in clips for m in clip})
     readers = {"grammar": moments[::6], "clips": moments, "overview": moments[::2]}
-    choice = how_to_share(readers, keys, _costs(film, lossless=True), gain=SEEK_GAIN)
 
     def apart() -> None:
         for wanted in readers.values():
@@ -252,10 +167,11 @@ def _shared(
         shelf.clear()
 
     taken = _least(rounds, apart=apart, together=together)
-    ratio, expected = taken["together"] / taken["apart"], choice.costs["together"] / choice.costs["apart"]
-    print(f"  three readers, {gap:5.0f} s apart: apart 1.00 ({taken['apart']:.2f} CPU-s)  "
-          f"together {ratio:.2f}  estimate {expected:.2f} ({choice.way})")  # fmt: skip
-    return {"apart": gap, **{f"{name}_cpu": value for name, value in taken.items()}, "chosen": choice.way}
+    ratio = taken["together"] / taken["apart"]
+    print(
+        f"  three readers, {gap:5.0f} s apart: apart 1.00 ({taken['apart']:.2f} CPU-s)  together {ratio:.2f}"
+    )
+    return {"apart": gap, **{f"{name}_cpu": value for name, value in taken.items()}}
 
 
 if __name__ == "__main__":

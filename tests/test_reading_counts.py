@@ -97,16 +97,6 @@ def test_a_run_that_goes_on_reads_what_is_left_in_one_pass(given: dict[str, Any]
     assert len(decodes.passes) == 1
 
 
-def test_the_record_is_that_of_a_run_that_never_stopped(given: dict[str, Any], tmp_path: Path) -> None:
-    shutil.copytree(given["run"], tmp_path / "w")
-    (tmp_path / "w" / "stage1.jsonl").unlink()
-    (tmp_path / "w" / "grammar.json").unlink()
-    run(tmp_path / "w", Given(subtitles=given["subtitles"]))
-    assert (tmp_path / "w" / "reading.json").read_bytes() == (given["run"] / "reading.json").read_bytes()
-    told = json.loads((given["run"] / "reading.json").read_text())
-    assert told["along_with_the_shots"]["where_lines_may_be"]["way"] == "along"
-
-
 def test_nothing_that_was_put_by_is_left_behind(given: dict[str, Any], tmp_path: Path) -> None:
     run(tmp_path / "w", Given(subtitles=given["subtitles"], slots=given["slots"], shots=given["shots"]))
     assert not [path.name for path in (tmp_path / "w").iterdir() if path.suffix in (".pack", ".index")]

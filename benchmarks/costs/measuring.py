@@ -42,7 +42,6 @@ KINDS = {
         "slots.json",
         "grammar.json",
         "credits.json",
-        "reading.json",
     ),
     "track": ("track.json", "scripts.json", ".ad.vtt", ".ad.srt", ".ad.dapt.xml", ".ad.csv"),
     "shots": ("shots.json",),

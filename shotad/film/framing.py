@@ -6,8 +6,7 @@ tick, and numbered stills are read exactly. Which of the two never depends on wh
 earlier run, so a resumed run sees the same pixels.
 
 What the pass for the shots has not kept is decoded by one more pass, which all who look share (`OnePass`):
-whoever is ahead drives it, and puts frames by for the rest. How is chosen by estimate (`shotad.film.zones`)
-and recorded in ``reading.json``. It changes no pixel.
+whoever is ahead drives it, and puts frames by for the rest. It changes no pixel.
 """
 
 from __future__ import annotations
@@ -21,30 +20,16 @@ from typing import Protocol, cast
 import numpy as np
 
 from shotad.core import Config, Image, Interval, Seconds, WorkFolder
-from shotad.film.decoder import SEEK_GAIN
 from shotad.film.framestore import FrameStore, Pack
 from shotad.film.grid import Grid, Keeper, Kept, LosslessKeeper
 from shotad.film.reader import Film, Frame, Picture, ascending
 from shotad.film.slots import union
-from shotad.film.zones import (
-    NOTHING,
-    Choice,
-    Costs,
-    KeyFrames,
-    Zones,
-    how_to_share,
-    key_frames,
-    zones_to_keep,
-)
 
 PIXELS = 854 * 480
 """About how large frames are read that are not on the grid."""
 
 OVERVIEW = "overview"
 """Who looks at every shot at the end, if the overview is drawn."""
-
-READING = "reading.json"
-"""Where it is recorded how frames were had."""
 
 
 class Frames:
@@ -62,13 +47,8 @@ class Frames:
         self.exact = exact or film.info.video_codec == STILLS
         self._shots_given = shots_given
         self._shared = self._overview = False
-        self._zones = Zones((), NOTHING, NOTHING)
-        self._expected: dict[str, list[float]] = {}
-        self._reads: dict[str, list[float]] = {}
         self._pass: OnePass | None = None
-        self._keys: KeyFrames | None = None
-        self._deciding = threading.Lock()
-        self._undecided = False
+        self._lock = threading.Lock()
 
     @property
     def key(self) -> list[int]:
@@ -85,22 +65,13 @@ class Frames:
     def keep(self, zones: Sequence[Interval]) -> FrameStore | None:
         """What keeps the frames within ``zones`` as the film goes by; None where nothing is to be kept.
 
-        Where that is cheaper than decoding again what only the overview shows, the rest is kept too. What a
-        killed run has kept of the same zones is used.
+        Where the overview will show every shot all of the film is kept: keeping a second costs a third (480
+        lines) to a tenth (1080) of decoding it again. What a killed run has kept of the same zones is used.
         """
         if self.exact or not zones:
             return None
-        kept: tuple[Interval, ...] | None = tuple(zones)
-        if self._shared and not self._shots_given:
-            end, rate = self._film.info.duration, self._grid.rate
-            keys, costs = self._key_frames(), self._costs()
-            self._zones = zones_to_keep(
-                zones, end, keys, costs, rate=rate, gain=SEEK_GAIN, overview=self._overview
-            )
-            kept = self._zones.kept
-        if kept is not None and not kept:
-            return None
-        self._store = FrameStore(self._folder.path, self._film, self._grid, kept)
+        whole = self._overview and not self._shots_given
+        self._store = FrameStore(self._folder.path, self._film, self._grid, None if whole else tuple(zones))
         return self._store
 
     def stamps(self, end: float) -> Seconds | None:
@@ -113,13 +84,9 @@ class Frames:
         the run does not share."""
         if not self._shared or (name == OVERVIEW and not self._overview):
             return
-        wanted = _sorted(moments)
-        with self._deciding:
-            self._expected[name], self._undecided = wanted, True
-            self._reads[name] = wanted if read is None else _sorted(read)
-            if self._pass is None:
-                self._pass = self._one_pass()
-            self._pass.expect(self._reads[name])
+        store = self._store
+        looked = moments if read is None else read
+        self._shared_pass().expect(m for m in looked if store is None or not store.has(m))
 
     def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
         """One picture for each of the ascending ``seconds``."""
@@ -131,24 +98,15 @@ class Frames:
         kept = {moment for moment in moments if store.has(moment)} if store is not None else set[float]()
         rest = [moment for moment in moments if moment not in kept]
         there = store.pictures([m for m in moments if m in kept]) if store is not None else iter(())
-        decoded = self._decoded(rest) if rest else iter(())
+        decoded = self._shared_pass().pictures(rest) if rest else iter(())
         for moment in moments:
             picture = next(there if moment in kept else decoded, None)
             if picture is None:
                 return
             yield picture
 
-    def _decoded(self, moments: Sequence[float]) -> Iterator[Picture]:
-        self._decide()
-        with self._deciding:
-            if self._pass is None:
-                self._pass = self._one_pass()
-            one_pass = self._pass
-        return one_pass.pictures(moments)
-
     def release(self) -> None:
         """Delete what was kept, for it is not needed any more."""
-        self._decide()
         if self._pass is not None:
             self._pass.close()
             self._pass = None
@@ -157,90 +115,23 @@ class Frames:
             FrameStore(self._folder.path, self._film, self._grid, ()).remove()
             self._store = None
 
-    def _one_pass(self) -> OnePass:
+    def _shared_pass(self) -> OnePass:
         grid, info = self._grid, self._film.info
-        if self.exact:
-            make = partial(LosslessKeeper, info.size_within(max_pixels=PIXELS))
-            # Records tell moments to the microsecond, and who reads them means the same frame.
-            return OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
-        return OnePass(
-            self._film, self._pack(), partial(Keeper, info, grid), lambda m: grid.second(grid.tick(m))
-        )
+        with self._lock:
+            if self._pass is None and self.exact:
+                make = partial(LosslessKeeper, info.size_within(max_pixels=PIXELS))
+                # Records tell moments to the microsecond, and who reads them means the same frame.
+                self._pass = OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
+            elif self._pass is None:
+                keeper = partial(Keeper, info, grid)
+                self._pass = OnePass(self._film, self._pack(), keeper, lambda m: grid.second(grid.tick(m)))
+            return self._pass
 
     def _pack(self) -> Pack:
         # Readers differ by a level or two, so a pack is of one reader.
         reader = type(self._film).__name__
         head = {"film": self._film.info.fingerprint, "reader": reader, "key": self.key, "pixels": PIXELS}
         return Pack(self._folder.path, "shelf", head)
-
-    def _decide(self) -> None:
-        """Choose how those who were expected read, and write it down."""
-        with self._deciding:
-            if not self._undecided:
-                return
-            self._undecided = False
-            keys, costs = self._key_frames(), self._costs()
-            wanted = {name: self._beyond(moments) for name, moments in self._expected.items()}
-            choice = how_to_share(wanted, keys, costs, gain=SEEK_GAIN)
-            self._folder.write_json(READING, self._record(keys, choice, wanted))
-            # What a run that goes on really reads may be less, or more where nothing is kept any more. The
-            # record tells of a run from the start, so that it is the same however often a run was stopped.
-            left = {name: self._lacking(moments) for name, moments in self._reads.items()}
-            if how_to_share(left, keys, costs, gain=SEEK_GAIN).way != "together" and self._pass is not None:
-                self._pass.forget()
-
-    def _lacking(self, moments: Sequence[float]) -> list[float]:
-        """The moments that are not kept by now, as they are asked of the film."""
-        store = self._store
-        return self._asked([m for m in moments if store is None or not store.has(m)])
-
-    def _asked(self, moments: Iterable[float]) -> list[float]:
-        """What is asked of the film for these moments, ascending."""
-        grid = self._grid
-        return _sorted(moments) if self.exact else _sorted(grid.second(grid.tick(m)) for m in moments)
-
-    def _beyond(self, moments: Sequence[float]) -> list[float]:
-        """The moments that the pass for the shots does not keep, as they are asked of the film."""
-        kept = self._zones.kept
-        if self.exact or (kept is not None and not kept):
-            outside = list(moments)
-        elif kept is None:
-            outside = []
-        else:
-            ticks = [(self._grid.tick(zone.start), self._grid.tick(zone.end)) for zone in kept]
-            outside = [m for m in moments if not any(a <= self._grid.tick(m) <= b for a, b in ticks)]
-        return self._asked(outside)
-
-    def _record(self, keys: KeyFrames, choice: Choice, wanted: dict[str, list[float]]) -> dict[str, object]:
-        zones, costs = self._zones, self._costs()
-        return {
-            "film": {
-                "seconds": self._film.info.duration,
-                "key_frames_every": None if keys.distance is None else round(keys.distance, 3),
-                "decoding_a_second": round(costs.decode, 5),
-                "a_seek": round(costs.seek, 5),
-            },
-            "along_with_the_shots": {"where_lines_may_be": zones.dense.row(), "elsewhere": zones.rest.row()},
-            "afterwards": choice.row(),
-            "moments_afterwards": {name: len(moments) for name, moments in wanted.items()},
-        }
-
-    def _key_frames(self) -> KeyFrames:
-        if self._keys is None:
-            self._keys = key_frames(self._film)
-        return self._keys
-
-    def _costs(self) -> Costs:
-        info = self._film.info
-        width, height = (
-            info.size_within(max_pixels=PIXELS) if self.exact else info.size_within(self._grid.height)
-        )
-        rate = float(info.frame_rate or 24)
-        return Costs.of(info.width * info.height, rate, width * height, lossless=self.exact)
-
-
-def _sorted(moments: Iterable[float]) -> list[float]:
-    return sorted({float(moment) for moment in moments})
 
 
 STILLS = "stills"
@@ -298,11 +189,6 @@ class OnePass:
         """Somebody will look at these moments, once."""
         with self._lock:
             self._wanted.update({self._place(moment) for moment in moments})
-
-    def forget(self) -> None:
-        """Nobody is expected any more."""
-        with self._lock:
-            self._wanted.clear()
 
     def pictures(self, moments: Sequence[float]) -> Iterator[Picture]:
         """One picture for each of the ascending moments; ends early where the film gives no frame."""

@@ -15,7 +15,6 @@ from shotad.film import Film, Grid, Picture, open_film
 from shotad.film.framestore import Pack
 from shotad.film.framing import OnePass
 from shotad.film.grid import Keeper, LosslessKeeper, grid_pictures
-from shotad.film.zones import key_frames
 from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 
@@ -184,18 +183,3 @@ def test_memory_does_not_grow_with_how_much_is_read(
         tracemalloc.stop()
     # 300 pictures more are 4.7 MB; what is known of each, and where it lies, is some hundred bytes.
     assert peaks[1] - peaks[0] < 500_000
-
-
-def test_key_frames_come_from_the_index(film: Film) -> None:
-    keys = key_frames(film)
-    assert keys.distance == pytest.approx(1.0, abs=0.1)
-    assert keys.before(7.5) == pytest.approx(7.0, abs=0.1)
-
-
-@pytest.mark.parametrize(("suffix", "seekable"), [(".ts", True), (".mpg", False)])
-def test_without_an_index_key_frames_are_unknown(suffix: str, *, seekable: bool) -> None:
-    codec = "mpeg2video" if suffix == ".mpg" else "libx264"
-    with open_film(make_film(FilmSpec(suffix=suffix, codec=codec)).path) as film:
-        keys = key_frames(film)
-    assert keys.seconds is None
-    assert keys.seekable == seekable
