@@ -20,14 +20,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import MeasureSettings, ScriptError
 from shotad.description import parse_stage1
-from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
 from shotad.script import Parse, Token, Vectors, gerunds, listed, pasts, third
 
@@ -39,7 +39,7 @@ DESCRIPTION = "action-description"
 _TITLES = {"action": "Action score", DESCRIPTION: "Action score of descriptions"}
 
 
-class Action:
+class Action(Metric):
     """The mean over an AD's human actions of ``0.8 s_sim + 0.2 s_verb``, then over ADs.
 
     ``s_sim`` is the largest cosine of the action with a sentence or phrase of the prediction, ``s_verb`` the
@@ -51,16 +51,13 @@ class Action:
     figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
 
     def __init__(self, name: str, bench: MetricContext) -> None:
-        self.name, self.title = name, _TITLES[name]
+        """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
+        super().__init__(name, bench)
+        self.title = _TITLES[name]
         self._settings = bench.settings
         self._rules = RULES[bench.settings.action.rules]()
         self._parses, self._vectors = parser_of(bench), vectors_of(bench)
         self._paragraphs = name == DESCRIPTION
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
-        return cls(name, bench)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -88,10 +85,6 @@ class Action:
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The predicted text, or why there is none, and the actions."""
         return [self._key(corpus.items[place]) for place in places]
-
-    def basis(self, corpus: Corpus) -> str:
-        """A row needs nothing of other items."""
-        return ""
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """Everything is taken apart and embedded at once; then a row for each place."""

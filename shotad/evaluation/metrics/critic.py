@@ -11,10 +11,10 @@ import importlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol
 
 from shotad.core import EvaluationError, key_of
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext
 
 RESOLVERS = {
@@ -55,7 +55,7 @@ _NOT_A_NUMBER = "nan"
 NO_CAST = "no cast list for this film"
 
 
-class Critic:
+class Critic(Metric):
     """Mean IoU over the ADs whose human line means somebody of the cast.
 
     ``paper``: the resolver reads the human lines of a film, and the predicted ones, each as one document with
@@ -65,22 +65,16 @@ class Critic:
     counts as 0 where the prediction means somebody.
     """
 
-    name = "critic"
     title = "CRITIC"
-    columns: tuple[str, ...] = ("overlap", "ADs")
-    figure = Figure("share", 100.0)
+    columns = ("overlap", "ADs")
 
     def __init__(self, name: str, bench: MetricContext) -> None:
-        self.name = name
+        """No model is loaded. Raises EvaluationError for a resolver that cannot run here."""
+        super().__init__(name, bench)
         self._bench = bench
         self._rules = bench.settings.critic.rules
         self._resolver = make_resolver(bench.settings.critic.resolver, bench)
         self._missing: tuple[int, int] = (0, 0)
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """The metric; no model is loaded. Raises EvaluationError for a resolver that cannot run here."""
-        return cls(name, bench)
 
     @property
     def identity(self) -> Json:
@@ -96,10 +90,6 @@ class Critic:
     def comparable(self) -> bool:
         """With the paper's coreference model, and counted as the published figures were."""
         return self._resolver.comparable and self._rules == "code"
-
-    def basis(self, corpus: Corpus) -> str:
-        """Nothing: what a row needs of its film is in its key."""
-        return ""
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """A row depends on all lines of its film, human and predicted: a pronoun means who was spoken of.

@@ -20,7 +20,7 @@ import numpy as np
 
 from shotad.core import EvaluationError
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
-from shotad.evaluation.metrics.caption import CaptionMetric, Tokenizer, tokenizer_of
+from shotad.evaluation.metrics.caption import CaptionMetric
 from shotad.evaluation.metrics.ptb import VERSION
 from shotad.evaluation.store import MetricContext
 
@@ -52,23 +52,17 @@ class Meteor(CaptionMetric):
     """``meteor``: METEOR 1.5 for English, as the COCO tools call it; with as many references as there are,
     the one that it likes best. The number is that of the summed counts, as in the COCO tools. Times 100."""
 
+    title = "METEOR"
     figure = Figure("meteor", 100.0)
     columns = METEOR_COLUMNS
 
-    def __init__(self, name: str, tokenizer: Tokenizer, java: Path, jar: Path) -> None:
-        super().__init__(name, "METEOR")
-        self._tokenizer = tokenizer
-        self._java = java
-        self._jar = jar
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises EvaluationError where pycocoevalcap or Java are missing."""
-        jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
+        super().__init__(name, context)
+        self._jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
         coco_file("meteor/data/paraphrase-en.gz", "METEOR")
-        java = java_program("METEOR")
-        java_version(java, "METEOR")
-        return cls(name, tokenizer_of(bench), java, jar)
+        self._java = java_program("METEOR")
+        java_version(self._java, "METEOR")
 
     @cached_property
     def _files(self) -> Json:
@@ -112,24 +106,18 @@ class Spice(CaptionMetric):
     Its program needs Stanford's CoreNLP 3.6.0 with its models (360 MB), which pycocoevalcap does not bring.
     """
 
+    title = "SPICE"
     columns = ("score", "items", "tuples matched", "tuples only predicted", "tuples only in references")
-    figure = Figure("share", 100.0)
 
-    def __init__(self, name: str, tokenizer: Tokenizer, java: Path, jars: Sequence[Path]) -> None:
-        super().__init__(name, "SPICE")
-        self._tokenizer = tokenizer
-        self._java = java
-        self._jars = tuple(jars)
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises EvaluationError where pycocoevalcap, Java, or CoreNLP with its models are missing."""
+        super().__init__(name, context)
         program = coco_file("spice/spice-1.0.jar", "SPICE")
-        java = java_program("SPICE")
+        self._java = java_program("SPICE")
         folder = _corenlp_folder(program.parent / "lib")
         libraries = [*sorted((program.parent / "lib").glob("*.jar")), *sorted(folder.glob("*.jar"))]
-        _check_scripts(java_version(java, "SPICE"), libraries)
-        return cls(name, tokenizer_of(bench), java, (program, *dict.fromkeys(libraries)))
+        _check_scripts(java_version(self._java, "SPICE"), libraries)
+        self._jars = (program, *dict.fromkeys(libraries))
 
     @cached_property
     def _files(self) -> Json:

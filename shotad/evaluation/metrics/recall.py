@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, text_key
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
@@ -112,7 +112,7 @@ _CHUNK = 1024
 """ADs whose texts are encoded together."""
 
 
-class Recall:
+class Recall(Metric):
     """Sums: of how many windows the own AD was found, of how many it was asked for.
 
     An AD that stands in two windows counts twice, as in the published code. One that stands in no window of
@@ -120,12 +120,10 @@ class Recall:
     found. The similarity of a prediction to an AD is the largest to any of its references.
     """
 
-    name = "recall"
     columns = ("found", "asked")
-    figure = Figure("share", 100.0)
-    higher_is_better = True
 
-    def __init__(self, bench: MetricContext) -> None:
+    def __init__(self, name: str, bench: MetricContext) -> None:
+        super().__init__(name, bench)
         self._settings = bench.settings.recall
         self._pairs: PairScores = pair_scores(bench)
         self._corpus: Corpus | None = None
@@ -136,7 +134,6 @@ class Recall:
     def of(cls, name: str, bench: MetricContext) -> Self:
         """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
         model has no such layer, WeightsError for a model that is none or cannot be had."""
-        del name
         wanted = bench.settings.recall
         if wanted.k >= wanted.neighbours:
             raise EvaluationError(
@@ -144,7 +141,7 @@ class Recall:
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        made = cls(bench)
+        made = cls(name, bench)
         made._pairs.identity  # noqa: B018  a model that cannot be had is said now
         return made
 
@@ -216,10 +213,6 @@ class Recall:
         if known is None or known.layer != self._pairs.layer:
             return None
         return known.baseline
-
-    def basis(self, corpus: Corpus) -> str:
-        """Nothing: a row needs its neighbours alone."""
-        return ""
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The prediction, the neighbours' references in order, the own place and the windows."""

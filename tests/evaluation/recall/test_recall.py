@@ -220,7 +220,7 @@ def test_the_papers_model_is_looked_for_in_its_repository(tmp_path: Path, monkey
     ],
 )
 def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparable: bool) -> None:
-    metric = Recall(bench_of(Given(layer=layer), **wanted))
+    metric = Recall("recall", bench_of(Given(layer=layer), **wanted))
     assert metric.comparable is comparable
     assert bool(metric.remarks) is not comparable
 
@@ -228,7 +228,7 @@ def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparabl
 def test_rescaling_is_for_readers_and_changes_no_rank() -> None:
     corpus, similar = film(SEVEN)
     plain, scaled = (
-        score(Recall(bench), corpus, bench)
+        score(Recall("recall", bench), corpus, bench)
         for bench in (bench_of(similar, model=model) for model in ("minilm", "roberta-large"))
     )
     assert sums(plain) == sums(scaled)
