@@ -193,7 +193,7 @@ def install_coco(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
     patch.setattr(java_metrics, "java_version", lambda *_: 11)
     patch.setattr(java_metrics, "Conversation", Matcher)
-    patch.setattr(Spice, "_run", spice)
+    patch.setattr(Spice, "_ask", spice)
 
 
 def scored(name: str, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None) -> Result:
