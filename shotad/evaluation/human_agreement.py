@@ -13,7 +13,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ class MetricAgreement:
             "name": self.name,
             "title": self.title,
             "n": found.n,
-            "pearson": found.pearson.record(),
-            "spearman": found.spearman.record(),
-            "kendall_tau_b": found.kendall.record(),
+            "pearson": asdict(found.pearson),
+            "spearman": asdict(found.spearman),
+            "kendall_tau_b": asdict(found.kendall),
             **({"reason": found.reason} if found.reason else {}),
         }
 
@@ -173,10 +173,6 @@ class Estimate:
 
     value: float | None
     interval: Span | None
-
-    def record(self) -> dict[str, object]:
-        """As JSON."""
-        return {"value": self.value, "interval": self.interval.record() if self.interval else None}
 
 
 @dataclass(frozen=True, slots=True)

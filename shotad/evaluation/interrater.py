@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +101,7 @@ class Direction:
                     "name": result.name,
                     "title": result.title,
                     "value": result.value,
-                    "interval": found.record() if (found := self.intervals[result.name]) else None,
+                    "interval": asdict(found) if (found := self.intervals[result.name]) else None,
                     "n": len(result.rows),
                     "scored": result.scored,
                     "comparable": False,
@@ -371,7 +371,7 @@ def interrater_record(found: InterRater) -> Json:
         "a": {"name": found.a.name, "lines": len(found.a.lines)},
         "b": {"name": found.b.name, "lines": len(found.b.lines)},
         "directions": [one.record() for one in found.directions],
-        "left_out": [{"metric": left.metric, "reason": left.reason} for left in found.left_out],
+        "left_out": [asdict(left) for left in found.left_out],
         "paper": [ceiling.record() for ceiling in CEILINGS],
         "pairs": [
             {

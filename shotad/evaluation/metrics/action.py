@@ -55,7 +55,7 @@ class Action(Metric):
         super().__init__(name, bench)
         self.title = _TITLES[name]
         self._settings = bench.settings
-        self._rules = RULES[bench.settings.action.rules]()
+        self._rules = RULES[bench.settings.rules]()
         self._parses, self._vectors = parser_of(bench), vectors_of(bench)
         self._paragraphs = name == DESCRIPTION
 
@@ -74,7 +74,7 @@ class Action(Metric):
         """The definition, both models and the instruction."""
         return {
             "version": _VERSION,
-            "rules": self._settings.action.rules,
+            "rules": self._settings.rules,
             "similarity": WEIGHT,
             "instruction": self._vectors.instruction,
             "embedding": self._vectors.identity,
@@ -176,7 +176,7 @@ def comparable(settings: MeasureSettings, parser: Json) -> bool:
 def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
     """Each difference as a sentence, and on what the paper's model runs."""
     found = [f"{what}: not comparable with the paper's numbers." for what in _differences(settings, parser)]
-    if settings.action.rules == "code":
+    if settings.rules == "code":
         found.append(_LEFT_OUT)
     if is_paper_model(settings.embedding.model):
         found.append(_VERSIONS)
@@ -540,4 +540,4 @@ def _paragraph(text: str) -> str:
 
 
 RULES: dict[str, type[Rules]] = {"paper": PaperRules, "code": CodeRules}
-"""By ``measures.action.rules``."""
+"""By ``measures.rules``."""

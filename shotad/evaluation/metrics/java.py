@@ -83,7 +83,7 @@ class Meteor(CaptionMetric):
             for ours, theirs in zip(predictions, references, strict=True)
         ]
         # As the COCO tools start it; the files' names are relative there too.
-        command = [self._java, "-Xmx2G", "-jar", self._jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+        command = [str(self._java), "-Xmx2G", "-jar", self._jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
         run = _run("METEOR", command, "".join(f"{line}\n" for line in lines), self._jar.parent)
         answers = run.stdout.split("\n")[:-1]
         for item, answer in zip(items, answers, strict=False):

@@ -103,7 +103,7 @@ class JudgedMetric(Metric):
         super().__init__(name, bench)
         check_templates({**self.templates, **ASKED_AGAIN})
         self._judge = Judge(judge_of(name, bench.settings.judge.engines), bench)
-        self._settings = bench.settings.judge
+        self._lowest = 0 if bench.settings.rules == "code" else 1
         self.title = f"{self.heading} ({self._judge.name})"
 
     @property
@@ -306,7 +306,7 @@ class LlmAdEval(JudgedMetric):
             items = [corpus.items[place] for place in group]
             answers = self._judge.answers(
                 [
-                    ad_question(item.reference, item.prediction or "", self._settings.lowest)
+                    ad_question(item.reference, item.prediction or "", self._lowest)
                     for item in items
                     if says_something(item.prediction)
                 ]
@@ -315,7 +315,7 @@ class LlmAdEval(JudgedMetric):
                 yield _score_row(item, next(answers)) if says_something(item.prediction) else unasked(item)
 
     def _more_identity(self) -> Json:
-        return {"lowest": self._settings.lowest}
+        return {"lowest": self._lowest}
 
 
 class LlmAction(JudgedMetric):

@@ -125,6 +125,7 @@ class Recall(Metric):
     def __init__(self, name: str, bench: MetricContext) -> None:
         super().__init__(name, bench)
         self._settings = bench.settings.recall
+        self._windows: Rule = "full" if bench.settings.rules == "code" else "all"
         self._pairs: PairScores = pair_scores(bench)
         self._corpus: Corpus | None = None
         self._neighbours: list[Neighbours] = []
@@ -152,7 +153,7 @@ class Recall(Metric):
             "metric": "recall 1",
             "k": wanted.k,
             "neighbours": wanted.neighbours,
-            "windows": wanted.windows,
+            "windows": self._windows,
             "rescale": self._baseline,
             **self._pairs.identity,
         }
@@ -190,7 +191,7 @@ class Recall(Metric):
             films = len({self._corpus.items[i].film for i in without})
             why = (
                 f"no full window of {self._settings.neighbours}"
-                if self._settings.windows == "full"
+                if self._windows == "full"
                 else f"no window of more than {self._settings.k}"
             )
             yield f"{len(without)} ADs of {films} films stand in {why} and are not asked about."
@@ -238,7 +239,7 @@ class Recall(Metric):
     def _around(self, corpus: Corpus) -> list[Neighbours]:
         if self._corpus is not corpus:
             wanted = self._settings
-            self._neighbours = neighbours_of(corpus, wanted.neighbours, wanted.windows, wanted.k)
+            self._neighbours = neighbours_of(corpus, wanted.neighbours, self._windows, wanted.k)
             self._corpus = corpus
         return self._neighbours
 

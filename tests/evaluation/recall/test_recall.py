@@ -36,7 +36,9 @@ class Given:
 
 
 def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> MetricContext:
-    bench = MetricContext(Config.model_validate({"measures": {"recall": recall}}), store or Store())
+    rules = "code" if recall.pop("windows", "all") == "full" else "paper"
+    settings = {"measures": {"rules": rules, "recall": recall}}
+    bench = MetricContext(Config.model_validate(settings), store or Store())
     if given is not None:
         bench.once("pair scores", lambda: given)
     return bench
