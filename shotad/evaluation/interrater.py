@@ -180,17 +180,16 @@ def _direction(
     )
     corpus = Corpus(items)
     places = [place for place, item in enumerate(items) if item.id in texts]
-    results = tuple(_told(score(metric, corpus, bench, places)) for metric in metrics)
+    scored = [score(metric, corpus, bench, places) for metric in metrics]
+    # With what keeps each from being compared with the paper's.
+    results = tuple(
+        replace(r, remarks=(*r.remarks, *([BY_RULE] if r.name == "action" else [])), comparable=False)
+        for r in scored
+    )
     films = {item.id: item.film for item in items}
     settings = bench.settings.report
     intervals = spans(results, films, unit=settings.unit, level=LEVEL)
     return Direction(threshold, reference.name, prediction, len(places), results, intervals)
-
-
-def _told(result: Result) -> Result:
-    """The result with what keeps it from being compared with the paper's."""
-    remarks = (*result.remarks, *([BY_RULE] if result.name == "action" else []))
-    return replace(result, remarks=remarks, comparable=False)
 
 
 def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
@@ -262,7 +261,9 @@ def from_table(path: Path) -> tuple[Version, Version]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EvaluationError(f"{path} cannot be read: {error}.") from None
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    rows = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count)
+    )
     heads = [head.strip() for head in rows.fieldnames or ()]
     rater = next((name for name in RATER_COLUMNS if name in heads), None)
     film = next((name for name in FILM_COLUMNS if name in heads), None)
@@ -332,10 +333,6 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _delimiter(text: str) -> str:
-    return max(",;\t", key=text.partition("\n")[0].count)
-
-
 _PAPER = ("cider", "recall", "action", "llm-ad-eval")
 _PAPER_HEADS = ("CIDEr", "R@1/5", "Action", "LLM-AD-Eval")
 
@@ -350,13 +347,24 @@ def interrater_text(found: InterRater) -> str:
             f"{one.pairs:,}",
             one.reference,
             *(
-                f"{number(r.name, r.value)}{_in_brackets(span_words(r.name, one.intervals[r.name]))}"
+                f"{number(r.name, r.value)} ({span_words(r.name, span)})"
+                if (span := one.intervals[r.name])
+                else number(r.name, r.value)
                 for r in one.results
             ),
         )
         for one in found.directions
     ]
-    lines = [*_opening(found), "", *aligned(heads, rows, [0, 1]), ""]
+    a, b = found.a, found.b
+    films = {*a.films()} & {*b.films()}
+    lines = [
+        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
+        f"{count(len(films), 'film')} in both.",
+        "Each row: one version against the other, which is the reference; intervals in brackets.",
+        "",
+        *aligned(heads, rows, [0, 1]),
+        "",
+    ]
     remarks = dict.fromkeys(f"{r.title}: {remark.rstrip('.')}." for r in results for remark in r.remarks)
     basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
     lines += [*remarks, *([basis] if basis else [])]
@@ -383,20 +391,6 @@ def interrater_record(found: InterRater) -> Json:
             for pair in found.pairs
         ],
     }
-
-
-def _opening(found: InterRater) -> list[str]:
-    a, b = found.a, found.b
-    films = sorted({*a.films()} & {*b.films()})
-    return [
-        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
-        f"{count(len(films), 'film')} in both.",
-        "Each row: one version against the other, which is the reference; intervals in brackets.",
-    ]
-
-
-def _in_brackets(interval: str) -> str:
-    return "" if interval == NONE else f" ({interval})"
 
 
 def _paper() -> list[str]:

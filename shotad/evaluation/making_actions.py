@@ -196,15 +196,12 @@ class ByEngine:
             one = bare.get(text, Answer(None, "it has no words"))
             while one.value is not None and one.value not in split:
                 split.update([next(coming)])
-            yield _made(one, split)
-
-
-def _made(named: Answer[str], split: dict[str, Answer[tuple[str, ...]]]) -> Made:
-    if named.value is None:
-        return Made("", None, f"people could not be taken out: {named.failure}")
-    actions = split[named.value]
-    wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
-    return Made(named.value, actions.value, wrong)
+            if one.value is None:
+                yield Made("", None, f"people could not be taken out: {one.failure}")
+                continue
+            actions = split[one.value]
+            wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
+            yield Made(one.value, actions.value, wrong)
 
 
 class ByRules:

@@ -91,7 +91,7 @@ class Measured:
 
     results: tuple[Result, ...]
     places: tuple[int, ...]
-    left_out: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def measure(
@@ -120,11 +120,11 @@ def measure(
         except ShotadError as error:
             if asked.by_name:
                 raise
-            left_out.append((asked.name, str(error)))
+            left_out.append(LeftOut(asked.name, str(error)))
             continue
         done(results[-1])
     if not results:
-        told = " ".join(f"{name}: {reason}" for name, reason in left_out)
+        told = " ".join(f"{left.metric}: {left.reason}" for left in left_out)
         raise EvaluationError(f"Nothing could be measured. {told}")
     return Measured(tuple(results), tuple(places), tuple(left_out))
 
@@ -173,7 +173,7 @@ def report_input(
         config=inputs.config,
         predictions=Predictions.of(*inputs.predictions, system=inputs.system),
         joined=Counts(len(inputs.joined.extra), len(inputs.joined.doubled)),
-        left_out=tuple(LeftOut(name, reason) for name, reason in measured.left_out),
+        left_out=measured.left_out,
         configs=inputs.configs,
         assignments=inputs.assignments,
         title=inputs.dataset.title,
@@ -231,7 +231,7 @@ class _Asked:
 
 def _ready(
     names: Sequence[str], corpus: Corpus, bench: MetricContext
-) -> tuple[list[tuple[_Asked, Metric]], list[tuple[str, str]]]:
+) -> tuple[list[tuple[_Asked, Metric]], list[LeftOut]]:
     """The metrics that can run, and those that cannot, with the reason."""
     ready, left_out = [], []
     for asked in _asked(names, bench):
@@ -249,7 +249,7 @@ def _ready(
                 reason = str(error)
         elif asked.by_name:
             raise EvaluationError(f"{asked.name} cannot be measured: {reason}")
-        left_out.append((asked.name, reason))
+        left_out.append(LeftOut(asked.name, reason))
     return ready, left_out
 
 
@@ -259,7 +259,8 @@ def _asked(names: Sequence[str], bench: MetricContext) -> Iterator[_Asked]:
 
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
-    plain = [_small(name) for name in names]
+    parted = [name.partition("@") for name in names]
+    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
     seen: set[str] = set()
     for name in plain:
         for one in METRICS if name == ALL else (name,):
@@ -270,11 +271,6 @@ def _asked(names: Sequence[str], bench: MetricContext) -> Iterator[_Asked]:
                 if full not in seen:
                     seen.add(full)
                     yield _Asked(full, name != ALL, judged)
-
-
-def _small(name: str) -> str:
-    metric, at, judge = name.partition("@")
-    return f"{metric.lower()}{at}{judge}"
 
 
 def _without(name: str, corpus: Corpus, bench: MetricContext) -> str | None:

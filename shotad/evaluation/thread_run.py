@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ from shotad.evaluation.thread_figures import (
     setup_result,
 )
 from shotad.evaluation.thread_labels import LabelledClip, ThreadLabels
-from shotad.film import ShotMoments, moments_of
+from shotad.film import moments_of
 from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
 if TYPE_CHECKING:
@@ -154,33 +154,26 @@ class PaperRow:
 
     features: str
     setup: Setup
+    ap: float
     precision: float
     recall: float
-    ap: float
     wcp: float
 
     def record(self) -> Json:
         """One line of ``threads.json``."""
-        return {
-            "features": self.features,
-            "frames": self.setup.frames,
-            "match": self.setup.match,
-            "ap": self.ap,
-            "precision": self.precision,
-            "recall": self.recall,
-            "wcp": self.wcp,
-        }
+        record = asdict(self)
+        return {"features": record.pop("features"), **record.pop("setup"), **record}
 
 
 _WHOLE: Match = "whole"
 
 PAPER = (
-    PaperRow("CLIP-L14", Setup("side", _WHOLE), 0.691, 0.635, 0.705, 0.922),
-    PaperRow("DINOv2-L14", Setup("side", _WHOLE), 0.759, 0.683, 0.788, 0.933),
-    PaperRow("DINOv2-g14", Setup("side", _WHOLE), 0.761, 0.675, 0.786, 0.936),
-    PaperRow("DINOv2-g14", Setup("mid", "patches"), 0.808, 0.717, 0.822, 0.953),
-    PaperRow("DINOv2-g14", Setup("all", "patches"), 0.870, 0.795, 0.896, 0.964),
-    PaperRow("DINOv2-g14", Setup("side", "patches"), 0.878, 0.799, 0.902, 0.965),
+    PaperRow("CLIP-L14", Setup("side", _WHOLE), 0.705, 0.691, 0.635, 0.922),
+    PaperRow("DINOv2-L14", Setup("side", _WHOLE), 0.788, 0.759, 0.683, 0.933),
+    PaperRow("DINOv2-g14", Setup("side", _WHOLE), 0.786, 0.761, 0.675, 0.936),
+    PaperRow("DINOv2-g14", Setup("mid", "patches"), 0.822, 0.808, 0.717, 0.953),
+    PaperRow("DINOv2-g14", Setup("all", "patches"), 0.896, 0.870, 0.795, 0.964),
+    PaperRow("DINOv2-g14", Setup("side", "patches"), 0.902, 0.878, 0.799, 0.965),
 )
 
 LISTED = 20
@@ -203,10 +196,14 @@ def table(results: Sequence[SetupResult], features: str) -> str:
     for result in results:
         mean, _ = result.mean
         how = ", tuned" if result.tuned else ""
-        lines.append(_line(result.setup, f"pooled, > {result.threshold:.3g}{how}", result.pooled))
-        lines.append(_line(result.setup, "mean of clips", mean))
+        for what, figures in (
+            (f"pooled, > {result.threshold:.3g}{how}", result.pooled),
+            ("mean of clips", mean),
+        ):
+            lines.append(_line(result.setup, what, *astuple(figures)))
     lines += ["", "For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
-    lines += [_paper_line(row) for row in PAPER]
+    for row in PAPER:
+        lines.append(_line(row.setup, f"paper: {row.features}", row.ap, row.precision, row.recall, row.wcp))
     if len(results) == 1:
         lines += ["", f"By clip, {first.setup}:", *_clips(first.rows)]
     lines += ["", *LEGEND]
@@ -259,17 +256,8 @@ def _figure_words(figures: Figures) -> str:
     return ", ".join(f"{name} {shown(value).strip()}" for name, value in named.items())
 
 
-def _line(setup: Setup, what: str, figures: Figures) -> str:
-    cells = (figures.ap, figures.precision, figures.recall, figures.wcp)
-    closed = (figures.closed_precision, figures.closed_recall)
-    return "  ".join([f"{setup.frames:6}", f"{setup.match:7}", f"{what:24}", *map(shown, (*cells, *closed))])
-
-
-def _paper_line(row: PaperRow) -> str:
-    cells = map(shown, (row.ap, row.precision, row.recall, row.wcp))
-    return "  ".join(
-        [f"{row.setup.frames:6}", f"{row.setup.match:7}", f"{'paper: ' + row.features:24}", *cells]
-    )
+def _line(setup: Setup, what: str, *figures: float | None) -> str:
+    return "  ".join([f"{setup.frames:6}", f"{setup.match:7}", f"{what:24}", *map(shown, figures)])
 
 
 def shown(value: float | None) -> str:
@@ -383,8 +371,11 @@ def _made(
     if n < 2:
         return {setup: np.zeros(0) for setup in setups}
     wanted = sorted({place for setup in setups for place in places(setup.frames)})
-    _check_end(clip, film)
-    moments = _moments(clip, film)
+    length, rate = film.info.duration, film.info.frame_rate or USUAL_RATE
+    for number, shot in enumerate(clip.shots):
+        if length and shot.end > length + SLACK:
+            raise _outside(clip, number, f"which is {length:.2f} s long")
+    moments = [found for shot in clip.shots if (found := moments_of(shot, rate)) is not None]
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
     made, frame = _features(clip, film, asked, bench)
     kinds = ShotFeatures(
@@ -404,20 +395,6 @@ def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: Thre
         matching = Matching(grid, both_ways=settings.by_rules.both_ways)
         scores = shot_scores(kinds, matching, setup.frames)
     return np.asarray(scores[np.triu_indices(len(scores), 1)], np.float64)
-
-
-def _moments(clip: LabelledClip, film: Film) -> list[ShotMoments]:
-    rate = film.info.frame_rate or USUAL_RATE
-    moments = [moments_of(shot, rate) for shot in clip.shots]
-    return [found for found in moments if found is not None]
-
-
-def _check_end(clip: LabelledClip, film: Film) -> None:
-    """Refuse shots that end after the film."""
-    length = film.info.duration
-    for number, shot in enumerate(clip.shots):
-        if length and shot.end > length + SLACK:
-            raise _outside(clip, number, f"which is {length:.2f} s long")
 
 
 def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:

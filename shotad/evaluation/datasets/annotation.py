@@ -97,7 +97,10 @@ def read_annotation(path: Path, described: Description, told: ToldActions) -> An
         reading.findings += of_rows(
             MALFORMED, told.table, rest, f"rows whose id is not in {path.name}: {len(rest):,}."
         )
-    return Annotation(tuple(ads.values()), films, (*reading.findings, *_noted(reading)), tuple(lost), table)
+    for kind, rows in reading.notes.items():
+        level, says = _NOTES[kind]
+        reading.findings += of_rows(level, table, rows, f"{number_of(len(rows), 'AD')}: {says}")
+    return Annotation(tuple(ads.values()), films, tuple(reading.findings), tuple(lost), table)
 
 
 def _find_columns(reading: _Reading) -> None:
@@ -181,10 +184,6 @@ def _actions(
     return told.actions, told.without_names
 
 
-def _own(_reading: _Reading, _row: TableRow, interval: Interval) -> Interval:
-    return interval
-
-
 def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
     start, end = reading.number(row, "slot start"), reading.number(row, "slot end")
     middle, half = (start + end) / 2, (interval.end - interval.start) / 2
@@ -207,7 +206,7 @@ def _frames(reading: _Reading, row: TableRow, _interval: Interval) -> Interval:
 
 
 _SLOTS: dict[str, Callable[[_Reading, TableRow, Interval], Interval]] = {
-    "own": _own,
+    "own": lambda _reading, _row, interval: interval,
     "centred": _centred,
     "frames": _frames,
 }
@@ -228,16 +227,6 @@ _NOTES = {
     ),
     "untold": (MISSING, "the file of actions says nothing of this AD."),
 }
-
-
-def _noted(reading: _Reading) -> list[Finding]:
-    return [
-        finding
-        for kind, rows in reading.notes.items()
-        for finding in of_rows(
-            _NOTES[kind][0], reading.table, rows, f"{number_of(len(rows), 'AD')}: {_NOTES[kind][1]}"
-        )
-    ]
 
 
 def lost_error(annotation: Annotation) -> DatasetError:
@@ -320,12 +309,9 @@ def _told(
         findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {error}."))
         found = None
     without = (row.cells.get(bare, "") if bare else "").strip()
-    return Told(said, "" if _is_odd(without, said) else without, found, row)
-
-
-def _is_odd(without: str, text: str) -> bool:
-    """A number for a text, or one with what a model chatted around it."""
-    return without.isdigit() or (bool(text) and len(without) > 2 * len(text) + 40)
+    # A number for a text, or one with what a model chatted around it.
+    odd = without.isdigit() or (bool(said) and len(without) > 2 * len(said) + 40)
+    return Told(said, "" if odd else without, found, row)
 
 
 def same_text(one: str, other: str) -> bool:

@@ -127,6 +127,7 @@ def load_dataset(
     films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
     found_casts, about_casts = _casts(here, casts, files, films)
     found_shots, about_shots = _shots(here, shots, files, read.ads)
+    lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
     odd = (*order(read.ads), *edition(described, read), *completeness(described, read.ads))
     return Dataset(
         name=described.name,
@@ -135,7 +136,7 @@ def load_dataset(
         ads=read.ads,
         casts=found_casts,
         shots=found_shots,
-        findings=(*findings, *read.findings, *_lost(read), *about_casts, *about_shots, *odd),
+        findings=(*findings, *read.findings, *lost, *about_casts, *about_shots, *odd),
         config=described.config,
         films=read.films,
         description=described,
@@ -168,10 +169,6 @@ def _told(
     files["actions"] = path
     told = read_actions(path, named)
     return told, list(told.findings)
-
-
-def _lost(read: Annotation) -> list[Finding]:
-    return [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
 
 
 def _casts(
@@ -216,7 +213,8 @@ def order(ads: Iterable[Ad]) -> list[Finding]:
     films: dict[str, list[Ad]] = defaultdict(list)
     for ad in ads:
         films[ad.film].append(ad)
-    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
+    starts = {film: [ad.interval.start for ad in those] for film, those in films.items()}
+    unsorted = [film for film, those in starts.items() if those != sorted(those)]
     pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
     same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
     twice = [one.id for one, _ in same]
@@ -228,10 +226,6 @@ def order(ads: Iterable[Ad]) -> list[Finding]:
         (twice, "ADs that stand twice, with the same time and text"),
     )
     return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
-
-
-def _starts(ads: Iterable[Ad]) -> list[float]:
-    return [ad.interval.start for ad in ads]
 
 
 _ENOUGH = 10
@@ -420,16 +414,15 @@ def read_casts(path: Path) -> Casts:
             f"The cast {path} has no films: it is a {type(tree).__name__}.",
             'Write JSON: {"film": ["name", …], …}.',
         )
-    return {film: _names(path, film, entries) for film, entries in tree.items()}
-
-
-def _names(path: Path, film: str, entries: Any) -> tuple[str, ...]:
-    if not isinstance(entries, list):
-        raise DatasetError(
-            f"The cast {path}, film {film!r}: {entries!r} is no list of names.", 'Write ["name", …].'
-        )
-    names = (_name(path, film, entry) for entry in entries)
-    return tuple(dict.fromkeys(name for name in names if name))
+    found: Casts = {}
+    for film, entries in tree.items():
+        if not isinstance(entries, list):
+            raise DatasetError(
+                f"The cast {path}, film {film!r}: {entries!r} is no list of names.", 'Write ["name", …].'
+            )
+        names = (_name(path, film, entry) for entry in entries)
+        found[film] = tuple(dict.fromkeys(name for name in names if name))
+    return found
 
 
 def _name(path: Path, film: str, entry: Any) -> str:

@@ -84,13 +84,23 @@ class Action(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The predicted text, or why there is none, and the actions."""
-        return [self._key(corpus.items[place]) for place in places]
+        items = [corpus.items[place] for place in places]
+        return [
+            {
+                "text": self._text(item),
+                "failure": self._failure(item),
+                "actions": None if item.actions is None else list(item.actions),
+            }
+            for item in items
+        ]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """Everything is taken apart and embedded at once; then a row for each place."""
         items = [corpus.items[place] for place in places]
-        told = self._told([text for item in items if item.actions and (text := self._text(item))])
-        deeds = self._human(dict.fromkeys(action for item in items for action in item.actions or ()))
+        said = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
+        told = self._rules.told(list(said), self._parses, paragraphs=self._paragraphs)
+        parses = self._parses.of(action for item in items for action in item.actions or ())
+        deeds = {text: HumanAction(text, self._rules.lemma(parse)) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
         texts.update(dict.fromkeys(text for one in told.values() for text in _all_texts(one)))
         table = Table(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
@@ -106,17 +116,6 @@ class Action(Metric):
             return ""
         return item.failure or ("no description" if self._paragraphs else "no prediction")
 
-    def _key(self, item: Item) -> Json:
-        actions = None if item.actions is None else list(item.actions)
-        return {"text": self._text(item), "failure": self._failure(item), "actions": actions}
-
-    def _told(self, texts: Sequence[str]) -> dict[str, Told]:
-        return self._rules.told(list(dict.fromkeys(texts)), self._parses, paragraphs=self._paragraphs)
-
-    def _human(self, actions: dict[str, None]) -> dict[str, HumanAction]:
-        parses = self._parses.of(actions)
-        return {text: HumanAction(text, self._rules.lemma(parses[text])) for text in actions}
-
     def _row(self, item: Item, actions: Sequence[HumanAction], told: Told, table: Table) -> Row:
         failure = self._failure(item)
         if not actions:
@@ -124,7 +123,7 @@ class Action(Metric):
         if not told and self._rules.skips:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "left out, as in the published code"})
         found = matches(actions, told, table, WEIGHT)
-        score = _mean(found)
+        score = sum(match.score for match in found) / len(found)
         if score < 0.0 and self._rules.skips:
             return Row(
                 item.id, (0.0, 0.0), None, failure, {"unscored": "below 0, left out as in the published code"}
@@ -140,10 +139,6 @@ def published(mean: float) -> float:
 
 def _all_texts(told: Told) -> list[str]:
     return [*(phrase.text for phrase in told.phrases), *told.texts]
-
-
-def _mean(found: Sequence[Match]) -> float:
-    return sum(match.score for match in found) / len(found)
 
 
 PAPER_MODEL = "gte-Qwen2-7B-instruct"
@@ -186,16 +181,13 @@ def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
 def _differences(settings: MeasureSettings, parser: Json) -> list[str]:
     embedding, found = settings.embedding, []
     if not is_paper_model(embedding.model):
-        found.append(f"{_called(embedding.model)} instead of {PAPER_MODEL}")
+        called = "all-MiniLM-L6-v2" if embedding.model == "minilm" else PurePath(embedding.model).name
+        found.append(f"{called} instead of {PAPER_MODEL}")
     elif embedding.instruction == "none":
         found.append(f"{PAPER_MODEL} without an instruction")
     if parser["model"] != PAPER_PARSER:
         found.append(f"spaCy's {parser['model']} instead of {PAPER_PARSER}")
     return found
-
-
-def _called(model: str) -> str:
-    return "all-MiniLM-L6-v2" if model == "minilm" else PurePath(model).name
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
-from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
+from shotad.script import TITLES, Mention, NameToken, book_of, listed, members, mentions, tokens_of
 
 REACH = 5
 """Lines before that a line is held against: as many as the narrator knows (``stage2.history``)."""
@@ -284,11 +284,7 @@ def words_of(text: str | None) -> tuple[str, ...]:
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-FUNCTION_WORDS = _listed(
+FUNCTION_WORDS = listed(
     """
     a an the and or but as so than then that which who whom whose this these those there here not no nor
     he him his himself she her hers herself it its itself they them their theirs themselves we us our you

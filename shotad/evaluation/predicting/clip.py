@@ -73,7 +73,10 @@ def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) ->
     bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
     bench.frames.share(overview=False)
     check_cast(bench)
-    prepared = _with_budgets(prepare(bench), ads, config)
+    prepared = prepare(bench)
+    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
+    slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
+    prepared = replace(prepared, slots=slots)
     density = engines.looks.abilities.frames_per_second
     understood = understand(prepared, bench, density, readers=means.readers)
     written = write(understood.plans, prepared, bench, engines)
@@ -109,13 +112,6 @@ def _picture_end(film: Film) -> _End:
         return _End(promised, promised)
     last = next(film.pictures([promised], max_pixels=_SMALL)).seconds
     return _End(last if promised - last > LONGEST_FRAME else promised, promised)
-
-
-def _with_budgets(prepared: Prepared, ads: list[Ad], config: Config) -> Prepared:
-    """The slots with the words that the ADs' own durations allow (Shot-by-Shot, Algorithm 2)."""
-    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
-    slots = (replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
-    return replace(prepared, slots=tuple(slots))
 
 
 @dataclass(frozen=True, slots=True)

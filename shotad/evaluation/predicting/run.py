@@ -155,7 +155,8 @@ def _refuse_others(path: Path) -> None:
         return
     except OSError as error:
         raise WorkFolderError(f"{path} cannot be read: {error.strerror}.", "Name another --out.") from None
-    if any(rows) and not any(map(_is_ours, rows)) and not _is_torn(rows):
+    torn = len(rows) == 1 and rows[0].startswith(b'{"key": "')  # a first line of ours, not written to its end
+    if any(rows) and not torn and not any(map(_is_ours, rows)):
         raise WorkFolderError(
             f"{path} holds something else than the lines of shotad predict.", "Name another --out."
         )
@@ -167,11 +168,6 @@ def _is_ours(row: bytes) -> bool:
     except ValueError:
         return False
     return isinstance(record, dict) and _line(record) is not None
-
-
-def _is_torn(rows: Sequence[bytes]) -> bool:
-    """True for the beginning of a first line of ours that was not written to its end."""
-    return len(rows) == 1 and rows[0].startswith(b'{"key": "')
 
 
 MANY = 100
@@ -332,37 +328,27 @@ class _Run:
 
     def _through(self, film: Film, asked: Asked, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
-        path = self._work_path(asked.task.clip, film.info.fingerprint)
+        clip, fingerprint = asked.task.clip, film.info.fingerprint
+        room = self._job.work or self._place.path / "work"
+        path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
         talks = not self._begun or len(asked.task.ads) >= MANY
         self._begun = True
         progress = self._job.progress if talks else NoProgress()
         kept = self._job.work is not None
+        # The readers of grammar are made for the first clip that is described, and kept for the others.
+        self._readers = self._readers or make_readers(self._job.config, progress)
+        means = Means(self._job.config, engines, self._readers, progress, scripts=kept)
         with WorkFolder(path) as folder:
-            done = describe_clip(asked, film, folder, self._means(engines, progress))
+            done = describe_clip(asked, film, folder, means)
         self._done.made |= {line.id for line in done.lines}
         self._done.add(done.used)
-        self._tell(asked.task.clip, done.warnings)
+        for warning in done.warnings:  # each is told once, with the first clip that it came from
+            if warning not in self._said:
+                self._said.add(warning)
+                self._job.progress.note(f"{asked.task.clip}: {warning}")
         if not kept and not any(line.again for line in done.lines):
             shutil.rmtree(path, ignore_errors=True)
         return list(done.lines)
-
-    def _means(self, engines: Engines, progress: Progress) -> Means:
-        """The readers of grammar are made for the first clip that is described, and kept for the others."""
-        job = self._job
-        self._readers = self._readers or make_readers(job.config, progress)
-        return Means(job.config, engines, self._readers, progress, scripts=job.work is not None)
-
-    def _work_path(self, clip: str, fingerprint: str) -> Path:
-        """The work folder of a clip and this very video of it."""
-        room = self._job.work or self._place.path / "work"
-        return room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
-
-    def _tell(self, clip: str, warnings: Iterable[str]) -> None:
-        """Say each warning once, with the first clip that it came from."""
-        for warning in warnings:
-            if warning not in self._said:
-                self._said.add(warning)
-                self._job.progress.note(f"{clip}: {warning}")
 
 
 AHEAD = 32
