@@ -22,7 +22,7 @@ from shotad import __version__
 from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
 from shotad.description import check_templates, prompt_hash, render
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import Records, counted, read_records
+from shotad.evaluation.datasets.tables import Table, counted, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import (
@@ -353,13 +353,13 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
     return tuple(AdText(ad.id, ad.film, ad.text) for ad in dataset.ads)
 
 
-def _of_records(records: Records) -> tuple[AdText, ...]:
-    text = records.name(TEXT)
+def _of_records(records: Table) -> tuple[AdText, ...]:
+    text = records.column(TEXT)
     if text is None:
         raise DatasetError(
-            f"{records.path} has no {' or '.join(TEXT)}.", f"It has: {', '.join(records.names)}."
+            f"{records.path} has no {' or '.join(TEXT)}.", f"It has: {', '.join(records.columns)}."
         )
-    names, film = records.name(ID), records.name(FILM)
+    names, film = records.column(ID), records.column(FILM)
     found = []
     for place, row in enumerate(records.rows):
         name = records.text(row, names) if names else str(place)

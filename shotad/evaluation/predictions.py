@@ -20,8 +20,8 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    RecordRow,
-    Records,
+    Table,
+    TableRow,
     counted,
     plain_id,
     read_records,
@@ -123,31 +123,31 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
     if "text" not in columns and "candidates" not in columns and not numbered:
         raise EvaluationError(
             f"{path} has no column of predictions: none of {', '.join(NAMES['text'])}.",
-            f"It has: {', '.join(records.names)}. Name the right one by --text-column.",
+            f"It has: {', '.join(records.columns)}. Name the right one by --text-column.",
         )
     rows = tuple(_row(records, row, columns, numbered) for row in records.rows)
     findings = [*records.findings, *_findings(records, rows, columns)]
     return Predictions((path,), rows, columns, tuple(findings))
 
 
-def _columns(records: Records, given: dict[str, str]) -> dict[str, str]:
+def _columns(records: Table, given: dict[str, str]) -> dict[str, str]:
     for key, name in given.items():
-        if name not in records.names:
+        if name not in records.columns:
             raise EvaluationError(
                 f"{records.path} has no column {name!r} for the {key}.",
-                f"It has: {', '.join(records.names)}.",
+                f"It has: {', '.join(records.columns)}.",
             )
-    found = {key: records.name(names) for key, names in NAMES.items()}
+    found = {key: records.column(names) for key, names in NAMES.items()}
     return {key: name for key, name in found.items() if name} | given
 
 
-def _numbered(records: Records) -> list[str]:
+def _numbered(records: Table) -> list[str]:
     """Columns of candidates, in order: ``text_gen_1 … text_gen_5``."""
-    found = [(int(match[2]), name) for name in records.names if (match := _NUMBERED.fullmatch(name))]
+    found = [(int(match[2]), name) for name in records.columns if (match := _NUMBERED.fullmatch(name))]
     return [name for _, name in sorted(found)]
 
 
-def _row(records: Records, row: RecordRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
+def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
     def text(key: str) -> str:
         return (records.text(row, columns.get(key)) or "").strip()
 
@@ -174,7 +174,7 @@ def _row(records: Records, row: RecordRow, columns: dict[str, str], numbered: Se
 
 
 def _said(
-    records: Records, row: RecordRow, columns: dict[str, str], numbered: Sequence[str]
+    records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]
 ) -> tuple[str | None, tuple[str, ...]]:
     """The text and the candidates: a cell may hold the list of them (published assistant mode)."""
     candidates = records.list(row, columns.get("candidates")) or ()
@@ -202,7 +202,7 @@ def _held(value: object) -> tuple[str, ...] | None:
         return None
 
 
-def _findings(records: Records, rows: Sequence[PredictionRow], columns: dict[str, str]) -> list[Finding]:
+def _findings(records: Table, rows: Sequence[PredictionRow], columns: dict[str, str]) -> list[Finding]:
     found = []
     lists = sum(
         isinstance(value, list) or _held(value) is not None

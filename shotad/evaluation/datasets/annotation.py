@@ -54,7 +54,7 @@ class _Reading:
     notes: dict[str, list[TableRow]] = field(default_factory=dict)
 
     def cell(self, row: TableRow, name: str) -> str:
-        return row.cells.get(self.columns.get(name, ""), "").strip()
+        return str(row.values.get(self.columns.get(name, ""), "")).strip()
 
     def number(self, row: TableRow, name: str) -> float:
         try:
@@ -276,7 +276,7 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
     findings: list[Finding] = []
     double, glued, broken = [], [], []
     for row in table.rows:
-        name = plain_id(row.cells.get(ids))
+        name = plain_id(row.values.get(ids))
         if row.wrong or not name:
             broken.append(row)
         elif name in told:
@@ -300,15 +300,15 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
 def _told(
     table: Table, row: TableRow, text: str | None, bare: str | None, actions: str, findings: list[Finding]
 ) -> Told:
-    said = (row.cells.get(text, "") if text else "").strip()
+    said = (row.values.get(text, "") if text else "").strip()
     try:
-        found: tuple[str, ...] | None = texts(row.cells[actions])
+        found: tuple[str, ...] | None = texts(row.values[actions])
         if not found:
             raise ValueError("the list is empty")
     except ValueError as error:
         findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {error}."))
         found = None
-    without = (row.cells.get(bare, "") if bare else "").strip()
+    without = (row.values.get(bare, "") if bare else "").strip()
     # A number for a text, or one with what a model chatted around it.
     odd = without.isdigit() or (bool(said) and len(without) > 2 * len(said) + 40)
     return Told(said, "" if odd else without, found, row)

@@ -31,8 +31,8 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    RecordRow,
-    Records,
+    Table,
+    TableRow,
     pairs,
     plain_id,
     read_records,
@@ -242,7 +242,7 @@ def edition(described: Description, read: Annotation) -> list[Finding]:
     rows = [row for row in table.rows if id(row) not in lost]
     rate = described.videos.frames_per_second
     try:
-        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
+        spans = [(float(row.values[end]) - float(row.values[start])) * rate for row in rows]
     except ValueError:
         return []
     longer = [
@@ -302,10 +302,10 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
     """
     records = read_records(path)
-    columns = {key: name for key, names in NAMES.items() if (name := records.name(names))}
+    columns = {key: name for key, names in NAMES.items() if (name := records.column(names))}
     if "id" not in columns or not {"text", "references"} & set(columns):
         raise DatasetError(
-            f"{path} needs a column id, and text or references; it has: {', '.join(records.names)}.",
+            f"{path} needs a column id, and text or references; it has: {', '.join(records.columns)}.",
             "Predictions are joined by id.",
         )
     ads: dict[str, Ad] = {}
@@ -334,7 +334,7 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     )
 
 
-def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Ad:
+def _ad(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
     def text(key: str) -> str:
         return (records.text(row, columns.get(key)) or "").strip()
 
@@ -359,7 +359,7 @@ def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int
     )
 
 
-def _interval(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Interval:
+def _interval(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Interval:
     start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
     if start is None and end is None:
         return Interval(float(place), place + 1.0)
@@ -458,13 +458,13 @@ def read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Fi
     found: ShotsByClip = {}
     findings: list[Finding] = []
     for row in table.rows:
-        clip = row.cells.get(clips, "").strip()
+        clip = row.values.get(clips, "").strip()
         try:
             if row.wrong or not clip:
                 raise ValueError(row.wrong or "the clip is empty")
             if clip in found:
                 raise ValueError(f"the clip {clip!r} stands twice")
-            shots = _intervals(pairs(row.cells[lists]), described)
+            shots = _intervals(pairs(row.values[lists]), described)
         except ValueError as error:
             findings.append(Finding(MALFORMED, table.where(row), f"no shots can be read: {error}."))
             continue

@@ -18,13 +18,13 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
-from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, text_key
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
@@ -123,28 +123,22 @@ class Recall(Metric):
     columns = ("found", "asked")
 
     def __init__(self, name: str, bench: MetricContext) -> None:
-        super().__init__(name, bench)
-        self._settings = bench.settings.recall
-        self._windows: Rule = "full" if bench.settings.rules == "code" else "all"
-        self._pairs: PairScores = pair_scores(bench)
-        self._corpus: Corpus | None = None
-        self._neighbours: list[Neighbours] = []
-        self.title = f"Recall@{self._settings.k}/{self._settings.neighbours}"
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
         """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
         model has no such layer, WeightsError for a model that is none or cannot be had."""
-        wanted = bench.settings.recall
+        super().__init__(name, bench)
+        self._settings = wanted = bench.settings.recall
         if wanted.k >= wanted.neighbours:
             raise EvaluationError(
                 f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        made = cls(name, bench)
-        made._pairs.identity  # noqa: B018  a model that cannot be had is said now
-        return made
+        self._windows: Rule = "full" if bench.settings.rules == "code" else "all"
+        self._pairs: PairScores = bench.once("pair scores", lambda: PairScores(bench))
+        _ = self._pairs.identity  # a model that cannot be had is said now
+        self._corpus: Corpus | None = None
+        self._neighbours: list[Neighbours] = []
+        self.title = f"Recall@{wanted.k}/{wanted.neighbours}"
 
     @property
     def identity(self) -> Json:
@@ -169,9 +163,9 @@ class Recall(Metric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return tuple(self._remarks())
+        return (*self._differences(), *self._left_out())
 
-    def _remarks(self) -> Iterator[str]:
+    def _differences(self) -> Iterator[str]:
         wanted = self._settings
         if published(wanted.model) is not PUBLISHED[_PAPER]:
             yield f"BERTScore with {wanted.model}; the paper's is roberta-large."
@@ -180,7 +174,6 @@ class Recall(Metric):
             yield f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}."
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
             yield "The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval."
-        yield from self._left_out()
 
     def _left_out(self) -> Iterator[str]:
         """Of the whole dataset, so that all shards say the same."""
@@ -250,7 +243,8 @@ class Recall(Metric):
             return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
         if not _has_words(item.prediction):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
-        alike = [_similarity(item.prediction, corpus.items[p], scores) for p in those.places]
+        said = item.prediction or ""
+        alike = [max(scores[said, text] for text in corpus.items[p].references) for p in those.places]
         ranks = [rank_of(alike[w.start : w.end], those.own - w.start) for w in those.windows]
         found = sum(rank <= self._settings.k for rank in ranks)
         return Row(
@@ -282,10 +276,6 @@ def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
         for neighbour in those.places:
             for reference in corpus.items[neighbour].references:
                 yield prediction, reference
-
-
-def _similarity(prediction: str | None, item: Item, scores: dict[Pair, float]) -> float:
-    return max(scores[prediction or "", reference] for reference in item.references)
 
 
 Pair = tuple[str, str]
@@ -380,14 +370,11 @@ class PairScores:
         size = AT_ONCE * _BATCHES
         with reported(self._bench.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
-                self._vectors.update(zip(group, self._loaded().of(group), strict=True))
+                if self._encoder is None:
+                    compute = self._bench.config.compute
+                    self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
+                self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))
-
-    def _loaded(self) -> TokenEncoder:
-        if self._encoder is None:
-            compute = self._bench.config.compute
-            self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
-        return self._encoder
 
     def _make_room(self) -> None:
         """Forget the texts that came first, until the others take no more than `_ROOM`."""
@@ -401,11 +388,6 @@ class PairScores:
 def source_of(model: str) -> str:
     """Where a model is looked for: its repository, where only its short name is given."""
     return PUBLISHED[model].repo if model in PUBLISHED and not Path(model).is_dir() else model
-
-
-def pair_scores(bench: MetricContext) -> PairScores:
-    """Those of this run."""
-    return bench.once("pair scores", lambda: PairScores(bench))
 
 
 Scores = npt.NDArray[np.float64]
