@@ -70,7 +70,7 @@ class Assisted:
 def assist(
     corpus: Corpus,
     names: Sequence[str],
-    bench: MetricContext,
+    context: MetricContext,
     *,
     expert: Sequence[str] = EXPERT,
     done: Callable[[str, Result], None] = lambda role, result: None,
@@ -90,15 +90,15 @@ def assist(
             "No AD in the predictions has two candidates or more.",
             "Make them: shotad predict … --candidates 5 --sampling joint.",
         )
-    zero = bench.settings.missing == "zero"  # else those without a candidate do not count
+    zero = context.settings.missing == "zero"  # else those without a candidate do not count
     places = [place for place, lines in enumerate(offers.lines) if lines or zero]
-    ranks = _Ranks(offers, places, bench)
+    ranks = _Ranks(offers, places, context)
     by = {name: ranks.of(name) for name in expert}
     rows = [[{row.id: row for row in rank.rows} for rank in results] for results in by.values()]
     choices = tuple(_choice(offers, place, rows) for place in places)
     numbers = dict(zip(places, (choice.number for choice in choices), strict=True))
     chosen = offers.chosen([numbers.get(place) for place in range(len(corpus.items))])
-    measured = measure(chosen, names, bench, shard=WHOLE, done=lambda result: done("chosen", result))
+    measured = measure(chosen, names, context, shard=WHOLE, done=lambda result: done("chosen", result))
     others: dict[Role, dict[str, Result]] = {"first": {}, "random": {}, "best": {}}
     for result in measured.results:
         if base_name(result.name) not in ENGINE_METRICS:
@@ -123,8 +123,8 @@ def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
 class _Ranks:
     """Results of all first, all second … candidates, by metric; each is scored when it is asked for."""
 
-    def __init__(self, offers: Offers, places: Sequence[int], bench: MetricContext) -> None:
-        self._bench = bench
+    def __init__(self, offers: Offers, places: Sequence[int], context: MetricContext) -> None:
+        self._context = context
         self._places = places
         self._having = [offers.having(number, places) for number in range(offers.most)]
         self._corpora = [offers.rank(number) for number in range(offers.most)]
@@ -133,17 +133,17 @@ class _Ranks:
     def of(self, name: str) -> list[Result]:
         """The first has a row of every place, each later one of those that have so many candidates."""
         if name not in self._known:
-            metric = make_metric(name, self._bench)
+            metric = make_metric(name, self._context)
             later = zip(self._corpora[1:], self._having[1:], strict=True)
             self._known[name] = [
-                score(metric, self._corpora[0], self._bench, self._places),
-                *(score(metric, corpus, self._bench, having) for corpus, having in later),
+                score(metric, self._corpora[0], self._context, self._places),
+                *(score(metric, corpus, self._context, having) for corpus, having in later),
             ]
         return self._known[name]
 
     def first(self, name: str) -> Result:
         """That of all first candidates alone."""
-        return score(make_metric(name, self._bench), self._corpora[0], self._bench, self._places)
+        return score(make_metric(name, self._context), self._corpora[0], self._context, self._places)
 
 
 def _choice(offers: Offers, place: int, rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:

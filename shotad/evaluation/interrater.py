@@ -126,7 +126,7 @@ class InterRater:
 
 
 def inter_rater(
-    a: Version, b: Version, thresholds: Sequence[float], bench: MetricContext, names: Sequence[str] = ()
+    a: Version, b: Version, thresholds: Sequence[float], context: MetricContext, names: Sequence[str] = ()
 ) -> InterRater:
     """Pair the lines at each threshold, and score each version against the other by the metrics of these
     names (none: all that two texts are enough for).
@@ -138,7 +138,7 @@ def inter_rater(
     wrong = next((t for t in thresholds if not 0 < t <= 1), None)
     if wrong is not None or not thresholds:
         raise EvaluationError(f"{wrong} is no tIoU.", "Name numbers above 0 and up to 1, such as 0.8.")
-    metrics, left_out = _metrics(names, bench)
+    metrics, left_out = _metrics(names, context)
     ordered = sorted(set(thresholds))
     paired = {threshold: pairs(a, b, threshold) for threshold in ordered}
     if not paired[ordered[0]]:
@@ -146,15 +146,15 @@ def inter_rater(
             f"No line of {a.name} has a tIoU of {ordered[0]:g} with one of {b.name}.",
             "Name a lower --tiou, and see that both are of the same film and begin at the same time.",
         )
-    actions = _actions(a, b, bench, left_out) if any(m.name == "action" for m in metrics) else None
+    actions = _actions(a, b, context, left_out) if any(m.name == "action" for m in metrics) else None
     if actions is None:
         metrics = [metric for metric in metrics if metric.name != "action"]
     directions = []
     for threshold in ordered:
         there = {pair.a.id: pair.b.text for pair in paired[threshold]}
         back = {pair.b.id: pair.a.text for pair in paired[threshold]}
-        directions.append(_direction(threshold, a, b.name, there, metrics, bench, actions))
-        directions.append(_direction(threshold, b, a.name, back, metrics, bench, actions))
+        directions.append(_direction(threshold, a, b.name, there, metrics, context, actions))
+        directions.append(_direction(threshold, b, a.name, back, metrics, context, actions))
     return InterRater(a, b, tuple(directions), paired[ordered[0]], tuple(left_out))
 
 
@@ -164,7 +164,7 @@ def _direction(
     prediction: str,
     texts: dict[str, str],
     metrics: Sequence[Metric],
-    bench: MetricContext,
+    context: MetricContext,
     actions: dict[str, tuple[str, ...]] | None,
 ) -> Direction:
     items = tuple(
@@ -180,26 +180,26 @@ def _direction(
     )
     corpus = Corpus(items)
     places = [place for place, item in enumerate(items) if item.id in texts]
-    scored = [score(metric, corpus, bench, places) for metric in metrics]
+    scored = [score(metric, corpus, context, places) for metric in metrics]
     # With what keeps each from being compared with the paper's.
     results = tuple(
         replace(r, remarks=(*r.remarks, *([BY_RULE] if r.name == "action" else [])), comparable=False)
         for r in scored
     )
     films = {item.id: item.film for item in items}
-    settings = bench.settings.report
+    settings = context.settings.report
     intervals = spans(results, films, unit=settings.unit, level=LEVEL)
     return Direction(threshold, reference.name, prediction, len(places), results, intervals)
 
 
-def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
+def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
     made: list[Metric] = []
     left_out: list[LeftOut] = []
     for name in dict.fromkeys(names or METRICS):
         if name not in METRICS and name in ("critic", "names-kept", "action-description"):
             raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
         try:
-            made.append(make_metric(name, bench))
+            made.append(make_metric(name, context))
         except ShotadError as error:
             if names:
                 raise
@@ -208,12 +208,12 @@ def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], 
 
 
 def _actions(
-    a: Version, b: Version, bench: MetricContext, left_out: list[LeftOut]
+    a: Version, b: Version, context: MetricContext, left_out: list[LeftOut]
 ) -> dict[str, tuple[str, ...]] | None:
     """The actions of each text of both, made by rule; None where that cannot be done here."""
     texts = list(dict.fromkeys(line.text for version in (a, b) for line in version.lines))
     try:
-        return dict(zip(texts, actions_by_rule(texts, bench), strict=True))
+        return dict(zip(texts, actions_by_rule(texts, context), strict=True))
     except ShotadError as error:
         left_out.append(LeftOut("action", str(error)))
         return None

@@ -107,7 +107,7 @@ class MadeActions:
 
 
 def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None = None) -> MadeActions:
-    """The actions of each AD. What an engine answered is kept on the maker's bench as it comes.
+    """The actions of each AD. What an engine answered is kept on the maker's context as it comes.
 
     Raises EngineError for what stops an engine.
     """
@@ -163,10 +163,10 @@ class Maker(Protocol):
 class ByEngine:
     """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError for an engine that is unknown or cannot work here."""
         check_templates({**MAKING_TEMPLATES, **ASKED_AGAIN})
-        self._judge = Judge(name, bench)
+        self._judge = Judge(name, context)
 
     @property
     def identity(self) -> Json:
@@ -207,32 +207,32 @@ class ByEngine:
 class ByRules:
     """Rules on a dependency parse, for data without an engine; see `shotad.evaluation.metrics.by_rule`."""
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._bench = bench
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
 
     @property
     def identity(self) -> Json:
         """That there was no engine, and the parser."""
-        return {"version": 1, "engine": RULES, "parser": parser_of(self._bench).identity}
+        return {"version": 1, "engine": RULES, "parser": parser_of(self._context).identity}
 
     @property
     def made_by(self) -> str:
         """``rules by en_core_web_sm, no engine``."""
-        return f"{RULES} by {self._bench.settings.parser.model}, no engine"
+        return f"{RULES} by {self._context.settings.parser.model}, no engine"
 
     def made(self, texts: Sequence[str]) -> Iterator[Made]:
         """What is made of each text, in order. Raises ShotadError without spaCy or its model."""
-        parses = parser_of(self._bench).of(texts)
-        for text, actions in zip(texts, actions_by_rule(texts, self._bench), strict=True):
+        parses = parser_of(self._context).of(texts)
+        for text, actions in zip(texts, actions_by_rule(texts, self._context), strict=True):
             if actions:
                 yield Made(without_characters(parses[text]), actions)
             else:
                 yield Made("", None, "the rules found no action")
 
 
-def make_maker(name: str, bench: MetricContext) -> Maker:
+def make_maker(name: str, context: MetricContext) -> Maker:
     """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
-    return ByRules(bench) if name == RULES else ByEngine(name, bench)
+    return ByRules(context) if name == RULES else ByEngine(name, context)
 
 
 MAKING_TEMPLATES: Mapping[str, tuple[str, ...]] = {

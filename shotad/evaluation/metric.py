@@ -366,7 +366,7 @@ _GROUP = 64
 
 
 def score(
-    metric: Metric, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None
+    metric: Metric, corpus: Corpus, context: MetricContext, places: Sequence[int] | None = None
 ) -> Result:
     """What ``metric`` says of the items at ``places`` (None: of all), in that order.
 
@@ -378,11 +378,11 @@ def score(
     basis = metric.basis(corpus)
     space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
     keys = row_keys(metric, corpus, wanted)
-    kept = {key: _row(value) for key, value in bench.store.get(space, keys).items()}
+    kept = {key: _row(value) for key, value in context.store.get(space, keys).items()}
     known = set(kept)
     first = {key: place for place, key in reversed(list(zip(wanted, keys, strict=True))) if key not in kept}
     order = [place for place, key in zip(wanted, keys, strict=True) if first.get(key) == place]
-    _count(metric, corpus, bench, order, dict(zip(wanted, keys, strict=True)), kept, space)
+    _count(metric, corpus, context, order, dict(zip(wanted, keys, strict=True)), kept, space)
     rows = tuple(
         replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
     )
@@ -413,7 +413,7 @@ def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]
 def _count(
     metric: Metric,
     corpus: Corpus,
-    bench: MetricContext,
+    context: MetricContext,
     order: Sequence[int],
     keys: dict[int, str],
     kept: dict[str, Row],
@@ -423,18 +423,18 @@ def _count(
     if not order:
         return
     waiting: list[tuple[str, bytes]] = []
-    with reported(bench.progress, f"Scoring {metric.title}", len(order), "ADs") as task:
+    with reported(context.progress, f"Scoring {metric.title}", len(order), "ADs") as task:
         try:
             for place, row in zip(order, metric.rows(corpus, order), strict=True):
                 kept[keys[place]] = row
                 if not row.failure.startswith(JUDGE_FAILED):
                     waiting.append((keys[place], json.dumps(asdict(row)).encode()))
                 if len(waiting) >= _GROUP:
-                    bench.store.put(space, waiting)
+                    context.store.put(space, waiting)
                     waiting = []
                 task.advance(1)
         finally:
-            bench.store.put(space, waiting)
+            context.store.put(space, waiting)
 
 
 def _row(value: bytes) -> Row:

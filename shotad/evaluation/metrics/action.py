@@ -50,13 +50,13 @@ class Action(Metric):
     columns = ("score", "ads")
     figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
-        super().__init__(name, bench)
+        super().__init__(name, context)
         self.title = _TITLES[name]
-        self._settings = bench.settings
-        self._rules = RULES[bench.settings.rules]()
-        self._parses, self._vectors = parser_of(bench), vectors_of(bench)
+        self._settings = context.settings
+        self._rules = RULES[context.settings.rules]()
+        self._parses, self._vectors = parser_of(context), vectors_of(context)
         self._paragraphs = name == DESCRIPTION
 
     @property

@@ -208,8 +208,8 @@ def _nearest(length: int, lengths: Sequence[int]) -> int:
 class Tokenizer:
     """Tokens of the COCO chain (`shotad.evaluation.metrics.ptb`), by text."""
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._store = bench.store
+    def __init__(self, context: MetricContext) -> None:
+        self._store = context.store
         self._space = f"tokens/{VERSION}"
         self._known: dict[str, tuple[str, ...]] = {}
 

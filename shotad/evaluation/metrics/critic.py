@@ -25,7 +25,7 @@ RESOLVERS = {
 """Name → ``module:Class``; imported when it is asked for, and made with the `MetricContext`."""
 
 
-def make_resolver(name: str, bench: MetricContext) -> Resolver:
+def make_resolver(name: str, context: MetricContext) -> Resolver:
     """The resolver ``name``, or of a class that is written out as ``module:Class``.
 
     Raises EvaluationError for one that is unknown, or that cannot run here.
@@ -40,7 +40,7 @@ def make_resolver(name: str, bench: MetricContext) -> Resolver:
             f"{meant}Known: {', '.join(RESOLVERS)}, or a class of your own as module:Class.",
         )
     try:
-        made: Resolver = getattr(importlib.import_module(module), attribute)(bench)
+        made: Resolver = getattr(importlib.import_module(module), attribute)(context)
     except (ImportError, AttributeError) as error:
         raise EvaluationError(
             f"The resolver {where} of CRITIC cannot be loaded: {error}.",
@@ -68,12 +68,12 @@ class Critic(Metric):
     title = "CRITIC"
     columns = ("overlap", "ADs")
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """No model is loaded. Raises EvaluationError for a resolver that cannot run here."""
-        super().__init__(name, bench)
-        self._bench = bench
-        self._rules = bench.settings.critic.rules
-        self._resolver = make_resolver(bench.settings.critic.resolver, bench)
+        super().__init__(name, context)
+        self._context = context
+        self._rules = context.settings.critic.rules
+        self._resolver = make_resolver(context.settings.critic.resolver, context)
         self._missing: tuple[int, int] = (0, 0)
 
     @property
@@ -146,12 +146,12 @@ class Critic(Metric):
         """Whom the lines of each document mean, from the store where they were read before."""
         space = f"critic/{key_of(self._resolver.identity)}"
         keys = [self._key(document) for document in documents]
-        known = self._bench.store.get(space, keys)
+        known = self._context.store.get(space, keys)
         unread = {key: document for key, document in zip(keys, documents, strict=True) if key not in known}
         if unread:
             read = self._resolver.resolve(list(unread.values()))
             fresh = {key: json.dumps(people).encode() for key, people in zip(unread, read, strict=True)}
-            self._bench.store.put(space, fresh)
+            self._context.store.put(space, fresh)
             known |= fresh
         return [[tuple(people) for people in json.loads(known[key])] for key in keys]
 

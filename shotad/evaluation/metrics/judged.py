@@ -97,13 +97,13 @@ class JudgedMetric(Metric):
     """Models by which the paper's numbers were made."""
     figure = Figure()
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot work
         here."""
-        super().__init__(name, bench)
+        super().__init__(name, context)
         check_templates({**self.templates, **ASKED_AGAIN})
-        self._judge = Judge(judge_of(name, bench.settings.judge.engines), bench)
-        self._lowest = 0 if bench.settings.rules == "code" else 1
+        self._judge = Judge(judge_of(name, context.settings.judge.engines), context)
+        self._lowest = 0 if context.settings.rules == "code" else 1
         self.title = f"{self.heading} ({self._judge.name})"
 
     @property

@@ -122,19 +122,19 @@ class Recall(Metric):
 
     columns = ("found", "asked")
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
         model has no such layer, WeightsError for a model that is none or cannot be had."""
-        super().__init__(name, bench)
-        self._settings = wanted = bench.settings.recall
+        super().__init__(name, context)
+        self._settings = wanted = context.settings.recall
         if wanted.k >= wanted.neighbours:
             raise EvaluationError(
                 f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        self._windows: Rule = "full" if bench.settings.rules == "code" else "all"
-        self._pairs: PairScores = bench.once("pair scores", lambda: PairScores(bench))
+        self._windows: Rule = "full" if context.settings.rules == "code" else "all"
+        self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
         _ = self._pairs.identity  # a model that cannot be had is said now
         self._corpus: Corpus | None = None
         self._neighbours: list[Neighbours] = []
@@ -298,9 +298,9 @@ class PairScores:
     the first text has to be encoded.
     """
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._bench = bench
-        self._settings: RecallSettings = bench.settings.recall
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
+        self._settings: RecallSettings = context.settings.recall
         self._place: EncoderPlace | None = None
         self._encoder: TokenEncoder | None = None
         self._vectors: dict[str, TokenVectors] = {}
@@ -309,7 +309,7 @@ class PairScores:
     def place(self) -> EncoderPlace:
         """Where the model is, fetched if it is not here."""
         if self._place is None:
-            self._place = locate(source_of(self._settings.model), self._bench.progress)
+            self._place = locate(source_of(self._settings.model), self._context.progress)
         return self._place
 
     @property
@@ -322,7 +322,7 @@ class PairScores:
     def identity(self) -> dict[str, str | int]:
         """All that changes a score besides its texts."""
         model = self.place.identity
-        half = self._bench.config.compute.precision == "bfloat16"
+        half = self._context.config.compute.precision == "bfloat16"
         return {
             "score": "BERTScore F 1",
             "model": model.model,
@@ -335,10 +335,10 @@ class PairScores:
         """The score of each pair."""
         keys = {pair: text_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
         space = f"bertscore/{key_of(self.identity)}"
-        kept = self._bench.store.get(space, list(keys.values()))
+        kept = self._context.store.get(space, list(keys.values()))
         found = {pair: struct.unpack("<d", kept[key])[0] for pair, key in keys.items() if key in kept}
         fresh = self._matched([pair for pair in keys if pair not in found])
-        self._bench.store.put(space, [(keys[pair], struct.pack("<d", f)) for pair, f in fresh.items()])
+        self._context.store.put(space, [(keys[pair], struct.pack("<d", f)) for pair, f in fresh.items()])
         return {**found, **fresh}
 
     def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
@@ -368,10 +368,10 @@ class PairScores:
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         missing.sort(key=lambda text: (len(text), text))
         size = AT_ONCE * _BATCHES
-        with reported(self._bench.progress, "Comparing words", len(missing), "texts") as task:
+        with reported(self._context.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
                 if self._encoder is None:
-                    compute = self._bench.config.compute
+                    compute = self._context.config.compute
                     self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
                 self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))

@@ -34,8 +34,8 @@ class _Along(Metric):
 
     higher_is_better = False
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
-        super().__init__(name, bench)
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
         self._corpus: Corpus | None = None
         self._human: tuple[Corpus, float | None] | None = None
 
@@ -103,9 +103,9 @@ class RepetitionOfMeaning(_Along):
     title = "Repetition of meaning"
     columns = ("cosine", "lines")
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
-        super().__init__(name, bench)
-        self._vectors: VectorService = vectors_of(bench)
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
+        self._vectors: VectorService = vectors_of(context)
 
     @property
     def identity(self) -> Json:
@@ -159,8 +159,8 @@ class NamesKept(_Along):
     columns = ("kept", "named again")
     higher_is_better = True
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
-        super().__init__(name, bench)
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
         self._found: list[tuple[Naming, ...]] = []
 
     @property

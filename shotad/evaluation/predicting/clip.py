@@ -70,19 +70,19 @@ def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) ->
     if not ads:
         return Described(_lines(asked, {}, end))
     config, engines = means.config, means.engines
-    bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
-    bench.frames.share(overview=False)
-    check_cast(bench)
-    prepared = prepare(bench)
+    context = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
+    context.frames.share(overview=False)
+    check_cast(context)
+    prepared = prepare(context)
     words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
     slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
     prepared = replace(prepared, slots=slots)
     density = engines.looks.abilities.frames_per_second
-    understood = understand(prepared, bench, density, readers=means.readers)
-    written = write(understood.plans, prepared, bench, engines)
+    understood = understand(prepared, context, density, readers=means.readers)
+    written = write(understood.plans, prepared, context, engines)
     if means.scripts:
-        write_track(written.cues, prepared, bench, engines.makers, discard_edits=True)
-    bench.frames.release()
+        write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
+    context.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
     lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), end)
     return Described(lines, spent, (*end.warnings, *prepared.warnings, *understood.warnings))
