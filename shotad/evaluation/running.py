@@ -221,7 +221,7 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Choice:
     """A metric that is wanted: by its own name or as one of ``all``; ``judged`` by a judge that was named."""
 
     name: str
@@ -231,7 +231,7 @@ class _Asked:
 
 def _ready(
     names: Sequence[str], corpus: Corpus, context: MetricContext
-) -> tuple[list[tuple[_Asked, Metric]], list[LeftOut]]:
+) -> tuple[list[tuple[_Choice, Metric]], list[LeftOut]]:
     """The metrics that can run, and those that cannot, with the reason."""
     ready, left_out = [], []
     for asked in _asked(names, context):
@@ -253,7 +253,7 @@ def _ready(
     return ready, left_out
 
 
-def _asked(names: Sequence[str], context: MetricContext) -> Iterator[_Asked]:
+def _asked(names: Sequence[str], context: MetricContext) -> Iterator[_Choice]:
     """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
     from shotad.evaluation.metrics.judge import judge_names
 
@@ -270,7 +270,7 @@ def _asked(names: Sequence[str], context: MetricContext) -> Iterator[_Asked]:
             for full in judge_names(one, context.settings.judge) if judged else (one,):
                 if full not in seen:
                     seen.add(full)
-                    yield _Asked(full, name != ALL, judged)
+                    yield _Choice(full, name != ALL, judged)
 
 
 def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:

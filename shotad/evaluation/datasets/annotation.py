@@ -48,7 +48,7 @@ class _Reading:
 
     table: Table
     described: Description
-    told: ToldActions
+    told: ActionTable
     columns: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     notes: dict[str, list[TableRow]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class _Reading:
         self.notes.setdefault(kind, []).append(row)
 
 
-def read_annotation(path: Path, described: Description, told: ToldActions) -> Annotation:
+def read_annotation(path: Path, described: Description, told: ActionTable) -> Annotation:
     """The ADs of an annotation file, in its order, with their actions.
 
     A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
@@ -153,7 +153,7 @@ def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
     return Ad(name, film, clip, interval, slot, text, bare, actions, file=reading.cell(row, "file"))
 
 
-def _text(reading: _Reading, row: TableRow, told: Told | None) -> str:
+def _text(reading: _Reading, row: TableRow, told: ActionRow | None) -> str:
     """The annotation's text; the other file's where the row has none, or was not UTF-8."""
     text = reading.cell(row, "text")
     other = told.text if told else ""
@@ -169,7 +169,7 @@ def _text(reading: _Reading, row: TableRow, told: Told | None) -> str:
 
 
 def _actions(
-    reading: _Reading, row: TableRow, text: str, told: Told | None
+    reading: _Reading, row: TableRow, text: str, told: ActionRow | None
 ) -> tuple[tuple[str, ...] | None, str]:
     """The AD's actions, unless they are another AD's, and its text without names."""
     if told is None:
@@ -244,7 +244,7 @@ _ALIKE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ActionRow:
     """What the file of actions says of one AD. ``actions`` None: nothing that can be read."""
 
     text: str
@@ -254,15 +254,15 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldActions:
+class ActionTable:
     """The file of actions, by id of the AD."""
 
     table: Table | None = None
-    told: dict[str, Told] = field(default_factory=dict)
+    told: dict[str, ActionRow] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
 
-def read_actions(path: Path, columns: ActionFile) -> ToldActions:
+def read_actions(path: Path, columns: ActionFile) -> ActionTable:
     """The table of actions.
 
     A cell of actions that is no list, such as the published ``0``, is a finding, and so is an id that stands
@@ -272,7 +272,7 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
     ids = table.needed(columns.id, "the ids of the ADs")
     actions = table.needed(columns.actions, "the actions")
     text, bare = table.column(columns.text), table.column(columns.without_names)
-    told: dict[str, Told] = {}
+    told: dict[str, ActionRow] = {}
     findings: list[Finding] = []
     double, glued, broken = [], [], []
     for row in table.rows:
@@ -294,12 +294,12 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
         (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
     ):
         findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
-    return ToldActions(table, told, tuple(findings))
+    return ActionTable(table, told, tuple(findings))
 
 
 def _told(
     table: Table, row: TableRow, text: str | None, bare: str | None, actions: str, findings: list[Finding]
-) -> Told:
+) -> ActionRow:
     said = (row.values.get(text, "") if text else "").strip()
     try:
         found: tuple[str, ...] | None = texts(row.values[actions])
@@ -311,7 +311,7 @@ def _told(
     without = (row.values.get(bare, "") if bare else "").strip()
     # A number for a text, or one with what a model chatted around it.
     odd = without.isdigit() or (bool(said) and len(without) > 2 * len(said) + 40)
-    return Told(said, "" if odd else without, found, row)
+    return ActionRow(said, "" if odd else without, found, row)
 
 
 def same_text(one: str, other: str) -> bool:
@@ -325,7 +325,7 @@ def alike(one: str, other: str) -> bool:
     return len(first & second) >= _ALIKE * len(first | second)
 
 
-def require_texts(told: ToldActions, path: Path, column: tuple[str, ...]) -> None:
+def require_texts(told: ActionTable, path: Path, column: tuple[str, ...]) -> None:
     """Raise DatasetError where the file of actions cannot stand in for texts that the annotation lacks."""
     if not any(one.text for one in told.told.values()):
         raise DatasetError(

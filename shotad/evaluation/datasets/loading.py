@@ -20,8 +20,8 @@ from typing import Any
 from shotad.core import DatasetError, Interval, Shot, UsageError
 from shotad.evaluation.datasets.annotation import (
     FIRST_FRAME,
+    ActionTable,
     Annotation,
-    ToldActions,
     lost_error,
     read_actions,
     read_annotation,
@@ -160,12 +160,12 @@ def _annotation_path(here: _Whereabouts, given: Path | None) -> Path:
 
 def _told(
     here: _Whereabouts, given: Path | None, files: dict[str, Path]
-) -> tuple[ToldActions, list[Finding]]:
+) -> tuple[ActionTable, list[Finding]]:
     named = here.described.actions
     path = here.find("actions", named.files, given)
     if path is None:
         why = "the action score cannot be counted; shotad evaluate actions makes one"
-        return ToldActions(), here.missing("actions", named.files, why)
+        return ActionTable(), here.missing("actions", named.files, why)
     files["actions"] = path
     told = read_actions(path, named)
     return told, list(told.findings)

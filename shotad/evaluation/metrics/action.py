@@ -106,7 +106,7 @@ class Action(Metric):
         table = Table(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
         for item in items:
             actions = [deeds[text] for text in item.actions or ()]
-            yield self._row(item, actions, told.get(self._text(item) or "", Told()), table)
+            yield self._row(item, actions, told.get(self._text(item) or "", PredictionTexts()), table)
 
     def _text(self, item: Item) -> str | None:
         return item.description if self._paragraphs else item.prediction
@@ -116,7 +116,7 @@ class Action(Metric):
             return ""
         return item.failure or ("no description" if self._paragraphs else "no prediction")
 
-    def _row(self, item: Item, actions: Sequence[HumanAction], told: Told, table: Table) -> Row:
+    def _row(self, item: Item, actions: Sequence[HumanAction], told: PredictionTexts, table: Table) -> Row:
         failure = self._failure(item)
         if not actions:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
@@ -137,7 +137,7 @@ def published(mean: float) -> float:
     return round((round(mean, 5) - _CHANCE) * _SPREAD, 4)
 
 
-def _all_texts(told: Told) -> list[str]:
+def _all_texts(told: PredictionTexts) -> list[str]:
     return [*(phrase.text for phrase in told.phrases), *told.texts]
 
 
@@ -236,7 +236,9 @@ class Table:
         return np.array([self._places[text] for text in texts], np.intp)
 
 
-def matches(actions: Sequence[HumanAction], told: Told, table: Table, weight: float) -> list[Match]:
+def matches(
+    actions: Sequence[HumanAction], told: PredictionTexts, table: Table, weight: float
+) -> list[Match]:
     """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
     ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
     texts = _all_texts(told)
@@ -246,7 +248,9 @@ def matches(actions: Sequence[HumanAction], told: Told, table: Table, weight: fl
     return [_match(action, row, texts, told, weight) for action, row in zip(actions, cosines, strict=True)]
 
 
-def _match(action: HumanAction, cosines: Floats, texts: Sequence[str], told: Told, weight: float) -> Match:
+def _match(
+    action: HumanAction, cosines: Floats, texts: Sequence[str], told: PredictionTexts, weight: float
+) -> Match:
     nearest = int(cosines.argmax())
     same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
     verbs = np.where(same, cosines[: len(same)], 0.0)
@@ -277,7 +281,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PredictionTexts:
     """A prediction's texts, without those that are phrases too, and its action phrases; each once, in the
     order in which they stand in the prediction."""
 
@@ -294,7 +298,9 @@ class Rules(Protocol):
     skips: bool
     """Items without a prediction are left out, as in the published code, instead of counting as 0."""
 
-    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+    def told(
+        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
+    ) -> dict[str, PredictionTexts]:
         """What each text says. ``paragraphs``: they are descriptions in steps, and not ADs."""
         ...
 
@@ -332,7 +338,9 @@ class PaperRules:
 
     skips = False
 
-    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+    def told(
+        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
+    ) -> dict[str, PredictionTexts]:
         """Sentences and phrases of each text. A sentence is taken apart alone, so that what it tells does
         not hang on its neighbours."""
         bodies = {text: _steps(text) if paragraphs else text for text in texts}
@@ -350,12 +358,12 @@ class PaperRules:
         return next((lemma for lemma in found if lemma is not None), None) or first_lemma(action, base_of)
 
 
-def told_of(sentences: Sequence[Parse]) -> Told:
+def told_of(sentences: Sequence[Parse]) -> PredictionTexts:
     """What a text says whose sentences have been taken apart."""
     phrases = list(dict.fromkeys(phrase for sentence in sentences for phrase in _phrases(sentence)))
     texts = dict.fromkeys(_ended(sentence, range(len(sentence.tokens))) for sentence in sentences)
     spoken = {phrase.text for phrase in phrases}
-    return Told(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
+    return PredictionTexts(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
 
 
 def base_of(verb: Token) -> str:
@@ -466,7 +474,9 @@ class CodeRules:
 
     skips = True
 
-    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+    def told(
+        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
+    ) -> dict[str, PredictionTexts]:
         """Whole text, pieces and phrases of each text; nothing of one that is skipped."""
         whole, pieces = {}, {}
         for text in texts:
@@ -481,7 +491,7 @@ class CodeRules:
         }
         again = parses.of(phrase for row in phrases.values() for phrase in row)
         return {
-            text: Told(
+            text: PredictionTexts(
                 tuple(
                     piece
                     for piece in dict.fromkeys([*whole[text], *pieces[text]])

@@ -62,7 +62,7 @@ from shotad.engines import LocalModel
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
 from shotad.evaluation.predicting.choosing import Bank, ClipTask
-from shotad.evaluation.predicting.clip import Asked, GivenShots, Means, describe_clip, published_shots
+from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, Means, describe_clip, published_shots
 from shotad.evaluation.predicting.lines import (
     Predicted,
     PredictedLine,
@@ -265,7 +265,7 @@ class _Run:
             shutil.rmtree(self._place.path / "work", ignore_errors=True)
         return self._done
 
-    def _known(self, asked: Asked) -> list[PredictedLine]:
+    def _known(self, asked: ClipRequest) -> list[PredictedLine]:
         """The clip's lines where all are there already, else none."""
         found = [self._ledger.known(ad.id, asked.keys[ad.id]) for ad in asked.task.ads]
         lines = [line for line in found if line is not None]
@@ -288,14 +288,14 @@ class _Run:
         """A failed line for each AD. One that was made earlier under the same terms stays: a video that is
         not there any more takes nothing away."""
         keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in task.ads}
-        asked = Asked(task, None, "", None, self._terms, keys)
+        asked = ClipRequest(task, None, "", None, self._terms, keys)
         return [
             self._ledger.at(ad.id) or asked.line(ad, None, "failed", failure=failure, again=True)
             for ad in task.ads
         ]
 
     @contextmanager
-    def _opened(self, task: ClipTask, video: Video | None) -> Iterator[tuple[Film, Asked]]:
+    def _opened(self, task: ClipTask, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
         """The clip's video, and what is asked about it. Raises FilmError where there is none."""
         if video is None:
             places = video_places(self._job.dataset, task.ads[0], self._job.videos)
@@ -310,7 +310,7 @@ class _Run:
         with film:
             yield film, self._asked(task, film, video.begins)
 
-    def _asked(self, task: ClipTask, film: Film, begins: float) -> Asked:
+    def _asked(self, task: ClipTask, film: Film, begins: float) -> ClipRequest:
         job, info = self._job, film.info
         gaps = job.config.context.by_rules.inclusive
         given: GivenShots = (None, "found")
@@ -324,9 +324,9 @@ class _Run:
             ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
             for ad in task.ads
         }
-        return Asked(task, shots, origin, cast, self._terms, keys, begins)
+        return ClipRequest(task, shots, origin, cast, self._terms, keys, begins)
 
-    def _through(self, film: Film, asked: Asked, engines: Engines) -> list[PredictedLine]:
+    def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
         clip, fingerprint = asked.task.clip, film.info.fingerprint
         room = self._job.work or self._place.path / "work"
