@@ -32,7 +32,7 @@ from shotad.core import Config, EvaluationError, Interval
 from shotad.evaluation import Corpus, MetricContext, Result, Store
 from shotad.evaluation.metric import Item, make_metric, score
 from shotad.evaluation.metrics import ptb
-from shotad.evaluation.metrics.caption import tokenizer_of
+from shotad.evaluation.metrics.caption import Tokenizer
 from shotad.evaluation.metrics.java import coco_file, java_program
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ def scores(texts: Sequence[str], kind: str, predictions: Sequence[str]) -> None:
         Item(str(k), "film", Interval(k, k + 1), (text,), said)
         for k, (text, said) in enumerate(zip(texts, predictions, strict=True))
     )
-    corpus, tokenizer = Corpus(items), tokenizer_of(MetricContext(Config(), Store()))
+    corpus, tokenizer = Corpus(items), Tokenizer(MetricContext(Config(), Store()))
     said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
     human = {i.id: [" ".join(t) for t in g] for i, g in zip(items, tokenizer.references(items), strict=True)}
     told: dict[str, tuple[Any, float]] = {}
@@ -129,7 +129,7 @@ def meteor(texts: Sequence[str], predictions: Sequence[str]) -> None:
         for k, (text, said) in enumerate(zip(texts, predictions, strict=True))
     )
     bench = MetricContext(Config(), Store())
-    tokenizer = tokenizer_of(bench)
+    tokenizer = Tokenizer(bench)
     said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
     human = {i.id: [" ".join(t) for t in g] for i, g in zip(items, tokenizer.references(items), strict=True)}
     result, wall = timed(lambda: score(make_metric("meteor", bench), Corpus(items), bench), time.perf_counter)

@@ -207,6 +207,13 @@ def test_settings_that_rules_stand_for_are_good_where_they_are_those_of_one_valu
     with pytest.raises(ConfigError, match=r"threads.span = 'clipped' cannot be set by itself") as caught:
         load_config(None, ["threads.span=clipped"])
     assert caught.value.hint == "Set threads.rules: paper or code."
+    code = "{action: {rules: code}, recall: {windows: full, k: 2}, judge: {lowest: 0}}"
+    several = load_config(write(tmp_path, f"measures: {code}\n")).measures
+    assert (several.rules, several.recall.k) == ("code", 2)
+    assert load_config(None, ["measures.recall.windows=all"]) == load_config()
+    with pytest.raises(ConfigError, match=r"measures.judge.lowest = 0 cannot be set by itself") as caught:
+        load_config(None, ["measures.judge.lowest=0"])
+    assert caught.value.hint == "Set measures.rules: paper or code."
     with pytest.raises(ConfigError, match=r"threads.rules = 'mine' cannot be used"):
         load_config(None, ["threads.rules=mine"])
 

@@ -74,14 +74,12 @@ PAPER: dict[str, Any] = {
     "measures.embedding.model": "Alibaba-NLP/gte-Qwen2-7B-instruct",
     "measures.embedding.instruction": "paper",
     "measures.parser.model": "en_core_web_lg",
-    "measures.action.rules": "paper",
+    "measures.rules": "paper",
     "measures.critic.resolver": "fastcoref",
     "measures.critic.rules": "paper",
     "measures.recall.k": 1,
     "measures.recall.neighbours": 5,
-    "measures.recall.windows": "all",
     "measures.recall.model": "roberta-large",
-    "measures.judge.lowest": 1,
 }
 
 CODE: dict[str, Any] = {
@@ -93,10 +91,8 @@ CODE: dict[str, Any] = {
     "stage2.repair": "none",
     "stage2.attempts": 1,
     "measures.embedding.instruction": "code",
-    "measures.action.rules": "code",
+    "measures.rules": "code",
     "measures.critic.rules": "code",
-    "measures.recall.windows": "full",
-    "measures.judge.lowest": 0,
 }
 
 BY_RULES: dict[str, dict[str, Any]] = {

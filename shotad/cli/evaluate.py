@@ -319,11 +319,10 @@ def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
 )
 @click.option(
     "--out", type=PATH, default=Path("gt_action.csv"), show_default=True,
-    help="The CSV file; beside it the same as .jsonl, and .about.json.",
+    help="The CSV file; .about.json beside it says who made it, and what failed.",
 )  # fmt: skip
 @click.option("--cache", type=PATH, help="What was answered; default: beside --out.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N ADs.")
-@click.option("--against", type=PATH, help="Compare with these actions of others.")
 @click.option("--force", is_flag=True, help="Ask everything again.")
 @settings_options
 @console_options
@@ -340,9 +339,7 @@ def actions_command(console: Console, **options: Any) -> None:
     from shotad.evaluation import (
         MetricContext,
         Store,
-        actions_in,
         ads_of,
-        compare_actions,
         make_actions,
         make_maker,
         write_actions,
@@ -351,17 +348,11 @@ def actions_command(console: Console, **options: Any) -> None:
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]
     ads = ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
-    others = actions_in(options["against"]) if options["against"] else None
     with Store(options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]) as store:
         maker = make_maker(options["engine"], MetricContext(config, store, console))
         made = make_actions(ads, maker, console)
     console.note(f"Actions: {', '.join(map(str, write_actions(made, out)))}")
-    text, record = made.text, made.record()
-    if others is not None:
-        mine = {ad.id: one.actions for ad, one in zip(made.ads, made.made, strict=True)}
-        found = compare_actions(mine, {name: actions for name, actions in others.items() if name in mine})
-        text, record = f"{text}\n\n{found.text}", {**record, "against": found.record()}
-    console.result(text, record)
+    console.result(made.text, made.record())
     if made.failed:
         click.get_current_context().exit(1)
 

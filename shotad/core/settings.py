@@ -48,26 +48,27 @@ class Settings(BaseModel):
     def _without_former(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
+        if cls.rule_book:
+            given = _ruled(given, cls.rule_book, cls.model_fields["rules"].default)
         for key, was in cls.former.items():
             if key in given and (odd := _odd(given[key], was, key)):
                 dotted, value, always = odd
                 raise PydanticCustomError(
                     "former_setting", "{key} is {was}", {"key": dotted, "value": value, "was": always}
                 )
-        rest = {key: value for key, value in given.items() if key not in cls.former}
-        return _ruled(rest, cls.rule_book, cls.model_fields["rules"].default) if cls.rule_book else rest
+        return {key: value for key, value in given.items() if key not in cls.former}
 
     def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The group as JSON, with what once were settings: what keys of records are made of, so that a record
         of an earlier version stays good. ``leave_out`` maps what is left out to True, or a group to the same
         of its own."""
         out = leave_out or {}
-        tree = {**self.former, **self.model_dump(mode="json")}
+        tree = {**copy.deepcopy(dict(self.former)), **self.model_dump(mode="json")}
         for key, value in self:
             if isinstance(value, Settings):
                 tree[key] = value.with_former(out.get(key) if isinstance(out.get(key), Mapping) else None)
         if self.rule_book:
-            tree |= self.rule_book[tree.pop("rules")].model_dump(mode="json")
+            _merge(tree, self.rule_book[tree.pop("rules")].model_dump(mode="json"))
         return {key: value for key, value in tree.items() if out.get(key) is not True}
 
 
@@ -84,19 +85,35 @@ def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
     return next((one for one in odd if one), None)
 
 
-def _ruled(given: dict[str, Any], book: Mapping[str, Settings], usual: str) -> dict[str, Any]:
-    """What is given, with ``rules`` in place of the settings that it stands for."""
-    meant = {rules: settings.model_dump(mode="json") for rules, settings in book.items()}
-    named = {key: given.pop(key) for key in meant[usual] if key in given}
-    now = given.get("rules", usual)
+def _ruled(given: Mapping[str, Any], book: Mapping[str, Settings], usual: str) -> dict[str, Any]:
+    """What is given, with ``rules`` in place of the settings that it stands for, of the group or of groups
+    within it."""
+    meant = {rules: _by_dotted_key(settings.model_dump(mode="json")) for rules, settings in book.items()}
+    rest, named = dict(given), {}
+    for key in meant[usual]:
+        group, _, inner = key.rpartition(".")
+        if group and isinstance(rest.get(group), Mapping) and inner in rest[group]:
+            rest[group] = dict(rest[group])
+            named[key] = rest[group].pop(inner)
+        elif not group and key in rest:
+            named[key] = rest.pop(key)
+    now = rest.get("rules", usual)
     odd = {rules: [key for key, value in named.items() if value != its[key]] for rules, its in meant.items()}
     if odd.get(now):
         whole = [rules for rules, others in odd.items() if not others and len(named) == len(meant[usual])]
         if not whole:
             what = {"key": odd[now][0], "value": named[odd[now][0]], "rules": " or ".join(book)}
             raise PydanticCustomError("ruled_setting", "{key} goes by rules", what)
-        given["rules"] = whole[0]
-    return given
+        rest["rules"] = whole[0]
+    return rest
+
+
+def _by_dotted_key(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """``{"recall": {"windows": "all"}} → {"recall.windows": "all"}``."""
+    groups = {key: value if isinstance(value, Mapping) else {"": value} for key, value in tree.items()}
+    return {
+        f"{key}.{inner}".rstrip("."): value for key, one in groups.items() for inner, value in one.items()
+    }
 
 
 Group = TypeVar("Group", bound=Settings)

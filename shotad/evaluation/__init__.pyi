@@ -18,9 +18,7 @@ from .interrater import (
     interrater_text as interrater_text,
 )
 from .making_actions import (
-    actions_in as actions_in,
     ads_of as ads_of,
-    compare_actions as compare_actions,
     make_actions as make_actions,
     make_maker as make_maker,
     write_actions as write_actions,

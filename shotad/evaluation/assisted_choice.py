@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from shotad.core import EvaluationError
-from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Item, Json, Result, Row, make_metric, score
+from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.table import (
     PAPER_MARK,
@@ -23,7 +23,7 @@ from shotad.evaluation.report.table import (
     paper_rows,
     paper_values,
 )
-from shotad.evaluation.report.wording import NONE, count, number
+from shotad.evaluation.report.wording import NONE, aligned, count, number
 from shotad.evaluation.running import WHOLE, Measured, measure
 from shotad.evaluation.store import MetricContext
 
@@ -70,7 +70,7 @@ class Assisted:
 def assist(
     corpus: Corpus,
     names: Sequence[str],
-    bench: MetricContext,
+    context: MetricContext,
     *,
     expert: Sequence[str] = EXPERT,
     done: Callable[[str, Result], None] = lambda role, result: None,
@@ -90,13 +90,15 @@ def assist(
             "No AD in the predictions has two candidates or more.",
             "Make them: shotad predict … --candidates 5 --sampling joint.",
         )
-    places = _places(offers, bench)
-    ranks = _Ranks(offers, places, bench)
+    zero = context.settings.missing == "zero"  # else those without a candidate do not count
+    places = [place for place, lines in enumerate(offers.lines) if lines or zero]
+    ranks = _Ranks(offers, places, context)
     by = {name: ranks.of(name) for name in expert}
-    choices = _choices(offers, places, list(by.values()))
+    rows = [[{row.id: row for row in rank.rows} for rank in results] for results in by.values()]
+    choices = tuple(_choice(offers, place, rows) for place in places)
     numbers = dict(zip(places, (choice.number for choice in choices), strict=True))
     chosen = offers.chosen([numbers.get(place) for place in range(len(corpus.items))])
-    measured = measure(chosen, names, bench, shard=WHOLE, done=lambda result: done("chosen", result))
+    measured = measure(chosen, names, context, shard=WHOLE, done=lambda result: done("chosen", result))
     others: dict[Role, dict[str, Result]] = {"first": {}, "random": {}, "best": {}}
     for result in measured.results:
         if base_name(result.name) not in ENGINE_METRICS:
@@ -121,8 +123,8 @@ def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
 class _Ranks:
     """Results of all first, all second … candidates, by metric; each is scored when it is asked for."""
 
-    def __init__(self, offers: Offers, places: Sequence[int], bench: MetricContext) -> None:
-        self._bench = bench
+    def __init__(self, offers: Offers, places: Sequence[int], context: MetricContext) -> None:
+        self._context = context
         self._places = places
         self._having = [offers.having(number, places) for number in range(offers.most)]
         self._corpora = [offers.rank(number) for number in range(offers.most)]
@@ -131,34 +133,21 @@ class _Ranks:
     def of(self, name: str) -> list[Result]:
         """The first has a row of every place, each later one of those that have so many candidates."""
         if name not in self._known:
-            metric = make_metric(name, self._bench)
+            metric = make_metric(name, self._context)
             later = zip(self._corpora[1:], self._having[1:], strict=True)
             self._known[name] = [
-                score(metric, self._corpora[0], self._bench, self._places),
-                *(score(metric, corpus, self._bench, having) for corpus, having in later),
+                score(metric, self._corpora[0], self._context, self._places),
+                *(score(metric, corpus, self._context, having) for corpus, having in later),
             ]
         return self._known[name]
 
     def first(self, name: str) -> Result:
         """That of all first candidates alone."""
-        return score(make_metric(name, self._bench), self._corpora[0], self._bench, self._places)
-
-
-def _places(offers: Offers, bench: MetricContext) -> list[int]:
-    """The places that count: all, or those with a candidate."""
-    every = range(len(offers.lines))
-    return [place for place in every if offers.lines[place] or bench.settings.missing == "zero"]
-
-
-def _choices(
-    offers: Offers, places: Sequence[int], results: Sequence[Sequence[Result]]
-) -> tuple[Choice, ...]:
-    """The expert's choice at each place. ``results`` has for each of its metrics those of all ranks."""
-    rows = [[{row.id: row for row in rank.rows} for rank in ranks] for ranks in results]
-    return tuple(_choice(offers, place, rows) for place in places)
+        return score(make_metric(name, self._context), self._corpora[0], self._context, self._places)
 
 
 def _choice(offers: Offers, place: int, rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:
+    """The expert's choice at a place. ``rows`` has for each of its metrics those of all ranks, by id."""
     name, lines = offers.corpus.items[place].id, offers.lines[place]
     if not lines:
         return Choice(name, None, (), None)
@@ -268,7 +257,8 @@ class Offers:
     @classmethod
     def of(cls, corpus: Corpus) -> Offers:
         """Those of a corpus that was joined with its predictions."""
-        return cls(corpus, tuple(map(_offered, corpus.items)))
+        own = ((i.prediction,) if i.prediction is not None else () for i in corpus.items)
+        return cls(corpus, tuple(i.candidates or lines for i, lines in zip(corpus.items, own, strict=True)))
 
     @property
     def most(self) -> int:
@@ -291,20 +281,13 @@ class Offers:
 
     def chosen(self, numbers: Sequence[int | None]) -> Corpus:
         """The corpus with the candidate of this number for each item; with none where it is None."""
-        pairs = zip(self.corpus.items, self.lines, numbers, strict=True)
-        return replace(self.corpus, items=tuple(_with(item, lines, number) for item, lines, number in pairs))
-
-
-def _offered(item: Item) -> tuple[str, ...]:
-    if item.candidates:
-        return item.candidates
-    return () if item.prediction is None else (item.prediction,)
-
-
-def _with(item: Item, lines: Sequence[str], number: int | None) -> Item:
-    if number is None:
-        return replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
-    return replace(item, prediction=lines[number], failure="")
+        items = tuple(
+            replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
+            if number is None
+            else replace(item, prediction=lines[number], failure="")
+            for item, lines, number in zip(self.corpus.items, self.lines, numbers, strict=True)
+        )
+        return replace(self.corpus, items=items)
 
 
 _CALLED: dict[Role, str] = {
@@ -320,15 +303,23 @@ def render(done: Assisted, called: str = "") -> str:
     results = done.measured.results
     notes = footnotes(results)
     heads = [f"{r.title} {notes.marks[r.name]}" if r.name in notes.marks else r.title for r in results]
-    rows = [["", *heads], *([_CALLED[role], *_cells(done, role)] for role in ROLES)]
+    rows = [["", *heads]]
+    for role in ROLES:
+        own = [(name, done.result(role, name)) for name in done.names]
+        rows.append([_CALLED[role], *(number(name, r.value) if r else NONE for name, r in own)])
     shown = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
-    rows += [[_named(row), *(paper_cell(row, result) for result in results)] for row in shown]
-    lines = [*_opening(done, called), "", *_aligned(rows), ""]
+    for row in shown:
+        single = ", one line" if row.protocol == "single" else ""
+        named = f"{row.method}{single} ({PAPER_MARK}, {row.table})"
+        rows.append([named, *(paper_cell(row, result) for result in results)])
+    lines = [*_opening(done, called), "", *aligned(rows[0], rows[1:], range(1, len(heads) + 1)), ""]
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
     lines += [f"{note.mark} {note.text}" for note in notes.notes]
     lines += _of_the_whole(results)
-    return "\n".join([*lines, *(f"Not measured: {name}. {why}" for name, why in done.measured.left_out)])
+    return "\n".join(
+        [*lines, *(f"Not measured: {left.metric}. {left.reason}" for left in done.measured.left_out)]
+    )
 
 
 def as_json(done: Assisted) -> Json:
@@ -342,11 +333,14 @@ def as_json(done: Assisted) -> Json:
         "without_candidates": done.sizes.get(0, 0),
         "candidates": {str(size): ads for size, ads in done.sizes.items()},
         "chosen_number": {str(number): numbers[number] for number in sorted(numbers)},
-        "results": {role: _values(done, role) for role in ROLES},
+        "results": {
+            role: {name: found.value for name in done.names if (found := done.result(role, name)) is not None}
+            for role in ROLES
+        },
         "scored": {result.name: result.scored for result in done.measured.results},
         "failed": {result.name: result.failed for result in done.measured.results},
         "comparable": {result.name: result.comparable for result in done.measured.results},
-        "left_out": [{"metric": name, "reason": why} for name, why in done.measured.left_out],
+        "left_out": [asdict(left) for left in done.measured.left_out],
         "paper": [row.record() for row in _paper(done)],
     }
 
@@ -382,16 +376,6 @@ def _of_the_whole(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _cells(done: Assisted, role: Role) -> list[str]:
-    results = [done.result(role, name) for name in done.names]
-    return [NONE if result is None else number(result.name, result.value) for result in results]
-
-
-def _values(done: Assisted, role: Role) -> dict[str, float | None]:
-    results = ((name, done.result(role, name)) for name in done.names)
-    return {name: result.value for name, result in results if result is not None}
-
-
 def _paper(done: Assisted) -> list[PaperRow]:
     """Table 9, and below it the same system's single lines."""
     rows = paper_rows(done.corpus.dataset, "assisted")
@@ -399,19 +383,3 @@ def _paper(done: Assisted) -> list[PaperRow]:
     models = {(row.method.partition(",")[0], row.models) for row in assisted}
     singles = [row for row in rows if row.protocol == "single" and (row.method, row.models) in models]
     return [*assisted, *(row for row in singles if not row.note)]
-
-
-def _named(row: PaperRow) -> str:
-    single = ", one line" if row.protocol == "single" else ""
-    return f"{row.method}{single} ({PAPER_MARK}, {row.table})"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The first column to the left, the others to the right."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]

@@ -13,7 +13,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ class MetricAgreement:
             "name": self.name,
             "title": self.title,
             "n": found.n,
-            "pearson": found.pearson.record(),
-            "spearman": found.spearman.record(),
-            "kendall_tau_b": found.kendall.record(),
+            "pearson": asdict(found.pearson),
+            "spearman": asdict(found.spearman),
+            "kendall_tau_b": asdict(found.kendall),
             **({"reason": found.reason} if found.reason else {}),
         }
 
@@ -68,9 +68,18 @@ class AgreementReport:
     @property
     def text(self) -> str:
         """All of it for people."""
-        rows = [_row(metric) for metric in (*self.metrics, *self.people)]
+        rows = [
+            (
+                one.title,
+                f"{one.found.n:,}",
+                *map(_cell, (one.found.pearson, one.found.spearman, one.found.kendall)),
+            )
+            for one in (*self.metrics, *self.people)
+        ]
         level = percent(LEVEL)
         heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
+        found = [one.found.pearson.interval for one in (*self.metrics, *self.people)]
+        basis = basis_words(found, self.settings.unit)
         reasons = [f"{m.title}: not defined, {m.found.reason}." for m in self.metrics if m.found.reason]
         return "\n".join(
             [
@@ -78,16 +87,11 @@ class AgreementReport:
                 "",
                 *aligned(heads, rows, range(1, 5)),
                 *reasons,
-                *self._basis(),
+                *([basis] if basis else []),
                 "",
                 *paper_lines(),
             ]
         )
-
-    def _basis(self) -> list[str]:
-        found = [one.found.pearson.interval for one in (*self.metrics, *self.people)]
-        basis = basis_words(found, self.settings.unit)
-        return [basis] if basis else []
 
     def _opening(self) -> list[str]:
         lines = [
@@ -144,8 +148,9 @@ def agreement(
             "Give the ids of the dataset's ADs.",
         )
     metrics = [
-        MetricAgreement(result.name, result.title, _with_people(result, scores.scores, films, settings))
+        MetricAgreement(result.name, result.title, _joined(values, scores.scores, films, settings))
         for result in results
+        if (values := {row.id: row.value for row in result.rows if row.value is not None}) is not None
     ]
     return AgreementReport(
         report.system,
@@ -173,10 +178,6 @@ class Estimate:
 
     value: float | None
     interval: Span | None
-
-    def record(self) -> dict[str, object]:
-        """As JSON."""
-        return {"value": self.value, "interval": self.interval.record() if self.interval else None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,13 +270,6 @@ def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
     return list({result.name: result for result in found}.values())
 
 
-def _with_people(
-    result: Result, scores: Mapping[str, float], films: Mapping[str, str], settings: ReportSettings
-) -> Correlations:
-    values = {row.id: row.value for row in result.rows if row.value is not None}
-    return _joined(values, scores, films, settings)
-
-
 def _joined(
     values: Mapping[str, float],
     scores: Mapping[str, float],
@@ -305,11 +299,6 @@ def _people(
     return tuple(found)
 
 
-def _row(metric: MetricAgreement) -> tuple[str, ...]:
-    found = metric.found
-    return (metric.title, f"{found.n:,}", *map(_cell, (found.pearson, found.spearman, found.kendall)))
-
-
 def _cell(estimate: Estimate) -> str:
     if estimate.value is None:
         return NONE
@@ -324,15 +313,7 @@ def paper_lines() -> list[str]:
     rows = [
         (
             row.called,
-            *(
-                f"{value:.3f}"
-                for value in (
-                    row.paragraph_pearson,
-                    row.paragraph_spearman,
-                    row.sentence_pearson,
-                    row.sentence_spearman,
-                )
-            ),
+            *(f"{value:.3f}" for value in (*row.paragraphs, *row.sentences)),
         )
         for row in AGREEMENT
     ]
@@ -459,16 +440,13 @@ def _annotators(lines: list[_Line], name: str) -> tuple[list[str], tuple[str, ..
     columns = list(dict.fromkeys(key for line in lines for key in line.cells))
     if SCORE in columns:
         return [SCORE], ()
-    wrong = {key for line in lines for key, cell in line.cells.items() if not _is_score(cell)}
+    cells = [pair for line in lines for pair in line.cells.items()]
+    wrong = {key for key, cell in cells if _told(cell) and _number(cell) is None}
     wrong |= {key for key in columns if key.strip().lower().partition("@")[0] in _NOBODYS}
     names = [key for key in columns if key not in wrong and any(_told(line.cells.get(key)) for line in lines)]
     if not names:
         raise EvaluationError(f"{name} has no column of scores.", _HINT)
     return names, tuple(key for key in columns if key in wrong)
-
-
-def _is_score(cell: Any) -> bool:
-    return not _told(cell) or _number(cell) is not None
 
 
 def _told(cell: Any) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +101,7 @@ class Direction:
                     "name": result.name,
                     "title": result.title,
                     "value": result.value,
-                    "interval": found.record() if (found := self.intervals[result.name]) else None,
+                    "interval": asdict(found) if (found := self.intervals[result.name]) else None,
                     "n": len(result.rows),
                     "scored": result.scored,
                     "comparable": False,
@@ -126,7 +126,7 @@ class InterRater:
 
 
 def inter_rater(
-    a: Version, b: Version, thresholds: Sequence[float], bench: MetricContext, names: Sequence[str] = ()
+    a: Version, b: Version, thresholds: Sequence[float], context: MetricContext, names: Sequence[str] = ()
 ) -> InterRater:
     """Pair the lines at each threshold, and score each version against the other by the metrics of these
     names (none: all that two texts are enough for).
@@ -138,7 +138,7 @@ def inter_rater(
     wrong = next((t for t in thresholds if not 0 < t <= 1), None)
     if wrong is not None or not thresholds:
         raise EvaluationError(f"{wrong} is no tIoU.", "Name numbers above 0 and up to 1, such as 0.8.")
-    metrics, left_out = _metrics(names, bench)
+    metrics, left_out = _metrics(names, context)
     ordered = sorted(set(thresholds))
     paired = {threshold: pairs(a, b, threshold) for threshold in ordered}
     if not paired[ordered[0]]:
@@ -146,15 +146,15 @@ def inter_rater(
             f"No line of {a.name} has a tIoU of {ordered[0]:g} with one of {b.name}.",
             "Name a lower --tiou, and see that both are of the same film and begin at the same time.",
         )
-    actions = _actions(a, b, bench, left_out) if any(m.name == "action" for m in metrics) else None
+    actions = _actions(a, b, context, left_out) if any(m.name == "action" for m in metrics) else None
     if actions is None:
         metrics = [metric for metric in metrics if metric.name != "action"]
     directions = []
     for threshold in ordered:
         there = {pair.a.id: pair.b.text for pair in paired[threshold]}
         back = {pair.b.id: pair.a.text for pair in paired[threshold]}
-        directions.append(_direction(threshold, a, b.name, there, metrics, bench, actions))
-        directions.append(_direction(threshold, b, a.name, back, metrics, bench, actions))
+        directions.append(_direction(threshold, a, b.name, there, metrics, context, actions))
+        directions.append(_direction(threshold, b, a.name, back, metrics, context, actions))
     return InterRater(a, b, tuple(directions), paired[ordered[0]], tuple(left_out))
 
 
@@ -164,7 +164,7 @@ def _direction(
     prediction: str,
     texts: dict[str, str],
     metrics: Sequence[Metric],
-    bench: MetricContext,
+    context: MetricContext,
     actions: dict[str, tuple[str, ...]] | None,
 ) -> Direction:
     items = tuple(
@@ -180,27 +180,26 @@ def _direction(
     )
     corpus = Corpus(items)
     places = [place for place, item in enumerate(items) if item.id in texts]
-    results = tuple(_told(score(metric, corpus, bench, places)) for metric in metrics)
+    scored = [score(metric, corpus, context, places) for metric in metrics]
+    # With what keeps each from being compared with the paper's.
+    results = tuple(
+        replace(r, remarks=(*r.remarks, *([BY_RULE] if r.name == "action" else [])), comparable=False)
+        for r in scored
+    )
     films = {item.id: item.film for item in items}
-    settings = bench.settings.report
+    settings = context.settings.report
     intervals = spans(results, films, unit=settings.unit, level=LEVEL)
     return Direction(threshold, reference.name, prediction, len(places), results, intervals)
 
 
-def _told(result: Result) -> Result:
-    """The result with what keeps it from being compared with the paper's."""
-    remarks = (*result.remarks, *([BY_RULE] if result.name == "action" else []))
-    return replace(result, remarks=remarks, comparable=False)
-
-
-def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
+def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
     made: list[Metric] = []
     left_out: list[LeftOut] = []
     for name in dict.fromkeys(names or METRICS):
         if name not in METRICS and name in ("critic", "names-kept", "action-description"):
             raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
         try:
-            made.append(make_metric(name, bench))
+            made.append(make_metric(name, context))
         except ShotadError as error:
             if names:
                 raise
@@ -209,12 +208,12 @@ def _metrics(names: Sequence[str], bench: MetricContext) -> tuple[list[Metric], 
 
 
 def _actions(
-    a: Version, b: Version, bench: MetricContext, left_out: list[LeftOut]
+    a: Version, b: Version, context: MetricContext, left_out: list[LeftOut]
 ) -> dict[str, tuple[str, ...]] | None:
     """The actions of each text of both, made by rule; None where that cannot be done here."""
     texts = list(dict.fromkeys(line.text for version in (a, b) for line in version.lines))
     try:
-        return dict(zip(texts, actions_by_rule(texts, bench), strict=True))
+        return dict(zip(texts, actions_by_rule(texts, context), strict=True))
     except ShotadError as error:
         left_out.append(LeftOut("action", str(error)))
         return None
@@ -262,7 +261,9 @@ def from_table(path: Path) -> tuple[Version, Version]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EvaluationError(f"{path} cannot be read: {error}.") from None
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    rows = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count)
+    )
     heads = [head.strip() for head in rows.fieldnames or ()]
     rater = next((name for name in RATER_COLUMNS if name in heads), None)
     film = next((name for name in FILM_COLUMNS if name in heads), None)
@@ -332,10 +333,6 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _delimiter(text: str) -> str:
-    return max(",;\t", key=text.partition("\n")[0].count)
-
-
 _PAPER = ("cider", "recall", "action", "llm-ad-eval")
 _PAPER_HEADS = ("CIDEr", "R@1/5", "Action", "LLM-AD-Eval")
 
@@ -350,13 +347,24 @@ def interrater_text(found: InterRater) -> str:
             f"{one.pairs:,}",
             one.reference,
             *(
-                f"{number(r.name, r.value)}{_in_brackets(span_words(r.name, one.intervals[r.name]))}"
+                f"{number(r.name, r.value)} ({span_words(r.name, span)})"
+                if (span := one.intervals[r.name])
+                else number(r.name, r.value)
                 for r in one.results
             ),
         )
         for one in found.directions
     ]
-    lines = [*_opening(found), "", *aligned(heads, rows, [0, 1]), ""]
+    a, b = found.a, found.b
+    films = {*a.films()} & {*b.films()}
+    lines = [
+        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
+        f"{count(len(films), 'film')} in both.",
+        "Each row: one version against the other, which is the reference; intervals in brackets.",
+        "",
+        *aligned(heads, rows, [0, 1]),
+        "",
+    ]
     remarks = dict.fromkeys(f"{r.title}: {remark.rstrip('.')}." for r in results for remark in r.remarks)
     basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
     lines += [*remarks, *([basis] if basis else [])]
@@ -371,7 +379,7 @@ def interrater_record(found: InterRater) -> Json:
         "a": {"name": found.a.name, "lines": len(found.a.lines)},
         "b": {"name": found.b.name, "lines": len(found.b.lines)},
         "directions": [one.record() for one in found.directions],
-        "left_out": [{"metric": left.metric, "reason": left.reason} for left in found.left_out],
+        "left_out": [asdict(left) for left in found.left_out],
         "paper": [ceiling.record() for ceiling in CEILINGS],
         "pairs": [
             {
@@ -383,20 +391,6 @@ def interrater_record(found: InterRater) -> Json:
             for pair in found.pairs
         ],
     }
-
-
-def _opening(found: InterRater) -> list[str]:
-    a, b = found.a, found.b
-    films = sorted({*a.films()} & {*b.films()})
-    return [
-        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
-        f"{count(len(films), 'film')} in both.",
-        "Each row: one version against the other, which is the reference; intervals in brackets.",
-    ]
-
-
-def _in_brackets(interval: str) -> str:
-    return "" if interval == NONE else f" ({interval})"
 
 
 def _paper() -> list[str]:

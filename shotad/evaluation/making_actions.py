@@ -5,8 +5,6 @@ text is taken apart into actions. The two steps and what they keep are those of 
 words and examples are our own, in ``prompts/actions``. An answer must be made of the text's own words:
 models hand examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published
 actions would be refused, most of them such.
-
-A file of actions can be compared with another one of the same ADs, made by others.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import csv
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +20,11 @@ from typing import Protocol
 
 from shotad import __version__
 from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
-from shotad.description import check_templates, head_of, prompt_hash, render, words_of
-from shotad.evaluation.datasets.annotation import read_actions
-from shotad.evaluation.datasets.dataset import ActionFile
+from shotad.description import check_templates, prompt_hash, render
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import Records, counted, read_records
+from shotad.evaluation.datasets.tables import Table, counted, read_records
 from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import (
     ASKED_AGAIN,
     Answer,
@@ -40,7 +36,7 @@ from shotad.evaluation.metrics.judge import (
     sentences,
 )
 from shotad.evaluation.metrics.judged import messages, quoted, says_something, schema_of
-from shotad.evaluation.store import MetricContext
+from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
 COLUMNS = ("anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by")
@@ -80,26 +76,6 @@ class MadeActions:
         return out.getvalue()
 
     @property
-    def jsonl(self) -> str:
-        """The same as JSON Lines, with the reason of each failure."""
-        return "".join(
-            json.dumps(
-                {
-                    "anno_idx": ad.id,
-                    "imdbid": ad.film,
-                    "text_gt": ad.text,
-                    "text_gt_wo_char": one.without_names,
-                    "gt_action": None if one.actions is None else list(one.actions),
-                    "failure": one.failure,
-                    "made_by": self.made_by,
-                },
-                ensure_ascii=False,
-            )
-            + "\n"
-            for ad, one in self._pairs()
-        )
-
-    @property
     def text(self) -> str:
         """What came of it, for people."""
         known = len(self.ads) - len(self.failed)
@@ -131,7 +107,7 @@ class MadeActions:
 
 
 def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None = None) -> MadeActions:
-    """The actions of each AD. What an engine answered is kept on the maker's bench as it comes.
+    """The actions of each AD. What an engine answered is kept on the maker's context as it comes.
 
     Raises EngineError for what stops an engine.
     """
@@ -144,12 +120,11 @@ def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None 
 
 
 def write_actions(made: MadeActions, out: Path) -> tuple[Path, ...]:
-    """Write the CSV file, and beside it the same as JSON Lines, and who made it how. All paths."""
-    lines, about = out.with_suffix(".jsonl"), out.with_suffix(".about.json")
-    write_text(lines, made.jsonl)
+    """Write the CSV file, and beside it who made it how, and what failed. Both paths."""
+    about = out.with_suffix(".about.json")
     write_text(about, readable_json(made.record()))
     write_text(out, made.csv)
-    return out, lines, about
+    return out, about
 
 
 RULES = "rules"
@@ -188,10 +163,10 @@ class Maker(Protocol):
 class ByEngine:
     """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError for an engine that is unknown or cannot work here."""
         check_templates({**MAKING_TEMPLATES, **ASKED_AGAIN})
-        self._judge = Judge(name, bench)
+        self._judge = Judge(name, context)
 
     @property
     def identity(self) -> Json:
@@ -221,51 +196,43 @@ class ByEngine:
             one = bare.get(text, Answer(None, "it has no words"))
             while one.value is not None and one.value not in split:
                 split.update([next(coming)])
-            yield _made(one, split)
-
-
-def _made(named: Answer[str], split: dict[str, Answer[tuple[str, ...]]]) -> Made:
-    if named.value is None:
-        return Made("", None, f"people could not be taken out: {named.failure}")
-    actions = split[named.value]
-    wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
-    return Made(named.value, actions.value, wrong)
+            if one.value is None:
+                yield Made("", None, f"people could not be taken out: {one.failure}")
+                continue
+            actions = split[one.value]
+            wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
+            yield Made(one.value, actions.value, wrong)
 
 
 class ByRules:
     """Rules on a dependency parse, for data without an engine; see `shotad.evaluation.metrics.by_rule`."""
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._bench = bench
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
 
     @property
     def identity(self) -> Json:
         """That there was no engine, and the parser."""
-        from shotad.evaluation.store import parser_of
-
-        return {"version": 1, "engine": RULES, "parser": parser_of(self._bench).identity}
+        return {"version": 1, "engine": RULES, "parser": parser_of(self._context).identity}
 
     @property
     def made_by(self) -> str:
         """``rules by en_core_web_sm, no engine``."""
-        return f"{RULES} by {self._bench.settings.parser.model}, no engine"
+        return f"{RULES} by {self._context.settings.parser.model}, no engine"
 
     def made(self, texts: Sequence[str]) -> Iterator[Made]:
         """What is made of each text, in order. Raises ShotadError without spaCy or its model."""
-        from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-        from shotad.evaluation.store import parser_of
-
-        parses = parser_of(self._bench).of(texts)
-        for text, actions in zip(texts, actions_by_rule(texts, self._bench), strict=True):
+        parses = parser_of(self._context).of(texts)
+        for text, actions in zip(texts, actions_by_rule(texts, self._context), strict=True):
             if actions:
                 yield Made(without_characters(parses[text]), actions)
             else:
                 yield Made("", None, "the rules found no action")
 
 
-def make_maker(name: str, bench: MetricContext) -> Maker:
+def make_maker(name: str, context: MetricContext) -> Maker:
     """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
-    return ByRules(bench) if name == RULES else ByEngine(name, bench)
+    return ByRules(context) if name == RULES else ByEngine(name, context)
 
 
 MAKING_TEMPLATES: Mapping[str, tuple[str, ...]] = {
@@ -386,13 +353,13 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
     return tuple(AdText(ad.id, ad.film, ad.text) for ad in dataset.ads)
 
 
-def _of_records(records: Records) -> tuple[AdText, ...]:
-    text = records.name(TEXT)
+def _of_records(records: Table) -> tuple[AdText, ...]:
+    text = records.column(TEXT)
     if text is None:
         raise DatasetError(
-            f"{records.path} has no {' or '.join(TEXT)}.", f"It has: {', '.join(records.names)}."
+            f"{records.path} has no {' or '.join(TEXT)}.", f"It has: {', '.join(records.columns)}."
         )
-    names, film = records.name(ID), records.name(FILM)
+    names, film = records.column(ID), records.column(FILM)
     found = []
     for place, row in enumerate(records.rows):
         name = records.text(row, names) if names else str(place)
@@ -406,103 +373,3 @@ def _of_records(records: Records) -> tuple[AdText, ...]:
             f"{records.path} has ids that stand several times: {counted(double)}.", "Give each AD its own."
         )
     return tuple(found)
-
-
-Actions = Mapping[str, tuple[str, ...] | None]
-"""The actions of each AD, by id; None where none are known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Counts over the ADs of both files.
-
-    ``same_number`` of the ``both`` ADs with actions in both files have the same number of them; ``actions``
-    are the sums of both. ``precision`` and ``recall`` are of words as lemmas, those of all of an AD's actions
-    together, each as often as it stands there; ``verb_precision`` and ``verb_recall`` of main verbs alone.
-    The second file is the reference.
-    """
-
-    both: int
-    only_first: int
-    only_second: int
-    same_number: int
-    actions: tuple[int, int]
-    precision: float
-    recall: float
-    verb_precision: float
-    verb_recall: float
-
-    @property
-    def text(self) -> str:
-        """The comparison for people."""
-        first, second = self.actions
-        lines = [
-            f"{self.both:,} ADs have actions in both files; {self.only_first:,} in the first alone, "
-            f"{self.only_second:,} in the second alone.",
-        ]
-        if self.both:
-            lines += [
-                f"Actions for each AD: {first / self.both:.3f} and {second / self.both:.3f}; "
-                f"the same number in {100 * self.same_number / self.both:.1f} %.",
-                f"Words of the second that the first has: {100 * self.recall:.1f} %; the other way "
-                f"{100 * self.precision:.1f} %.",
-                f"Main verbs of the second that the first has: {100 * self.verb_recall:.1f} %; the other way "
-                f"{100 * self.verb_precision:.1f} %.",
-            ]
-        return "\n".join(lines)
-
-    def record(self) -> Json:
-        """The comparison as JSON."""
-        return {
-            "both": self.both,
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-            "same_number": self.same_number,
-            "actions": list(self.actions),
-            "words": {"precision": self.precision, "recall": self.recall},
-            "verbs": {"precision": self.verb_precision, "recall": self.verb_recall},
-        }
-
-
-def compare_actions(first: Actions, second: Actions) -> Comparison:
-    """How near the ``first`` actions come to the ``second``."""
-    ids = [name for name in first if first[name] and second.get(name)]
-    mine = {name: first[name] or () for name in ids}
-    theirs = {name: second[name] or () for name in ids}
-    words = _overlap([(_lemmas(mine[name]), _lemmas(theirs[name])) for name in ids])
-    verbs = _overlap([(_verbs(mine[name]), _verbs(theirs[name])) for name in ids])
-    return Comparison(
-        both=len(ids),
-        only_first=sum(bool(actions) and not second.get(name) for name, actions in first.items()),
-        only_second=sum(bool(actions) and not first.get(name) for name, actions in second.items()),
-        same_number=sum(len(mine[name]) == len(theirs[name]) for name in ids),
-        actions=(sum(map(len, mine.values())), sum(map(len, theirs.values()))),
-        precision=words[0],
-        recall=words[1],
-        verb_precision=verbs[0],
-        verb_recall=verbs[1],
-    )
-
-
-def actions_in(path: Path) -> dict[str, tuple[str, ...] | None]:
-    """The actions of a file in the published format, by id. Raises DatasetError."""
-    told = read_actions(path, ActionFile()).told
-    if not told:
-        raise DatasetError(f"{path} has no actions.", "Its columns are anno_idx and gt_action.")
-    return {name: one.actions for name, one in told.items()}
-
-
-def _lemmas(actions: Sequence[str]) -> Counter[str]:
-    return Counter(word.lemma for action in actions for word in words_of(action))
-
-
-def _verbs(actions: Sequence[str]) -> Counter[str]:
-    return Counter(verb for action in actions if (verb := head_of(action)[1]))
-
-
-def _overlap(pairs: Sequence[tuple[Counter[str], Counter[str]]]) -> tuple[float, float]:
-    """Of what the first has, the share that the second has, and the other way round; 1 of nothing."""
-    common = sum((one & other).total() for one, other in pairs)
-    mine = sum(one.total() for one, _ in pairs)
-    theirs = sum(other.total() for _, other in pairs)
-    return (common / mine if mine else 1.0), (common / theirs if theirs else 1.0)

@@ -14,57 +14,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import EvaluationError, Interval, key_of, reported
 from shotad.evaluation.store import MetricContext
-
-
-class Metric(Protocol):
-    """The interface that every metric keeps.
-
-    A class is made by ``Class.of(name, bench)``, cheaply: it loads no model then, but it raises
-    EvaluationError (or another ShotadError) where something that it needs is not here, saying what and how
-    to get it. Models are loaded when the first row is wanted. A class whose small numbers are the good ones
-    says so by ``higher_is_better = False``.
-    """
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    figure: Figure
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """For people: a smaller model than the paper's, a fallback that was taken, what was left out."""
-        ...
-
-    @property
-    def comparable(self) -> bool:
-        """Whether the number may stand beside the paper's."""
-        ...
-
-    @property
-    def identity(self) -> Json:
-        """All that changes a row besides its item: definition, its version, settings, model and revision."""
-        ...
-
-    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """For each place in ``corpus.items`` all of the corpus that its row depends on, as JSON: rows with
-        the same identity, basis, key and `Item.failure` are the same row, whatever their ids."""
-        ...
-
-    def basis(self, corpus: Corpus) -> str:
-        """Hash of what the whole corpus lends to each row; empty where a row needs nothing of it."""
-        ...
-
-    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """The rows of these places, in order, each as soon as it is known: what is done is kept."""
-        ...
-
 
 METRICS = {
     "cider": "shotad.evaluation.metrics.caption:Cider",
@@ -91,24 +47,6 @@ METRICS = {
 
 ENGINE_METRICS = ("llm-ad-eval", "llm-action", "story-recall")
 """Those that ask an engine: ``all`` has them only where an engine is named."""
-
-
-def make_metric(name: str, bench: MetricContext) -> Metric:
-    """The metric called ``name``; what asks an engine may name it: ``llm-action@openai:gpt-4o``.
-
-    Raises EvaluationError for an unknown one, or one that cannot run here.
-    """
-    plain, at, _ = name.partition("@")
-    if plain not in METRICS:
-        near = difflib.get_close_matches(plain, METRICS, 1)
-        meant = f"Did you mean {near[0]}? " if near else ""
-        known = f"{meant}Known: all, {', '.join(METRICS)}."
-        raise EvaluationError(f"There is no metric {name!r}.", known, usage=True)
-    if at and plain not in ENGINE_METRICS:
-        raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
-    module, _, attribute = METRICS[plain].partition(":")
-    made: Metric = getattr(importlib.import_module(module), attribute).of(name, bench)
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +209,75 @@ class Figure:
         return np.asarray(self.factor * (KINDS[self.kind](sums) + self.shift), np.float64)
 
 
+class Metric:
+    """What every metric is, and what most of them have in common.
+
+    A class is made by ``Class.of(name, context)``, cheaply: it loads no model then, but it raises
+    EvaluationError (or another ShotadError) where something that it needs is not here, saying what and how
+    to get it. Models are loaded when the first row is wanted.
+    """
+
+    title: str
+    columns: tuple[str, ...] = ("score", "ADs")
+    figure: Figure = Figure(factor=100.0)
+    higher_is_better: bool = True
+    """False where small numbers are the good ones."""
+
+    def __init__(self, name: str, context: MetricContext) -> None:
+        self.name = name
+
+    @classmethod
+    def of(cls, name: str, context: MetricContext) -> Self:
+        """The metric called ``name``."""
+        return cls(name, context)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """For people: a smaller model than the paper's, a fallback that was taken, what was left out."""
+        return ()
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the number may stand beside the paper's."""
+        return True
+
+    @property
+    def identity(self) -> Json:
+        """All that changes a row besides its item: definition, its version, settings, model and revision."""
+        raise NotImplementedError
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """For each place in ``corpus.items`` all of the corpus that its row depends on, as JSON: rows with
+        the same identity, basis, key and `Item.failure` are the same row, whatever their ids."""
+        raise NotImplementedError
+
+    def basis(self, corpus: Corpus) -> str:
+        """Hash of what the whole corpus lends to each row; empty where a row needs nothing of it."""
+        return ""
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
+        """The rows of these places, in order, each as soon as it is known: what is done is kept."""
+        raise NotImplementedError
+
+
+def make_metric(name: str, context: MetricContext) -> Metric:
+    """The metric called ``name``; what asks an engine may name it: ``llm-action@openai:gpt-4o``.
+
+    Raises EvaluationError for an unknown one, or one that cannot run here.
+    """
+    plain, at, _ = name.partition("@")
+    if plain not in METRICS:
+        near = difflib.get_close_matches(plain, METRICS, 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        known = f"{meant}Known: all, {', '.join(METRICS)}."
+        raise EvaluationError(f"There is no metric {name!r}.", known, usage=True)
+    if at and plain not in ENGINE_METRICS:
+        raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
+    module, _, attribute = METRICS[plain].partition(":")
+    made: Metric = getattr(importlib.import_module(module), attribute).of(name, context)
+    return made
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What one metric says of the items scored. ``identity`` is all that changes a row besides its item:
@@ -359,7 +366,7 @@ _GROUP = 64
 
 
 def score(
-    metric: Metric, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None
+    metric: Metric, corpus: Corpus, context: MetricContext, places: Sequence[int] | None = None
 ) -> Result:
     """What ``metric`` says of the items at ``places`` (None: of all), in that order.
 
@@ -371,11 +378,11 @@ def score(
     basis = metric.basis(corpus)
     space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
     keys = row_keys(metric, corpus, wanted)
-    kept = {key: _row(value) for key, value in bench.store.get(space, keys).items()}
+    kept = {key: _row(value) for key, value in context.store.get(space, keys).items()}
     known = set(kept)
     first = {key: place for place, key in reversed(list(zip(wanted, keys, strict=True))) if key not in kept}
     order = [place for place, key in zip(wanted, keys, strict=True) if first.get(key) == place]
-    _count(metric, corpus, bench, order, dict(zip(wanted, keys, strict=True)), kept, space)
+    _count(metric, corpus, context, order, dict(zip(wanted, keys, strict=True)), kept, space)
     rows = tuple(
         replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
     )
@@ -392,7 +399,7 @@ def score(
         seconds=time.perf_counter() - began,
         remarks=remarks,
         comparable=metric.comparable,
-        higher_is_better=getattr(metric, "higher_is_better", True),
+        higher_is_better=metric.higher_is_better,
     )
 
 
@@ -406,7 +413,7 @@ def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]
 def _count(
     metric: Metric,
     corpus: Corpus,
-    bench: MetricContext,
+    context: MetricContext,
     order: Sequence[int],
     keys: dict[int, str],
     kept: dict[str, Row],
@@ -416,18 +423,18 @@ def _count(
     if not order:
         return
     waiting: list[tuple[str, bytes]] = []
-    with reported(bench.progress, f"Scoring {metric.title}", len(order), "ADs") as task:
+    with reported(context.progress, f"Scoring {metric.title}", len(order), "ADs") as task:
         try:
             for place, row in zip(order, metric.rows(corpus, order), strict=True):
                 kept[keys[place]] = row
                 if not row.failure.startswith(JUDGE_FAILED):
                     waiting.append((keys[place], json.dumps(asdict(row)).encode()))
                 if len(waiting) >= _GROUP:
-                    bench.store.put(space, waiting)
+                    context.store.put(space, waiting)
                     waiting = []
                 task.advance(1)
         finally:
-            bench.store.put(space, waiting)
+            context.store.put(space, waiting)
 
 
 def _row(value: bytes) -> Row:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    RecordRow,
-    Records,
+    Table,
+    TableRow,
     counted,
     plain_id,
     read_records,
@@ -123,31 +123,31 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
     if "text" not in columns and "candidates" not in columns and not numbered:
         raise EvaluationError(
             f"{path} has no column of predictions: none of {', '.join(NAMES['text'])}.",
-            f"It has: {', '.join(records.names)}. Name the right one by --text-column.",
+            f"It has: {', '.join(records.columns)}. Name the right one by --text-column.",
         )
     rows = tuple(_row(records, row, columns, numbered) for row in records.rows)
     findings = [*records.findings, *_findings(records, rows, columns)]
     return Predictions((path,), rows, columns, tuple(findings))
 
 
-def _columns(records: Records, given: dict[str, str]) -> dict[str, str]:
+def _columns(records: Table, given: dict[str, str]) -> dict[str, str]:
     for key, name in given.items():
-        if name not in records.names:
+        if name not in records.columns:
             raise EvaluationError(
                 f"{records.path} has no column {name!r} for the {key}.",
-                f"It has: {', '.join(records.names)}.",
+                f"It has: {', '.join(records.columns)}.",
             )
-    found = {key: records.name(names) for key, names in NAMES.items()}
+    found = {key: records.column(names) for key, names in NAMES.items()}
     return {key: name for key, name in found.items() if name} | given
 
 
-def _numbered(records: Records) -> list[str]:
+def _numbered(records: Table) -> list[str]:
     """Columns of candidates, in order: ``text_gen_1 … text_gen_5``."""
-    found = [(int(match[2]), name) for name in records.names if (match := _NUMBERED.fullmatch(name))]
+    found = [(int(match[2]), name) for name in records.columns if (match := _NUMBERED.fullmatch(name))]
     return [name for _, name in sorted(found)]
 
 
-def _row(records: Records, row: RecordRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
+def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
     def text(key: str) -> str:
         return (records.text(row, columns.get(key)) or "").strip()
 
@@ -174,7 +174,7 @@ def _row(records: Records, row: RecordRow, columns: dict[str, str], numbered: Se
 
 
 def _said(
-    records: Records, row: RecordRow, columns: dict[str, str], numbered: Sequence[str]
+    records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]
 ) -> tuple[str | None, tuple[str, ...]]:
     """The text and the candidates: a cell may hold the list of them (published assistant mode)."""
     candidates = records.list(row, columns.get("candidates")) or ()
@@ -202,7 +202,7 @@ def _held(value: object) -> tuple[str, ...] | None:
         return None
 
 
-def _findings(records: Records, rows: Sequence[PredictionRow], columns: dict[str, str]) -> list[Finding]:
+def _findings(records: Table, rows: Sequence[PredictionRow], columns: dict[str, str]) -> list[Finding]:
     found = []
     lists = sum(
         isinstance(value, list) or _held(value) is not None
@@ -335,18 +335,19 @@ def _one_for_each(matched: Matched) -> tuple[dict[str, PredictionRow], tuple[str
         if any(row.prediction.text != with_text[0].prediction.text for row in with_text):
             torn.append((name, with_text))
     if torn:
-        shown = "; ".join(f"{name}: {_both(rows)}" for name, rows in torn[:_SHOWN])
+        pairs = [
+            (name, list(dict.fromkeys((row.prediction.text, row.where) for row in rows))[:3])
+            for name, rows in torn[:_SHOWN]
+        ]
+        shown = "; ".join(
+            f"{name}: {' and '.join(f'{text!r} ({where})' for text, where in both)}" for name, both in pairs
+        )
         more = f"; and {len(torn) - _SHOWN:,} more" if len(torn) > _SHOWN else ""
         raise EvaluationError(
             f"{len(torn)} of the ADs in the file have several predictions that differ: {shown}{more}.",
             "Keep one of each.",
         )
     return chosen, tuple(doubled)
-
-
-def _both(rows: Sequence[PredictionRow]) -> str:
-    texts = dict.fromkeys((row.prediction.text, row.where) for row in rows)
-    return " and ".join(f"{text!r} ({where})" for text, where in list(texts)[:3])
 
 
 def _refuse_strangers(dataset: Dataset, matched: Matched, predictions: Predictions) -> None:
@@ -429,18 +430,14 @@ def match(dataset: Dataset, predictions: Predictions) -> Matched:
     else:
         found = _by_place(dataset, predictions)
     if not found.rows and found.extra:
+        row = found.extra[0]
+        told = row.prediction.id or f"{row.film or row.clip} {row.start}–{row.end}"
         raise EvaluationError(
             f"Nothing in {predictions.name} belongs to {dataset.title}: by {found.by}, none of its "
-            f"{len(found.extra):,} rows is that of an AD ({_shown(found.extra)}).",
+            f"{len(found.extra):,} rows is that of an AD (first {told} in {row.where}).",
             "Is it of another dataset or edition?",
         )
     return found
-
-
-def _shown(rows: Sequence[PredictionRow]) -> str:
-    row = rows[0]
-    told = row.prediction.id or f"{row.film or row.clip} {row.start}–{row.end}"
-    return f"first {told} in {row.where}"
 
 
 def _by_id(dataset: Dataset, predictions: Predictions) -> Matched:
@@ -502,7 +499,9 @@ def _by_place(dataset: Dataset, predictions: Predictions) -> Matched:
     for by, ad_key, row_key in _PLACES:
         keys = [row_key(row) for row in predictions.rows]
         if any(key is not None for key in keys):
-            places = _grouped(dataset.ads, ad_key)
+            places: dict[Hashable, list[Ad]] = defaultdict(list)
+            for ad in dataset.ads:
+                places[ad_key(ad)].append(ad)
             tried.append((sum(key in places for key in keys), -len(tried), by, keys, places))
     if not tried:
         raise EvaluationError(
@@ -524,13 +523,6 @@ def _by_place(dataset: Dataset, predictions: Predictions) -> Matched:
         for place, row in enumerate(those):
             rows[ads[min(place, len(ads) - 1)].id].append(row)
     return Matched(by, dict(rows), tuple(extra), alike)
-
-
-def _grouped(ads: Iterable[Ad], key: AdKey) -> dict[Hashable, list[Ad]]:
-    found: dict[Hashable, list[Ad]] = defaultdict(list)
-    for ad in ads:
-        found[key(ad)].append(ad)
-    return found
 
 
 def _exchangeable(by: str, ads: Sequence[Ad], row: PredictionRow) -> Sequence[Ad]:

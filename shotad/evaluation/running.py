@@ -91,13 +91,13 @@ class Measured:
 
     results: tuple[Result, ...]
     places: tuple[int, ...]
-    left_out: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def measure(
     corpus: Corpus,
     names: Sequence[str],
-    bench: MetricContext,
+    context: MetricContext,
     *,
     shard: Shard = WHOLE,
     done: Callable[[Result], None] = lambda _: None,
@@ -109,22 +109,22 @@ def measure(
     the films of that part alone are scored, with words' frequencies and neighbours of the whole. Raises
     EvaluationError where no metric is named, and where none of ``all`` can be counted.
     """
-    ready, left_out = _ready(names, corpus, bench)
+    ready, left_out = _ready(names, corpus, context)
     places = shard_places(corpus, shard)
-    if bench.settings.missing == "skip":
+    if context.settings.missing == "skip":
         places = [place for place in places if corpus.items[place].prediction is not None]
     results = []
     for asked, metric in ready:
         try:
-            results.append(score(metric, corpus, bench, places))
+            results.append(score(metric, corpus, context, places))
         except ShotadError as error:
             if asked.by_name:
                 raise
-            left_out.append((asked.name, str(error)))
+            left_out.append(LeftOut(asked.name, str(error)))
             continue
         done(results[-1])
     if not results:
-        told = " ".join(f"{name}: {reason}" for name, reason in left_out)
+        told = " ".join(f"{left.metric}: {left.reason}" for left in left_out)
         raise EvaluationError(f"Nothing could be measured. {told}")
     return Measured(tuple(results), tuple(places), tuple(left_out))
 
@@ -145,9 +145,9 @@ def evaluate(
     for finding in inputs.findings:
         progress.note(finding)
     with Store(cache or kept_file(), forget=force) as store:
-        bench = MetricContext(inputs.config, store, progress)
+        context = MetricContext(inputs.config, store, progress)
         corpus = inputs.joined.corpus
-        measured = measure(corpus, names, bench, shard=shard, done=lambda r: progress.note(_told(r)))
+        measured = measure(corpus, names, context, shard=shard, done=lambda r: progress.note(_told(r)))
     return report_input(inputs, corpus, measured)
 
 
@@ -173,7 +173,7 @@ def report_input(
         config=inputs.config,
         predictions=Predictions.of(*inputs.predictions, system=inputs.system),
         joined=Counts(len(inputs.joined.extra), len(inputs.joined.doubled)),
-        left_out=tuple(LeftOut(name, reason) for name, reason in measured.left_out),
+        left_out=measured.left_out,
         configs=inputs.configs,
         assignments=inputs.assignments,
         title=inputs.dataset.title,
@@ -221,7 +221,7 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Choice:
     """A metric that is wanted: by its own name or as one of ``all``; ``judged`` by a judge that was named."""
 
     name: str
@@ -230,15 +230,15 @@ class _Asked:
 
 
 def _ready(
-    names: Sequence[str], corpus: Corpus, bench: MetricContext
-) -> tuple[list[tuple[_Asked, Metric]], list[tuple[str, str]]]:
+    names: Sequence[str], corpus: Corpus, context: MetricContext
+) -> tuple[list[tuple[_Choice, Metric]], list[LeftOut]]:
     """The metrics that can run, and those that cannot, with the reason."""
     ready, left_out = [], []
-    for asked in _asked(names, bench):
-        reason = _without(asked.name, corpus, bench)
+    for asked in _asked(names, context):
+        reason = _without(asked.name, corpus, context)
         if reason is None:
             try:
-                metric = make_metric(asked.name, bench)
+                metric = make_metric(asked.name, context)
                 # Models are found, or fetched, before the first metric is counted: an hour later is too late.
                 _ = metric.identity
                 ready.append((asked, metric))
@@ -249,38 +249,34 @@ def _ready(
                 reason = str(error)
         elif asked.by_name:
             raise EvaluationError(f"{asked.name} cannot be measured: {reason}")
-        left_out.append((asked.name, reason))
+        left_out.append(LeftOut(asked.name, reason))
     return ready, left_out
 
 
-def _asked(names: Sequence[str], bench: MetricContext) -> Iterator[_Asked]:
+def _asked(names: Sequence[str], context: MetricContext) -> Iterator[_Choice]:
     """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
     from shotad.evaluation.metrics.judge import judge_names
 
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
-    plain = [_small(name) for name in names]
+    parted = [name.partition("@") for name in names]
+    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
     seen: set[str] = set()
     for name in plain:
         for one in METRICS if name == ALL else (name,):
             if name == ALL and one in plain:
                 continue
-            judged = one in ENGINE_METRICS and bool(bench.settings.judge.engines)
-            for full in judge_names(one, bench.settings.judge) if judged else (one,):
+            judged = one in ENGINE_METRICS and bool(context.settings.judge.engines)
+            for full in judge_names(one, context.settings.judge) if judged else (one,):
                 if full not in seen:
                     seen.add(full)
-                    yield _Asked(full, name != ALL, judged)
+                    yield _Choice(full, name != ALL, judged)
 
 
-def _small(name: str) -> str:
-    metric, at, judge = name.partition("@")
-    return f"{metric.lower()}{at}{judge}"
-
-
-def _without(name: str, corpus: Corpus, bench: MetricContext) -> str | None:
+def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:
     """Why a metric can say nothing of this corpus; None where it can."""
     plain = name.partition("@")[0]
-    if plain in ENGINE_METRICS and "@" not in name and not bench.settings.judge.engines:
+    if plain in ENGINE_METRICS and "@" not in name and not context.settings.judge.engines:
         return "No judge is named. Name an engine: --judge openai:MODEL, --judge llama3:FOLDER."
     if plain == "action-description" and not any(item.description for item in corpus.items):
         return "The predictions hold no descriptions of Stage I."

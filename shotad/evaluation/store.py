@@ -236,9 +236,9 @@ class VectorService:
     The model is loaded when a text comes that is not known yet.
     """
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._bench = bench
-        self._settings = bench.settings.embedding
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
+        self._settings = context.settings.embedding
         self._embedder: Embedder | None = None
         self._identity: Json | None = None
         check_installed()
@@ -247,11 +247,11 @@ class VectorService:
     def identity(self) -> Json:
         """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
         if self._identity is None:
-            found = embedding_model(self._settings.model, self._bench.progress)
+            found = embedding_model(self._settings.model, self._context.progress)
             self._identity = {
                 **found,
                 "longest": LONGEST,
-                "precision": self._bench.config.compute.precision,
+                "precision": self._context.config.compute.precision,
             }
         return self._identity
 
@@ -272,7 +272,8 @@ class VectorService:
         space = f"vectors/{key_of(self.identity, prompt)}"
         keys = [text_key(text) for text in unique]
         known = {
-            key: np.frombuffer(value, np.float32) for key, value in self._bench.store.get(space, keys).items()
+            key: np.frombuffer(value, np.float32)
+            for key, value in self._context.store.get(space, keys).items()
         }
         self._count(
             [t for t, key in zip(unique, keys, strict=True) if key not in known], prompt, space, known
@@ -286,12 +287,12 @@ class VectorService:
         if not texts:
             return
         texts = sorted(texts, key=lambda text: (-len(text), text))
-        with reported(self._bench.progress, "Comparing by meaning", len(texts), "texts") as task:
+        with reported(self._context.progress, "Comparing by meaning", len(texts), "texts") as task:
             size = VECTORS_AT_ONCE * _GROUP
             for group in (texts[first : first + size] for first in range(0, len(texts), size)):
                 vectors = self._encoded(group, prompt)
                 new = dict(zip((text_key(text) for text in group), vectors, strict=True))
-                self._bench.store.put(space, {key: vector.tobytes() for key, vector in new.items()})
+                self._context.store.put(space, {key: vector.tobytes() for key, vector in new.items()})
                 known.update(new)
                 task.advance(len(group))
 
@@ -299,8 +300,8 @@ class VectorService:
         if self._embedder is None:
             self._embedder = make_embedder(
                 self._settings.model,
-                self._bench.config.compute,
-                self._bench.progress,
+                self._context.config.compute,
+                self._context.progress,
                 batch=VECTORS_AT_ONCE,
             )
         return self._embedder.of(texts, prompt=prompt)
@@ -309,9 +310,9 @@ class VectorService:
 class ParseService:
     """Texts taken apart by the model of ``measures.parser``, each counted once for all runs."""
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._bench = bench
-        self._settings = bench.settings.parser
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
+        self._settings = context.settings.parser
         self._found: ParserModel | None = None
         self._parser: Parser | None = None
 
@@ -325,7 +326,7 @@ class ParseService:
         unique = list(dict.fromkeys(texts))
         space = f"parses/{key_of(self.identity)}"
         keys = {text: text_key(text) for text in unique}
-        kept = self._bench.store.get(space, list(keys.values()))
+        kept = self._context.store.get(space, list(keys.values()))
         found = {text: Parse.from_bytes(kept[key]) for text, key in keys.items() if key in kept}
         new = sorted(text for text in unique if text not in found)
         if new:
@@ -335,10 +336,10 @@ class ParseService:
     def _count(self, texts: list[str], space: str, found: dict[str, Parse]) -> None:
         if self._parser is None:
             self._parser = Parser(self._model(), PARSED_AT_ONCE)
-        with reported(self._bench.progress, "Taking sentences apart", len(texts), "texts") as task:
+        with reported(self._context.progress, "Taking sentences apart", len(texts), "texts") as task:
             parses = zip(texts, self._parser.of(texts), strict=True)
             while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
-                self._bench.store.put(
+                self._context.store.put(
                     space, {text_key(text): parse.to_bytes() for text, parse in group.items()}
                 )
                 found.update(group)
@@ -346,21 +347,21 @@ class ParseService:
 
     def _model(self) -> ParserModel:
         if self._found is None:
-            self._found = find_parser(self._settings.model, self._bench.progress)
+            self._found = find_parser(self._settings.model, self._context.progress)
         return self._found
 
 
-def vectors_of(bench: MetricContext) -> VectorService:
-    """The bench's vectors. Raises ShotadError, naming the extra, where they cannot be counted here."""
-    return bench.once("vectors", lambda: VectorService(bench))
+def vectors_of(context: MetricContext) -> VectorService:
+    """The context's vectors. Raises ShotadError, naming the extra, where they cannot be counted here."""
+    return context.once("vectors", lambda: VectorService(context))
 
 
-def parser_of(bench: MetricContext) -> ParseService:
-    """The bench's parses. Raises ShotadError without spaCy, WeightsError without its model."""
+def parser_of(context: MetricContext) -> ParseService:
+    """The context's parses. Raises ShotadError without spaCy, WeightsError without its model."""
 
     def make() -> ParseService:
-        service = ParseService(bench)
+        service = ParseService(context)
         service.identity  # noqa: B018  a model that is not here is said now
         return service
 
-    return bench.once("parses", make)
+    return context.once("parses", make)

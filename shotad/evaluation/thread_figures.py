@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -76,16 +76,10 @@ class Figures:
     @classmethod
     def mean(cls, rows: Sequence[Figures]) -> tuple[Figures, Json]:
         """The mean of each figure over the rows that have it, and over how many that is."""
-        kept = {name: [v for row in rows if (v := getattr(row, name)) is not None] for name in FIGURES}
+        names = [one.name for one in fields(cls)]
+        kept = {name: [v for row in rows if (v := getattr(row, name)) is not None] for name in names}
         means = {name: sum(values) / len(values) if values else None for name, values in kept.items()}
         return cls(**means), {name: len(values) for name, values in kept.items()}
-
-    def record(self) -> Json:
-        """By name, in full precision."""
-        return {name: getattr(self, name) for name in FIGURES}
-
-
-FIGURES = ("ap", "precision", "recall", "wcp", "closed_precision", "closed_recall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +103,8 @@ class ClipRow:
             "frames": setup.frames,
             "match": setup.match,
             **({"failed": self.failure} if self.failure else {}),
-            **self.figures.record(),
-            **counts_record(self.counts),
+            **asdict(self.figures),
+            **self.counts.record(),
         }
 
 
@@ -148,11 +142,11 @@ class SetupResult:
             "match": self.setup.match,
             "threshold": self.threshold if np.isfinite(self.threshold) else None,
             "tuned": self.tuned,
-            "best": {"threshold": self.best.threshold, "f1": self.best.f1} if self.best else None,
-            "pooled": self.pooled.record(),
-            "mean": mean.record(),
+            "best": asdict(self.best) if self.best else None,
+            "pooled": asdict(self.pooled),
+            "mean": asdict(mean),
             "mean_over": over,
-            "counts": counts_record(self.counts),
+            "counts": self.counts.record(),
         }
 
 
@@ -204,28 +198,6 @@ def matrix_of(scores: Floats, shots: int) -> Floats:
     i, j = np.triu_indices(shots, 1)
     matrix[i, j] = matrix[j, i] = scores
     return matrix
-
-
-def counts_record(counts: ClipCounts) -> Json:
-    """Raw counts, flat, so that lines add up."""
-    return {
-        "shots": counts.shots,
-        "pairs": counts.pairs,
-        "together": counts.together,
-        **_pair_record("", counts.edges),
-        **_pair_record("closed_", counts.closed),
-        "pure": counts.pure,
-        "clusters": counts.clusters,
-        "true_clusters": counts.true_clusters,
-    }
-
-
-def _pair_record(prefix: str, pairs: PairCounts) -> Json:
-    return {
-        f"{prefix}right": pairs.right,
-        f"{prefix}wrong": pairs.wrong,
-        f"{prefix}missed": pairs.missed,
-    }
 
 
 Floats = npt.NDArray[np.float64]
@@ -291,16 +263,17 @@ class ClipCounts:
         return share(self.pure, self.shots)
 
     def __add__(self, other: ClipCounts) -> ClipCounts:
-        return ClipCounts(
-            self.shots + other.shots,
-            self.pairs + other.pairs,
-            self.together + other.together,
-            self.edges + other.edges,
-            self.closed + other.closed,
-            self.pure + other.pure,
-            self.clusters + other.clusters,
-            self.true_clusters + other.true_clusters,
-        )
+        return ClipCounts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def record(self) -> Json:
+        """Flat, so that lines add up."""
+        found: Json = {}
+        for name, value in asdict(self).items():
+            inner = "" if name == "edges" else f"{name}_"
+            found |= (
+                {inner + key: n for key, n in value.items()} if isinstance(value, dict) else {name: value}
+            )
+        return found
 
 
 def share(part: int, whole: int) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ from shotad.evaluation.thread_figures import (
     setup_result,
 )
 from shotad.evaluation.thread_labels import LabelledClip, ThreadLabels
-from shotad.film import ShotMoments, moments_of
+from shotad.film import moments_of
 from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def evaluate_threads(
     """Score all clips and write ``threads.json`` into ``folder``; see `score_clips` for what is kept."""
     from shotad.grammar import threads_of
 
-    bench = ThreadContext(
+    context = ThreadContext(
         maker,
         config.threads,
         folder,
@@ -119,7 +119,7 @@ def evaluate_threads(
         batch=config.compute.batch,
         progress=progress or NoProgress(),
     )
-    scores = score_clips(labels.clips, setups, bench)
+    scores = score_clips(labels.clips, setups, context)
     results = tuple(
         setup_result(setup, scores[setup], _threshold(setup, config, maker), threads_of) for setup in setups
     )
@@ -154,33 +154,26 @@ class PaperRow:
 
     features: str
     setup: Setup
+    ap: float
     precision: float
     recall: float
-    ap: float
     wcp: float
 
     def record(self) -> Json:
         """One line of ``threads.json``."""
-        return {
-            "features": self.features,
-            "frames": self.setup.frames,
-            "match": self.setup.match,
-            "ap": self.ap,
-            "precision": self.precision,
-            "recall": self.recall,
-            "wcp": self.wcp,
-        }
+        record = asdict(self)
+        return {"features": record.pop("features"), **record.pop("setup"), **record}
 
 
 _WHOLE: Match = "whole"
 
 PAPER = (
-    PaperRow("CLIP-L14", Setup("side", _WHOLE), 0.691, 0.635, 0.705, 0.922),
-    PaperRow("DINOv2-L14", Setup("side", _WHOLE), 0.759, 0.683, 0.788, 0.933),
-    PaperRow("DINOv2-g14", Setup("side", _WHOLE), 0.761, 0.675, 0.786, 0.936),
-    PaperRow("DINOv2-g14", Setup("mid", "patches"), 0.808, 0.717, 0.822, 0.953),
-    PaperRow("DINOv2-g14", Setup("all", "patches"), 0.870, 0.795, 0.896, 0.964),
-    PaperRow("DINOv2-g14", Setup("side", "patches"), 0.878, 0.799, 0.902, 0.965),
+    PaperRow("CLIP-L14", Setup("side", _WHOLE), 0.705, 0.691, 0.635, 0.922),
+    PaperRow("DINOv2-L14", Setup("side", _WHOLE), 0.788, 0.759, 0.683, 0.933),
+    PaperRow("DINOv2-g14", Setup("side", _WHOLE), 0.786, 0.761, 0.675, 0.936),
+    PaperRow("DINOv2-g14", Setup("mid", "patches"), 0.822, 0.808, 0.717, 0.953),
+    PaperRow("DINOv2-g14", Setup("all", "patches"), 0.896, 0.870, 0.795, 0.964),
+    PaperRow("DINOv2-g14", Setup("side", "patches"), 0.902, 0.878, 0.799, 0.965),
 )
 
 LISTED = 20
@@ -203,10 +196,14 @@ def table(results: Sequence[SetupResult], features: str) -> str:
     for result in results:
         mean, _ = result.mean
         how = ", tuned" if result.tuned else ""
-        lines.append(_line(result.setup, f"pooled, > {result.threshold:.3g}{how}", result.pooled))
-        lines.append(_line(result.setup, "mean of clips", mean))
+        for what, figures in (
+            (f"pooled, > {result.threshold:.3g}{how}", result.pooled),
+            ("mean of clips", mean),
+        ):
+            lines.append(_line(result.setup, what, *astuple(figures)))
     lines += ["", "For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
-    lines += [_paper_line(row) for row in PAPER]
+    for row in PAPER:
+        lines.append(_line(row.setup, f"paper: {row.features}", row.ap, row.precision, row.recall, row.wcp))
     if len(results) == 1:
         lines += ["", f"By clip, {first.setup}:", *_clips(first.rows)]
     lines += ["", *LEGEND]
@@ -259,17 +256,8 @@ def _figure_words(figures: Figures) -> str:
     return ", ".join(f"{name} {shown(value).strip()}" for name, value in named.items())
 
 
-def _line(setup: Setup, what: str, figures: Figures) -> str:
-    cells = (figures.ap, figures.precision, figures.recall, figures.wcp)
-    closed = (figures.closed_precision, figures.closed_recall)
-    return "  ".join([f"{setup.frames:6}", f"{setup.match:7}", f"{what:24}", *map(shown, (*cells, *closed))])
-
-
-def _paper_line(row: PaperRow) -> str:
-    cells = map(shown, (row.ap, row.precision, row.recall, row.wcp))
-    return "  ".join(
-        [f"{row.setup.frames:6}", f"{row.setup.match:7}", f"{'paper: ' + row.features:24}", *cells]
-    )
+def _line(setup: Setup, what: str, *figures: float | None) -> str:
+    return "  ".join([f"{setup.frames:6}", f"{setup.match:7}", f"{what:24}", *map(shown, figures)])
 
 
 def shown(value: float | None) -> str:
@@ -306,21 +294,21 @@ class ThreadContext:
 
 
 def score_clips(
-    clips: Sequence[LabelledClip], setups: Sequence[Setup], bench: ThreadContext
+    clips: Sequence[LabelledClip], setups: Sequence[Setup], context: ThreadContext
 ) -> dict[Setup, list[ClipScores]]:
     """The scores of all pairs of each clip, in order, for each set-up.
 
     A film that cannot be read is a failed clip, told at once and tried again by the next run; everything
     else that goes wrong (no weights, a full disk) ends the run, whose results so far are kept.
     """
-    log = bench.folder.log_of_records("threads")
+    log = context.folder.log_of_records("threads")
     found: dict[Setup, list[ClipScores]] = {setup: [] for setup in setups}
-    with reported(bench.progress, "Scoring clips", len(clips), "clips") as task:
+    with reported(context.progress, "Scoring clips", len(clips), "clips") as task:
         for clip in clips:
             try:
-                scores = _score_clip(clip, setups, bench, log)
+                scores = _score_clip(clip, setups, context, log)
             except FilmError as error:
-                bench.progress.note(f"{clip.name}: {error}")
+                context.progress.note(f"{clip.name}: {error}")
                 scores = {}
                 for setup in setups:
                     found[setup].append(ClipScores(clip, None, str(error)))
@@ -331,16 +319,16 @@ def score_clips(
 
 
 def _score_clip(
-    clip: LabelledClip, setups: Sequence[Setup], bench: ThreadContext, log: RecordLog
+    clip: LabelledClip, setups: Sequence[Setup], context: ThreadContext, log: RecordLog
 ) -> dict[Setup, Floats]:
     """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up, kept or made."""
-    with _opened(clip, bench.reader) as film:
-        keys = {setup: _key(clip, film.info.fingerprint, setup, bench) for setup in setups}
+    with _opened(clip, context.reader) as film:
+        keys = {setup: _key(clip, film.info.fingerprint, setup, context) for setup in setups}
         lacking = [setup for setup in setups if log.get(keys[setup]) is None]
-        made = _made(clip, lacking, film, bench) if lacking else {}
+        made = _made(clip, lacking, film, context) if lacking else {}
     for setup, scores in made.items():
         if not np.isfinite(scores).all():
-            raise ValueError(f"{bench.maker.identity} gives scores of {clip.name} that are not numbers")
+            raise ValueError(f"{context.maker.identity} gives scores of {clip.name} that are not numbers")
         place = {"labels": clip.name, "clip": clip.clip, "frames": setup.frames, "match": setup.match}
         log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
     return {setup: np.asarray(log.record(keys[setup])["scores"], np.float64) for setup in setups}
@@ -362,19 +350,19 @@ def _opened(clip: LabelledClip, reader: str) -> Film:
         raise FilmError(what, 'Add its "frame_rate" to the labels.') from None
 
 
-def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadContext) -> str:
+def _key(clip: LabelledClip, fingerprint: str, setup: Setup, context: ThreadContext) -> str:
     """Names all that changes the scores of a clip."""
-    settings = bench.settings
+    settings = context.settings
     how: list[Any] = [setup.frames, setup.match]
     if setup.match == "patches":
         how += [RADIUS, TEMPERATURE, settings.by_rules.both_ways]
     shots = [[shot.start, shot.end] for shot in clip.shots]
     rate = str(clip.frame_rate) if clip.frame_rate else None
-    return key_of("threads", SCORES, fingerprint, rate, bench.reader, shots, bench.maker.identity, how)
+    return key_of("threads", SCORES, fingerprint, rate, context.reader, shots, context.maker.identity, how)
 
 
 def _made(
-    clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: ThreadContext
+    clip: LabelledClip, setups: Sequence[Setup], film: Film, context: ThreadContext
 ) -> dict[Setup, Floats]:
     """Scores of one clip for each set-up, from its frames."""
     from shotad.grammar import ShotFeatures, places
@@ -383,41 +371,33 @@ def _made(
     if n < 2:
         return {setup: np.zeros(0) for setup in setups}
     wanted = sorted({place for setup in setups for place in places(setup.frames)})
-    _check_end(clip, film)
-    moments = _moments(clip, film)
+    length, rate = film.info.duration, film.info.frame_rate or USUAL_RATE
+    for number, shot in enumerate(clip.shots):
+        if length and shot.end > length + SLACK:
+            raise _outside(clip, number, f"which is {length:.2f} s long")
+    moments = [found for shot in clip.shots if (found := moments_of(shot, rate)) is not None]
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
-    made, frame = _features(clip, film, asked, bench)
+    made, frame = _features(clip, film, asked, context)
     kinds = ShotFeatures(
-        **{place: _gathered(made, [frame[m] for m in asked[place].tolist()], bench.batch) for place in wanted}
+        **{
+            place: _gathered(made, [frame[m] for m in asked[place].tolist()], context.batch)
+            for place in wanted
+        }
     )
-    return {setup: _pairs(kinds, setup, made[0].grid, bench) for setup in setups}
+    return {setup: _pairs(kinds, setup, made[0].grid, context) for setup in setups}
 
 
-def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: ThreadContext) -> Floats:
+def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], context: ThreadContext) -> Floats:
     """Scores float64 ``[n (n - 1) / 2]``, by rows, of shots with these features."""
     from shotad.grammar import Matching, shot_scores, whole_scores
 
-    settings = bench.settings
+    settings = context.settings
     if setup.match == "whole":
         scores = whole_scores(kinds, setup.frames)
     else:
         matching = Matching(grid, both_ways=settings.by_rules.both_ways)
         scores = shot_scores(kinds, matching, setup.frames)
     return np.asarray(scores[np.triu_indices(len(scores), 1)], np.float64)
-
-
-def _moments(clip: LabelledClip, film: Film) -> list[ShotMoments]:
-    rate = film.info.frame_rate or USUAL_RATE
-    moments = [moments_of(shot, rate) for shot in clip.shots]
-    return [found for found in moments if found is not None]
-
-
-def _check_end(clip: LabelledClip, film: Film) -> None:
-    """Refuse shots that end after the film."""
-    length = film.info.duration
-    for number, shot in enumerate(clip.shots):
-        if length and shot.end > length + SLACK:
-            raise _outside(clip, number, f"which is {length:.2f} s long")
 
 
 def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
@@ -428,7 +408,7 @@ def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
 
 
 def _features(
-    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], bench: ThreadContext
+    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], context: ThreadContext
 ) -> tuple[list[Features], dict[float, int]]:
     """Features of all frames that are asked for, batch by batch, and the number of each moment's frame.
 
@@ -448,14 +428,14 @@ def _features(
             batch.append(picture)
             frames, shown = frames + 1, picture.seconds
         frame[picture.wanted] = frames - 1
-        if len(batch) == bench.batch:
-            made.append(bench.maker.of([p.image for p in batch]))
+        if len(batch) == context.batch:
+            made.append(context.maker.of([p.image for p in batch]))
             batch = []
     if len(frame) < len(begins):
         first = min(second for second in begins if second not in frame)
         raise _outside(clip, begins[first][0], "which cannot be read that far")
     if batch:
-        made.append(bench.maker.of([p.image for p in batch]))
+        made.append(context.maker.of([p.image for p in batch]))
     return made, frame
 
 

@@ -72,16 +72,6 @@ def test_failures_are_listed_and_told_by_the_exit_code(tmp_path: Path) -> None:
     assert record["failed"] == [{"id": "2", "reason": "people could not be taken out: it has no words"}]
 
 
-def test_it_is_compared_with_what_others_made(ads: Path, tmp_path: Path) -> None:
-    theirs = tmp_path / "theirs.csv"
-    theirs.write_text("anno_idx,gt_action\n1,['She opens the door.']\n2,['He sits.']\n9,['She nods.']\n")
-    words = (ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--against", theirs)
-    assert "the same number in 50.0 %" in run(*words, "--plain").stdout
-    against = json.loads(run(*words, "--json").stdout)["against"]
-    assert (against["both"], against["only_second"]) == (2, 0)
-    assert against["words"]["recall"] == 1.0
-
-
 def test_only_the_first_ads_for_a_trial(ads: Path, tmp_path: Path) -> None:
     result = run(ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--limit", 1, "--json")
     assert json.loads(result.stdout)["n"]["ads"] == 1

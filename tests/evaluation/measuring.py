@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
-from shotad.evaluation.metric import Figure, Item, Json, Row
+from shotad.evaluation.metric import Figure, Item, Json, Metric, Row
 
 
 def corpus_of(
@@ -36,15 +36,13 @@ _SHARE = Figure("share", 100.0)
 
 
 @dataclass
-class Lengths:
+class Lengths(Metric):
     """A metric for tests: how many of the human AD's words the prediction has, by number. Counts its work."""
 
     name: str = "lengths"
     title: str = "Lengths"
     columns: tuple[str, ...] = ("words", "ads")
     figure: Figure = _SHARE
-    remarks: tuple[str, ...] = ()
-    comparable: bool = True
     version: int = 1
     fails_at: str = ""
     breaks_at: str = ""
@@ -56,9 +54,6 @@ class Lengths:
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         return [{"pair": [corpus.items[p].reference, corpus.items[p].prediction]} for p in places]
-
-    def basis(self, corpus: Corpus) -> str:
-        return ""
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         for place in places:

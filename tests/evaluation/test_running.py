@@ -11,6 +11,7 @@ import pytest
 from shotad.core import Config, EvaluationError, ShotadError, load_config
 from shotad.evaluation import Corpus, MetricContext, Result, Shard, Store, metric as table
 from shotad.evaluation.metric import Json, Row
+from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.running import measure, shard_places
 from tests.evaluation.measuring import Lengths, corpus_of
 
@@ -110,14 +111,14 @@ def test_of_all_what_has_no_model_is_left_out_with_the_reason(few: dict[str, str
     few["late"] = f"{__name__}:_NoModel"
     found = measure(corpus_of(PAIRS), ["all"], bench_with())
     assert [result.name for result in found.results] == ["one", "two"]
-    assert found.left_out == (("late", "The model great is not here. Fetch it."),)
+    assert found.left_out == (LeftOut("late", "The model great is not here. Fetch it."),)
 
 
 def test_of_all_what_fails_at_work_is_left_out_and_the_others_are_counted(few: dict[str, str]) -> None:
     few["one"] = f"{__name__}:_Breaks"
     found = measure(corpus_of(PAIRS), ["all"], bench_with())
     assert [result.name for result in found.results] == ["two"]
-    assert found.left_out == (("one", "The model is too large."),)
+    assert found.left_out == (LeftOut("one", "The model is too large."),)
 
 
 def test_a_metric_that_was_named_and_fails_at_work_is_an_error(few: dict[str, str]) -> None:
@@ -147,8 +148,8 @@ def test_what_says_nothing_of_this_corpus(few: dict[str, str], name: str, reason
     few[name] = f"{__name__}:_NoModel"
     corpus = corpus_of(PAIRS, casts={"another film": ("Ann",)})
     found = measure(corpus, ["all"], bench_with())
-    assert [left for left, _ in found.left_out] == [name]
-    assert reason in found.left_out[0][1]
+    assert [left.metric for left in found.left_out] == [name]
+    assert reason in found.left_out[0].reason
     with pytest.raises(EvaluationError, match=f"{name} cannot be measured: .*{reason}"):
         measure(corpus, ["one", name], bench_with())
 
@@ -172,7 +173,7 @@ def test_a_judge_that_cannot_work_is_an_error_also_of_all(few: dict[str, str]) -
 def test_a_judge_of_actions_is_left_out_of_all_where_there_are_none(few: dict[str, str]) -> None:
     few["llm-action"] = f"{__name__}:_Here"
     found = measure(corpus_of(PAIRS), ["all"], bench_with(measures__judge__engines=("fake",)))
-    assert [name for name, _ in found.left_out] == ["llm-action@fake"]
+    assert [left.metric for left in found.left_out] == ["llm-action@fake"]
 
 
 def test_missing_counts_as_0_or_is_skipped_and_the_empty_text_never_is(few: dict[str, str]) -> None:

@@ -29,14 +29,6 @@ class ParserSettings(Settings):
     former: ClassVar[dict[str, Any]] = {"batch": 256}
 
 
-class ActionSettings(Settings):
-    """The action score (Shot-by-Shot, section 4.2)."""
-
-    rules: Literal["paper", "code"] = "paper"
-    """``code``: pieces, headings, phrases and omissions as in the published code."""
-    former: ClassVar[dict[str, Any]] = {"similarity": 0.8}
-
-
 class CriticSettings(Settings):
     """CRITIC (AutoAD-III): are the right characters named?"""
 
@@ -57,9 +49,6 @@ class RecallSettings(Settings):
     """Among how many of the likeliest its own must be."""
     neighbours: int = Field(5, ge=1)
     """N: consecutive human ADs of a window."""
-    windows: Literal["all", "full"] = "all"
-    """``all``: none is lost at the end, and a film shorter than N is one window; ``full``: only full windows,
-    as in the published code."""
     model: str = "minilm"
     """BERTScore's: of the manifest, a folder, or a repository (the paper's: roberta-large)."""
     former: ClassVar[dict[str, Any]] = {"layer": None, "rescale": True, "batch": 64}
@@ -71,9 +60,6 @@ class JudgeSettings(Settings):
     engines: tuple[str, ...] = ()
     """Engines by name, each with its model after a colon: ``llama3:FOLDER``, ``openai:gpt-4o``. All judge
     everything, and their figures stand side by side."""
-    lowest: Literal[0, 1] = 1
-    """Of LLM-AD-Eval's scale: 1 to 5 (Shot-by-Shot), or 0 to 5 (published code)."""
-
     former: ClassVar[dict[str, Any]] = {
         "sampling": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 256},
         "attempts": 2,
@@ -90,17 +76,44 @@ class ReportSettings(Settings):
     former: ClassVar[dict[str, Any]] = {"level": 0.95, "listed": 20}
 
 
+class MeasureRules(Settings):
+    """What `MeasureSettings.rules` stands for."""
+
+    class Action(Settings):
+        rules: Literal["paper", "code"] = "paper"
+
+    class Recall(Settings):
+        windows: Literal["all", "full"] = "all"
+
+    class Judge(Settings):
+        lowest: Literal[0, 1] = 1
+
+    action: Action = Action()
+    recall: Recall = Recall()
+    judge: Judge = Judge()
+
+
 class MeasureSettings(Settings):
     """All of them."""
 
+    rules: Literal["paper", "code"] = "paper"
+    """``paper``: as the papers word it; ``code``: as the published code counts: pieces, headings, phrases and
+    omissions of the action score, recall in full windows only, LLM-AD-Eval from 0 to 5."""
     missing: Literal["zero", "skip"] = "zero"
     """What is predicted for nothing, or failed: counts as 0, or is left out (and told how many)."""
     embedding: EmbeddingSettings = EmbeddingSettings()
     parser: ParserSettings = ParserSettings()
-    action: ActionSettings = ActionSettings()
     critic: CriticSettings = CriticSettings()
     recall: RecallSettings = RecallSettings()
     judge: JudgeSettings = JudgeSettings()
     report: ReportSettings = ReportSettings()
 
-    former: ClassVar[dict[str, Any]] = {"sequence": {"reach": 5, "order": 3}}
+    former: ClassVar[dict[str, Any]] = {"action": {"similarity": 0.8}, "sequence": {"reach": 5, "order": 3}}
+    rule_book: ClassVar[dict[str, Settings]] = {
+        "paper": MeasureRules(),
+        "code": MeasureRules(
+            action=MeasureRules.Action(rules="code"),
+            recall=MeasureRules.Recall(windows="full"),
+            judge=MeasureRules.Judge(lowest=0),
+        ),
+    }

@@ -48,13 +48,13 @@ class _Reading:
 
     table: Table
     described: Description
-    told: ToldActions
+    told: ActionTable
     columns: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     notes: dict[str, list[TableRow]] = field(default_factory=dict)
 
     def cell(self, row: TableRow, name: str) -> str:
-        return row.cells.get(self.columns.get(name, ""), "").strip()
+        return str(row.values.get(self.columns.get(name, ""), "")).strip()
 
     def number(self, row: TableRow, name: str) -> float:
         try:
@@ -66,7 +66,7 @@ class _Reading:
         self.notes.setdefault(kind, []).append(row)
 
 
-def read_annotation(path: Path, described: Description, told: ToldActions) -> Annotation:
+def read_annotation(path: Path, described: Description, told: ActionTable) -> Annotation:
     """The ADs of an annotation file, in its order, with their actions.
 
     A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
@@ -97,7 +97,10 @@ def read_annotation(path: Path, described: Description, told: ToldActions) -> An
         reading.findings += of_rows(
             MALFORMED, told.table, rest, f"rows whose id is not in {path.name}: {len(rest):,}."
         )
-    return Annotation(tuple(ads.values()), films, (*reading.findings, *_noted(reading)), tuple(lost), table)
+    for kind, rows in reading.notes.items():
+        level, says = _NOTES[kind]
+        reading.findings += of_rows(level, table, rows, f"{number_of(len(rows), 'AD')}: {says}")
+    return Annotation(tuple(ads.values()), films, tuple(reading.findings), tuple(lost), table)
 
 
 def _find_columns(reading: _Reading) -> None:
@@ -150,7 +153,7 @@ def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
     return Ad(name, film, clip, interval, slot, text, bare, actions, file=reading.cell(row, "file"))
 
 
-def _text(reading: _Reading, row: TableRow, told: Told | None) -> str:
+def _text(reading: _Reading, row: TableRow, told: ActionRow | None) -> str:
     """The annotation's text; the other file's where the row has none, or was not UTF-8."""
     text = reading.cell(row, "text")
     other = told.text if told else ""
@@ -166,7 +169,7 @@ def _text(reading: _Reading, row: TableRow, told: Told | None) -> str:
 
 
 def _actions(
-    reading: _Reading, row: TableRow, text: str, told: Told | None
+    reading: _Reading, row: TableRow, text: str, told: ActionRow | None
 ) -> tuple[tuple[str, ...] | None, str]:
     """The AD's actions, unless they are another AD's, and its text without names."""
     if told is None:
@@ -179,10 +182,6 @@ def _actions(
         if not same:
             return None, ""
     return told.actions, told.without_names
-
-
-def _own(_reading: _Reading, _row: TableRow, interval: Interval) -> Interval:
-    return interval
 
 
 def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
@@ -207,7 +206,7 @@ def _frames(reading: _Reading, row: TableRow, _interval: Interval) -> Interval:
 
 
 _SLOTS: dict[str, Callable[[_Reading, TableRow, Interval], Interval]] = {
-    "own": _own,
+    "own": lambda _reading, _row, interval: interval,
     "centred": _centred,
     "frames": _frames,
 }
@@ -230,16 +229,6 @@ _NOTES = {
 }
 
 
-def _noted(reading: _Reading) -> list[Finding]:
-    return [
-        finding
-        for kind, rows in reading.notes.items()
-        for finding in of_rows(
-            _NOTES[kind][0], reading.table, rows, f"{number_of(len(rows), 'AD')}: {_NOTES[kind][1]}"
-        )
-    ]
-
-
 def lost_error(annotation: Annotation) -> DatasetError:
     """The error for rows that make no AD."""
     row, why = annotation.lost[0]
@@ -255,7 +244,7 @@ _ALIKE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ActionRow:
     """What the file of actions says of one AD. ``actions`` None: nothing that can be read."""
 
     text: str
@@ -265,15 +254,15 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldActions:
+class ActionTable:
     """The file of actions, by id of the AD."""
 
     table: Table | None = None
-    told: dict[str, Told] = field(default_factory=dict)
+    told: dict[str, ActionRow] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
 
-def read_actions(path: Path, columns: ActionFile) -> ToldActions:
+def read_actions(path: Path, columns: ActionFile) -> ActionTable:
     """The table of actions.
 
     A cell of actions that is no list, such as the published ``0``, is a finding, and so is an id that stands
@@ -283,11 +272,11 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
     ids = table.needed(columns.id, "the ids of the ADs")
     actions = table.needed(columns.actions, "the actions")
     text, bare = table.column(columns.text), table.column(columns.without_names)
-    told: dict[str, Told] = {}
+    told: dict[str, ActionRow] = {}
     findings: list[Finding] = []
     double, glued, broken = [], [], []
     for row in table.rows:
-        name = plain_id(row.cells.get(ids))
+        name = plain_id(row.values.get(ids))
         if row.wrong or not name:
             broken.append(row)
         elif name in told:
@@ -305,27 +294,24 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
         (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
     ):
         findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
-    return ToldActions(table, told, tuple(findings))
+    return ActionTable(table, told, tuple(findings))
 
 
 def _told(
     table: Table, row: TableRow, text: str | None, bare: str | None, actions: str, findings: list[Finding]
-) -> Told:
-    said = (row.cells.get(text, "") if text else "").strip()
+) -> ActionRow:
+    said = (row.values.get(text, "") if text else "").strip()
     try:
-        found: tuple[str, ...] | None = texts(row.cells[actions])
+        found: tuple[str, ...] | None = texts(row.values[actions])
         if not found:
             raise ValueError("the list is empty")
     except ValueError as error:
         findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {error}."))
         found = None
-    without = (row.cells.get(bare, "") if bare else "").strip()
-    return Told(said, "" if _is_odd(without, said) else without, found, row)
-
-
-def _is_odd(without: str, text: str) -> bool:
-    """A number for a text, or one with what a model chatted around it."""
-    return without.isdigit() or (bool(text) and len(without) > 2 * len(text) + 40)
+    without = (row.values.get(bare, "") if bare else "").strip()
+    # A number for a text, or one with what a model chatted around it.
+    odd = without.isdigit() or (bool(said) and len(without) > 2 * len(said) + 40)
+    return ActionRow(said, "" if odd else without, found, row)
 
 
 def same_text(one: str, other: str) -> bool:
@@ -339,7 +325,7 @@ def alike(one: str, other: str) -> bool:
     return len(first & second) >= _ALIKE * len(first | second)
 
 
-def require_texts(told: ToldActions, path: Path, column: tuple[str, ...]) -> None:
+def require_texts(told: ActionTable, path: Path, column: tuple[str, ...]) -> None:
     """Raise DatasetError where the file of actions cannot stand in for texts that the annotation lacks."""
     if not any(one.text for one in told.told.values()):
         raise DatasetError(

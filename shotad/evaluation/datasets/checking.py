@@ -48,7 +48,11 @@ class Check:
             found = [finding for finding in self.findings if finding.level == level]
             if found:
                 lines += ["", f"{heading}:", *(f"- {one.where}: {one.what}" for one in found)]
-        return "\n".join([*lines, "", _verdict(self)])
+        if self.whole:
+            return "\n".join([*lines, "", "Whole: all that evaluation needs is there."])
+        wrong = sum(finding.level in (MISSING, MALFORMED) for finding in self.findings)
+        verdict = f"Not whole: {number_of(wrong, 'finding')} above must be looked at."
+        return "\n".join([*lines, "", verdict])
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +127,6 @@ def _count_lines(n: Counts) -> list[str]:
         f"({number_of(n.ads_without_cut, 'AD')})",
         f"videos of {n.videos:,} clips, and of {n.videos_missing:,} none",
     ]
-
-
-def _verdict(check: Check) -> str:
-    if check.whole:
-        return "Whole: all that evaluation needs is there."
-    wrong = sum(finding.level in (MISSING, MALFORMED) for finding in check.findings)
-    return f"Not whole: {number_of(wrong, 'finding')} above must be looked at."
 
 
 _SLACK = 1.0

@@ -20,8 +20,8 @@ from typing import Any
 from shotad.core import DatasetError, Interval, Shot, UsageError
 from shotad.evaluation.datasets.annotation import (
     FIRST_FRAME,
+    ActionTable,
     Annotation,
-    ToldActions,
     lost_error,
     read_actions,
     read_annotation,
@@ -31,8 +31,8 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    RecordRow,
-    Records,
+    Table,
+    TableRow,
     pairs,
     plain_id,
     read_records,
@@ -127,6 +127,7 @@ def load_dataset(
     films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
     found_casts, about_casts = _casts(here, casts, files, films)
     found_shots, about_shots = _shots(here, shots, files, read.ads)
+    lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
     odd = (*order(read.ads), *edition(described, read), *completeness(described, read.ads))
     return Dataset(
         name=described.name,
@@ -135,7 +136,7 @@ def load_dataset(
         ads=read.ads,
         casts=found_casts,
         shots=found_shots,
-        findings=(*findings, *read.findings, *_lost(read), *about_casts, *about_shots, *odd),
+        findings=(*findings, *read.findings, *lost, *about_casts, *about_shots, *odd),
         config=described.config,
         films=read.films,
         description=described,
@@ -159,19 +160,15 @@ def _annotation_path(here: _Whereabouts, given: Path | None) -> Path:
 
 def _told(
     here: _Whereabouts, given: Path | None, files: dict[str, Path]
-) -> tuple[ToldActions, list[Finding]]:
+) -> tuple[ActionTable, list[Finding]]:
     named = here.described.actions
     path = here.find("actions", named.files, given)
     if path is None:
         why = "the action score cannot be counted; shotad evaluate actions makes one"
-        return ToldActions(), here.missing("actions", named.files, why)
+        return ActionTable(), here.missing("actions", named.files, why)
     files["actions"] = path
     told = read_actions(path, named)
     return told, list(told.findings)
-
-
-def _lost(read: Annotation) -> list[Finding]:
-    return [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
 
 
 def _casts(
@@ -216,7 +213,8 @@ def order(ads: Iterable[Ad]) -> list[Finding]:
     films: dict[str, list[Ad]] = defaultdict(list)
     for ad in ads:
         films[ad.film].append(ad)
-    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
+    starts = {film: [ad.interval.start for ad in those] for film, those in films.items()}
+    unsorted = [film for film, those in starts.items() if those != sorted(those)]
     pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
     same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
     twice = [one.id for one, _ in same]
@@ -228,10 +226,6 @@ def order(ads: Iterable[Ad]) -> list[Finding]:
         (twice, "ADs that stand twice, with the same time and text"),
     )
     return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
-
-
-def _starts(ads: Iterable[Ad]) -> list[float]:
-    return [ad.interval.start for ad in ads]
 
 
 _ENOUGH = 10
@@ -248,7 +242,7 @@ def edition(described: Description, read: Annotation) -> list[Finding]:
     rows = [row for row in table.rows if id(row) not in lost]
     rate = described.videos.frames_per_second
     try:
-        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
+        spans = [(float(row.values[end]) - float(row.values[start])) * rate for row in rows]
     except ValueError:
         return []
     longer = [
@@ -308,10 +302,10 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
     """
     records = read_records(path)
-    columns = {key: name for key, names in NAMES.items() if (name := records.name(names))}
+    columns = {key: name for key, names in NAMES.items() if (name := records.column(names))}
     if "id" not in columns or not {"text", "references"} & set(columns):
         raise DatasetError(
-            f"{path} needs a column id, and text or references; it has: {', '.join(records.names)}.",
+            f"{path} needs a column id, and text or references; it has: {', '.join(records.columns)}.",
             "Predictions are joined by id.",
         )
     ads: dict[str, Ad] = {}
@@ -340,7 +334,7 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     )
 
 
-def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Ad:
+def _ad(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
     def text(key: str) -> str:
         return (records.text(row, columns.get(key)) or "").strip()
 
@@ -365,7 +359,7 @@ def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int
     )
 
 
-def _interval(records: Records, row: RecordRow, columns: Mapping[str, str], place: int) -> Interval:
+def _interval(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Interval:
     start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
     if start is None and end is None:
         return Interval(float(place), place + 1.0)
@@ -420,16 +414,15 @@ def read_casts(path: Path) -> Casts:
             f"The cast {path} has no films: it is a {type(tree).__name__}.",
             'Write JSON: {"film": ["name", …], …}.',
         )
-    return {film: _names(path, film, entries) for film, entries in tree.items()}
-
-
-def _names(path: Path, film: str, entries: Any) -> tuple[str, ...]:
-    if not isinstance(entries, list):
-        raise DatasetError(
-            f"The cast {path}, film {film!r}: {entries!r} is no list of names.", 'Write ["name", …].'
-        )
-    names = (_name(path, film, entry) for entry in entries)
-    return tuple(dict.fromkeys(name for name in names if name))
+    found: Casts = {}
+    for film, entries in tree.items():
+        if not isinstance(entries, list):
+            raise DatasetError(
+                f"The cast {path}, film {film!r}: {entries!r} is no list of names.", 'Write ["name", …].'
+            )
+        names = (_name(path, film, entry) for entry in entries)
+        found[film] = tuple(dict.fromkeys(name for name in names if name))
+    return found
 
 
 def _name(path: Path, film: str, entry: Any) -> str:
@@ -465,13 +458,13 @@ def read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Fi
     found: ShotsByClip = {}
     findings: list[Finding] = []
     for row in table.rows:
-        clip = row.cells.get(clips, "").strip()
+        clip = row.values.get(clips, "").strip()
         try:
             if row.wrong or not clip:
                 raise ValueError(row.wrong or "the clip is empty")
             if clip in found:
                 raise ValueError(f"the clip {clip!r} stands twice")
-            shots = _intervals(pairs(row.cells[lists]), described)
+            shots = _intervals(pairs(row.values[lists]), described)
         except ValueError as error:
             findings.append(Finding(MALFORMED, table.where(row), f"no shots can be read: {error}."))
             continue

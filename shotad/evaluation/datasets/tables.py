@@ -14,44 +14,67 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shotad.core import DatasetError
 from shotad.evaluation.datasets.dataset import Finding
 
-_NOTHING = ("nan", "NaN", "None", "null", "<NA>")
+_NOTHING = ("", "nan", "NaN", "None", "null", "<NA>")
 """What other programs write into a cell for nothing."""
 _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordRow:
-    """One record. ``values`` has None for what is null, not a number, or an empty cell of a CSV file."""
+class TableRow:
+    """One row, or one record. ``line`` is that of the file where it begins; ``mended`` says which bytes were
+    not UTF-8; ``wrong`` how its cells do not fit the header, empty where they do."""
 
     line: int
     values: dict[str, Any]
+    mended: str = ""
+    wrong: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
-    """All records of a file, the names that occur in them, and what reading them brought to light."""
+class Table:
+    """All rows of a file, the names that occur in them, and what reading them brought to light.
+
+    Of records (`read_records`) ``values`` has None for what is null, not a number, or an empty cell of a CSV
+    file; of a table (`read_table`) texts alone.
+    """
 
     path: Path
-    names: tuple[str, ...]
-    rows: tuple[RecordRow, ...]
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
     findings: tuple[Finding, ...] = ()
 
-    def name(self, wanted: Sequence[str]) -> str | None:
-        """The first of the names that occurs."""
-        return next((name for name in wanted if name in self.names), None)
+    def where(self, row: TableRow) -> str:
+        """``cmdad_anno.csv, line 12``."""
+        return f"{self.path.name}, line {row.line}"
 
-    def error(self, row: RecordRow, what: str, hint: str = "") -> DatasetError:
+    def column(self, names: Sequence[str]) -> str | None:
+        """The first of the names that is a column here."""
+        return next((name for name in names if name in self.columns), None)
+
+    def needed(self, names: Sequence[str], what: str) -> str:
+        """The same; raises DatasetError where there is none."""
+        found = self.column(names)
+        if found is None:
+            near = difflib.get_close_matches(names[0], self.columns, 1) if names else []
+            meant = f" ({near[0]} looks like it)" if near else ""
+            raise DatasetError(
+                f"{self.path} has no column for {what}: {' or '.join(names) or 'none is named'}{meant}.",
+                f"It has: {', '.join(self.columns)}. Rename the column, or describe the file.",
+            )
+        return found
+
+    def error(self, row: TableRow, what: str, hint: str = "") -> DatasetError:
         """An error that names file and line."""
         return DatasetError(f"{self.path}, line {row.line}: {what}.", hint)
 
-    def text(self, row: RecordRow, name: str | None) -> str | None:
+    def text(self, row: TableRow, name: str | None) -> str | None:
         """The text under a name; numbers are written out (an id). Raises DatasetError for anything else."""
         value = row.values.get(name) if name else None
         if value is None or isinstance(value, str):
@@ -60,7 +83,7 @@ class Records:
             return f"{value:g}" if isinstance(value, float) else str(value)
         raise self.error(row, f"{name} is {_shortened(value)}, and must be a text")
 
-    def number(self, row: RecordRow, name: str | None) -> float | None:
+    def number(self, row: TableRow, name: str | None) -> float | None:
         """The finite number under a name. Raises DatasetError for anything else."""
         value = row.values.get(name) if name else None
         if value is None:
@@ -73,7 +96,7 @@ class Records:
             raise self.error(row, f"{name} is {_shortened(value)}, and must be a number")
         return found
 
-    def truth(self, row: RecordRow, name: str | None) -> bool | None:
+    def truth(self, row: TableRow, name: str | None) -> bool | None:
         """The truth value under a name. Raises DatasetError for anything else."""
         value = row.values.get(name) if name else None
         if value is None or isinstance(value, bool):
@@ -83,7 +106,7 @@ class Records:
             raise self.error(row, f"{name} is {_shortened(value)}, and must be true or false")
         return known[str(value).lower()]
 
-    def list(self, row: RecordRow, name: str | None) -> tuple[str, ...] | None:
+    def list(self, row: TableRow, name: str | None) -> tuple[str, ...] | None:
         """The texts of a list, or of a list that is written into a cell; null in it is left out.
 
         Raises DatasetError.
@@ -99,7 +122,7 @@ class Records:
             raise self.error(row, f"{name}: {error}", 'Write a list of texts: ["…", "…"].') from None
 
 
-def read_records(path: Path) -> Records:
+def read_records(path: Path) -> Table:
     """The records of a CSV file with a header, of JSON Lines, or of a JSON list of objects.
 
     A last line that is not whole, as a program leaves it that was stopped, is a finding. Raises DatasetError.
@@ -114,24 +137,19 @@ def read_records(path: Path) -> Records:
     if first in (b"{", b"["):
         return _json_records(path, data, whole=first == b"[")
     table = read_table(path)
-    rows, findings = [], []
+    rows = []
     for row in table.rows:
         if row.wrong:
             raise DatasetError(f"{table.where(row)}: {row.wrong}.", "Look at its quotes and commas.")
-        rows.append(RecordRow(row.line, {key: _cell(value) for key, value in row.cells.items()}))
-    mended = [row for row in table.rows if row.mended]
-    if mended:
-        where = f"{path.name}, line {mended[0].line}"
-        what = f"{len(mended)} rows are not UTF-8; their bytes are read as Windows-1252."
-        findings.append(Finding(NOTE, where, what))
-    return Records(path, table.columns, tuple(rows), tuple(findings))
+        values = {key: None if cell.strip() in _NOTHING else cell for key, cell in row.values.items()}
+        rows.append(replace(row, values=values))
+    mended = [row for row in rows if row.mended]
+    what = f"{len(mended)} rows are not UTF-8; their bytes are read as Windows-1252."
+    findings = (Finding(NOTE, table.where(mended[0]), what),) if mended else ()
+    return replace(table, rows=tuple(rows), findings=findings)
 
 
-def _cell(cell: str) -> str | None:
-    return None if not cell.strip() or cell.strip() in _NOTHING else cell
-
-
-def _json_records(path: Path, data: bytes, *, whole: bool) -> Records:
+def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
     findings: list[Finding] = []
     text, mended = decoded(data)
     if mended:
@@ -141,19 +159,19 @@ def _json_records(path: Path, data: bytes, *, whole: bool) -> Records:
         )
     rows = tuple(_of_list(path, text) if whole else _of_lines(path, text, findings))
     names = tuple(dict.fromkeys(name for row in rows for name in row.values))
-    return Records(path, names, rows, tuple(findings))
+    return Table(path, names, rows, tuple(findings))
 
 
-def _of_list(path: Path, text: str) -> Iterator[RecordRow]:
+def _of_list(path: Path, text: str) -> Iterator[TableRow]:
     try:
         tree = _json(text)
     except json.JSONDecodeError as error:
         raise DatasetError(f"{path}, line {error.lineno}, is no JSON: {error.msg}.") from None
     for place, record in enumerate(tree, 1):
-        yield RecordRow(place, _values(path, place, record))
+        yield TableRow(place, _values(path, place, record))
 
 
-def _of_lines(path: Path, text: str, findings: list[Finding]) -> Iterator[RecordRow]:
+def _of_lines(path: Path, text: str, findings: list[Finding]) -> Iterator[TableRow]:
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -168,7 +186,7 @@ def _of_lines(path: Path, text: str, findings: list[Finding]) -> Iterator[Record
             raise DatasetError(
                 f"{path}, line {number}, is no JSON: {error.msg}.", "Each line is one object: {…}."
             ) from None
-        yield RecordRow(number, _values(path, number, record))
+        yield TableRow(number, _values(path, number, record))
 
 
 def _json(text: str) -> Any:
@@ -194,46 +212,6 @@ def _shortened(value: Any) -> str:
 
 _LONGEST_CELL = 1 << 26
 """Characters; the csv module's own limit of 131,072 is below what a film's shots or faces take."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """One row. ``line`` is that of the file where it begins; ``mended`` says which bytes were not UTF-8;
-    ``wrong`` how its cells do not fit the header, empty where they do."""
-
-    line: int
-    cells: dict[str, str]
-    mended: str = ""
-    wrong: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A CSV file."""
-
-    path: Path
-    columns: tuple[str, ...]
-    rows: tuple[TableRow, ...]
-
-    def where(self, row: TableRow) -> str:
-        """``cmdad_anno.csv, line 12``."""
-        return f"{self.path.name}, line {row.line}"
-
-    def column(self, names: Sequence[str]) -> str | None:
-        """The first of the names that is a column here."""
-        return next((name for name in names if name in self.columns), None)
-
-    def needed(self, names: Sequence[str], what: str) -> str:
-        """The same; raises DatasetError where there is none."""
-        found = self.column(names)
-        if found is None:
-            near = difflib.get_close_matches(names[0], self.columns, 1) if names else []
-            meant = f" ({near[0]} looks like it)" if near else ""
-            raise DatasetError(
-                f"{self.path} has no column for {what}: {' or '.join(names) or 'none is named'}{meant}.",
-                f"It has: {', '.join(self.columns)}. Rename the column, or describe the file.",
-            )
-        return found
 
 
 def read_table(path: Path) -> Table:

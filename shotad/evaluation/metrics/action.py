@@ -20,14 +20,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import MeasureSettings, ScriptError
 from shotad.description import parse_stage1
-from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
 from shotad.script import Parse, Token, Vectors, gerunds, listed, pasts, third
 
@@ -39,7 +39,7 @@ DESCRIPTION = "action-description"
 _TITLES = {"action": "Action score", DESCRIPTION: "Action score of descriptions"}
 
 
-class Action:
+class Action(Metric):
     """The mean over an AD's human actions of ``0.8 s_sim + 0.2 s_verb``, then over ADs.
 
     ``s_sim`` is the largest cosine of the action with a sentence or phrase of the prediction, ``s_verb`` the
@@ -50,17 +50,14 @@ class Action:
     columns = ("score", "ads")
     figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
-        self.name, self.title = name, _TITLES[name]
-        self._settings = bench.settings
-        self._rules = RULES[bench.settings.action.rules]()
-        self._parses, self._vectors = parser_of(bench), vectors_of(bench)
-        self._paragraphs = name == DESCRIPTION
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
-        return cls(name, bench)
+        super().__init__(name, context)
+        self.title = _TITLES[name]
+        self._settings = context.settings
+        self._rules = RULES[context.settings.rules]()
+        self._parses, self._vectors = parser_of(context), vectors_of(context)
+        self._paragraphs = name == DESCRIPTION
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -77,7 +74,7 @@ class Action:
         """The definition, both models and the instruction."""
         return {
             "version": _VERSION,
-            "rules": self._settings.action.rules,
+            "rules": self._settings.rules,
             "similarity": WEIGHT,
             "instruction": self._vectors.instruction,
             "embedding": self._vectors.identity,
@@ -87,23 +84,29 @@ class Action:
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The predicted text, or why there is none, and the actions."""
-        return [self._key(corpus.items[place]) for place in places]
-
-    def basis(self, corpus: Corpus) -> str:
-        """A row needs nothing of other items."""
-        return ""
+        items = [corpus.items[place] for place in places]
+        return [
+            {
+                "text": self._text(item),
+                "failure": self._failure(item),
+                "actions": None if item.actions is None else list(item.actions),
+            }
+            for item in items
+        ]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """Everything is taken apart and embedded at once; then a row for each place."""
         items = [corpus.items[place] for place in places]
-        told = self._told([text for item in items if item.actions and (text := self._text(item))])
-        deeds = self._human(dict.fromkeys(action for item in items for action in item.actions or ()))
+        said = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
+        told = self._rules.told(list(said), self._parses, paragraphs=self._paragraphs)
+        parses = self._parses.of(action for item in items for action in item.actions or ())
+        deeds = {text: HumanAction(text, self._rules.lemma(parse)) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
         texts.update(dict.fromkeys(text for one in told.values() for text in _all_texts(one)))
         table = Table(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
         for item in items:
             actions = [deeds[text] for text in item.actions or ()]
-            yield self._row(item, actions, told.get(self._text(item) or "", Told()), table)
+            yield self._row(item, actions, told.get(self._text(item) or "", PredictionTexts()), table)
 
     def _text(self, item: Item) -> str | None:
         return item.description if self._paragraphs else item.prediction
@@ -113,25 +116,14 @@ class Action:
             return ""
         return item.failure or ("no description" if self._paragraphs else "no prediction")
 
-    def _key(self, item: Item) -> Json:
-        actions = None if item.actions is None else list(item.actions)
-        return {"text": self._text(item), "failure": self._failure(item), "actions": actions}
-
-    def _told(self, texts: Sequence[str]) -> dict[str, Told]:
-        return self._rules.told(list(dict.fromkeys(texts)), self._parses, paragraphs=self._paragraphs)
-
-    def _human(self, actions: dict[str, None]) -> dict[str, HumanAction]:
-        parses = self._parses.of(actions)
-        return {text: HumanAction(text, self._rules.lemma(parses[text])) for text in actions}
-
-    def _row(self, item: Item, actions: Sequence[HumanAction], told: Told, table: Table) -> Row:
+    def _row(self, item: Item, actions: Sequence[HumanAction], told: PredictionTexts, table: Table) -> Row:
         failure = self._failure(item)
         if not actions:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
         if not told and self._rules.skips:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "left out, as in the published code"})
         found = matches(actions, told, table, WEIGHT)
-        score = _mean(found)
+        score = sum(match.score for match in found) / len(found)
         if score < 0.0 and self._rules.skips:
             return Row(
                 item.id, (0.0, 0.0), None, failure, {"unscored": "below 0, left out as in the published code"}
@@ -145,12 +137,8 @@ def published(mean: float) -> float:
     return round((round(mean, 5) - _CHANCE) * _SPREAD, 4)
 
 
-def _all_texts(told: Told) -> list[str]:
+def _all_texts(told: PredictionTexts) -> list[str]:
     return [*(phrase.text for phrase in told.phrases), *told.texts]
-
-
-def _mean(found: Sequence[Match]) -> float:
-    return sum(match.score for match in found) / len(found)
 
 
 PAPER_MODEL = "gte-Qwen2-7B-instruct"
@@ -183,7 +171,7 @@ def comparable(settings: MeasureSettings, parser: Json) -> bool:
 def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
     """Each difference as a sentence, and on what the paper's model runs."""
     found = [f"{what}: not comparable with the paper's numbers." for what in _differences(settings, parser)]
-    if settings.action.rules == "code":
+    if settings.rules == "code":
         found.append(_LEFT_OUT)
     if is_paper_model(settings.embedding.model):
         found.append(_VERSIONS)
@@ -193,16 +181,13 @@ def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
 def _differences(settings: MeasureSettings, parser: Json) -> list[str]:
     embedding, found = settings.embedding, []
     if not is_paper_model(embedding.model):
-        found.append(f"{_called(embedding.model)} instead of {PAPER_MODEL}")
+        called = "all-MiniLM-L6-v2" if embedding.model == "minilm" else PurePath(embedding.model).name
+        found.append(f"{called} instead of {PAPER_MODEL}")
     elif embedding.instruction == "none":
         found.append(f"{PAPER_MODEL} without an instruction")
     if parser["model"] != PAPER_PARSER:
         found.append(f"spaCy's {parser['model']} instead of {PAPER_PARSER}")
     return found
-
-
-def _called(model: str) -> str:
-    return "all-MiniLM-L6-v2" if model == "minilm" else PurePath(model).name
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +236,9 @@ class Table:
         return np.array([self._places[text] for text in texts], np.intp)
 
 
-def matches(actions: Sequence[HumanAction], told: Told, table: Table, weight: float) -> list[Match]:
+def matches(
+    actions: Sequence[HumanAction], told: PredictionTexts, table: Table, weight: float
+) -> list[Match]:
     """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
     ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
     texts = _all_texts(told)
@@ -261,7 +248,9 @@ def matches(actions: Sequence[HumanAction], told: Told, table: Table, weight: fl
     return [_match(action, row, texts, told, weight) for action, row in zip(actions, cosines, strict=True)]
 
 
-def _match(action: HumanAction, cosines: Floats, texts: Sequence[str], told: Told, weight: float) -> Match:
+def _match(
+    action: HumanAction, cosines: Floats, texts: Sequence[str], told: PredictionTexts, weight: float
+) -> Match:
     nearest = int(cosines.argmax())
     same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
     verbs = np.where(same, cosines[: len(same)], 0.0)
@@ -292,7 +281,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PredictionTexts:
     """A prediction's texts, without those that are phrases too, and its action phrases; each once, in the
     order in which they stand in the prediction."""
 
@@ -309,7 +298,9 @@ class Rules(Protocol):
     skips: bool
     """Items without a prediction are left out, as in the published code, instead of counting as 0."""
 
-    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+    def told(
+        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
+    ) -> dict[str, PredictionTexts]:
         """What each text says. ``paragraphs``: they are descriptions in steps, and not ADs."""
         ...
 
@@ -347,7 +338,9 @@ class PaperRules:
 
     skips = False
 
-    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+    def told(
+        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
+    ) -> dict[str, PredictionTexts]:
         """Sentences and phrases of each text. A sentence is taken apart alone, so that what it tells does
         not hang on its neighbours."""
         bodies = {text: _steps(text) if paragraphs else text for text in texts}
@@ -365,12 +358,12 @@ class PaperRules:
         return next((lemma for lemma in found if lemma is not None), None) or first_lemma(action, base_of)
 
 
-def told_of(sentences: Sequence[Parse]) -> Told:
+def told_of(sentences: Sequence[Parse]) -> PredictionTexts:
     """What a text says whose sentences have been taken apart."""
     phrases = list(dict.fromkeys(phrase for sentence in sentences for phrase in _phrases(sentence)))
     texts = dict.fromkeys(_ended(sentence, range(len(sentence.tokens))) for sentence in sentences)
     spoken = {phrase.text for phrase in phrases}
-    return Told(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
+    return PredictionTexts(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
 
 
 def base_of(verb: Token) -> str:
@@ -481,7 +474,9 @@ class CodeRules:
 
     skips = True
 
-    def told(self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool) -> dict[str, Told]:
+    def told(
+        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
+    ) -> dict[str, PredictionTexts]:
         """Whole text, pieces and phrases of each text; nothing of one that is skipped."""
         whole, pieces = {}, {}
         for text in texts:
@@ -496,7 +491,7 @@ class CodeRules:
         }
         again = parses.of(phrase for row in phrases.values() for phrase in row)
         return {
-            text: Told(
+            text: PredictionTexts(
                 tuple(
                     piece
                     for piece in dict.fromkeys([*whole[text], *pieces[text]])
@@ -547,4 +542,4 @@ def _paragraph(text: str) -> str:
 
 
 RULES: dict[str, type[Rules]] = {"paper": PaperRules, "code": CodeRules}
-"""By ``measures.action.rules``."""
+"""By ``measures.rules``."""

@@ -251,12 +251,12 @@ NAME = "rules"
 """What these actions are called in records."""
 
 
-def actions_by_rule(texts: Sequence[str], bench: MetricContext) -> list[tuple[str, ...]]:
+def actions_by_rule(texts: Sequence[str], context: MetricContext) -> list[tuple[str, ...]]:
     """For each human AD its actions, without characters and with one verb each; none for an empty text.
 
     Raises ShotadError without spaCy or its model.
     """
-    parses = parser_of(bench)
+    parses = parser_of(context)
     whole = parses.of(texts)
     plain = {text: without_characters(parse) for text, parse in whole.items()}
     again = parses.of(plain.values())

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import key_of
-from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
 from shotad.evaluation.store import MetricContext, text_key
 
@@ -24,30 +23,18 @@ FEW = 100
 """Items below which frequencies of words say little."""
 
 
-class CaptionMetric:
+class CaptionMetric(Metric):
     """What metrics of texts have in common: a row depends on the item's texts, and on nothing else of it."""
 
     columns: tuple[str, ...] = ("score", "items")
-    figure: Figure = Figure(factor=100.0)
-    comparable: bool = True
 
-    def __init__(self, name: str, title: str) -> None:
-        self.name = name
-        self.title = title
-        self.remarks: tuple[str, ...] = ()
-
-    @property
-    def identity(self) -> Json:
-        """Definition and version."""
-        return {"metric": self.name}
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
+        self._tokenizer = context.once("caption/tokenizer", lambda: Tokenizer(context))
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The texts; and why there is no prediction, since the row says so."""
         return [_key(corpus.items[place]) for place in places]
-
-    def basis(self, corpus: Corpus) -> str:
-        """Rows need nothing of the corpus."""
-        return ""
 
     def _share(self, item: Item, score: float) -> Row:
         """The row of a score of 0 to 1, which is averaged over items."""
@@ -63,17 +50,19 @@ class Cider(CaptionMetric):
     Frequencies are those of all references of the corpus, also where a shard of it is scored.
     """
 
-    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
         self._plain = name == "cider-plain"
-        super().__init__(name, "CIDEr, first definition" if self._plain else "CIDEr")
-        self.comparable = not self._plain
-        self.remarks = self._definition = (_FIRST,) if self._plain else ()
-        self._tokenizer = tokenizer
+        self.title = "CIDEr, first definition" if self._plain else "CIDEr"
+        self._few: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """The metric called ``cider`` or ``cider-plain``."""
-        return cls(name, tokenizer_of(bench))
+    @property
+    def comparable(self) -> bool:
+        return not self._plain
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return (*((_FIRST,) if self._plain else ()), *self._few)
 
     @property
     def identity(self) -> Json:
@@ -87,12 +76,9 @@ class Cider(CaptionMetric):
 
     def basis(self, corpus: Corpus) -> str:
         """Hash of all references. What is to be remarked on them is known from here on."""
-        self.remarks = self._definition
-        if len(corpus.items) < FEW:
-            self.remarks = (
-                *self._definition,
-                f"CIDEr with frequencies of only {len(corpus.items)} items: not to be compared with others.",
-            )
+        n = len(corpus.items)
+        few = f"CIDEr with frequencies of only {n} items: not to be compared with others."
+        self._few = (few,) if n < FEW else ()
         return key_of(sorted(item.references for item in corpus.items))
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
@@ -109,10 +95,10 @@ class Bleu(CaptionMetric):
 
     figure = Figure("bleu", 100.0)
 
-    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
-        super().__init__(name, name.upper())
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
+        self.title = name.upper()
         self._longest = int(name.removeprefix("bleu-"))
-        self._tokenizer = tokenizer
         grams = range(1, self._longest + 1)
         self.columns = (
             *(f"{n}-grams matched" for n in grams),
@@ -120,11 +106,6 @@ class Bleu(CaptionMetric):
             "length",
             "reference length",
         )
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """The metric called ``bleu-N``."""
-        return cls(name, tokenizer_of(bench))
 
     @property
     def identity(self) -> Json:
@@ -146,14 +127,7 @@ class Bleu(CaptionMetric):
 class RougeL(CaptionMetric):
     """``rouge-l``: the mean over items. Times 100."""
 
-    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
-        super().__init__(name, "ROUGE-L")
-        self._tokenizer = tokenizer
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """The metric called ``rouge-l``."""
-        return cls(name, tokenizer_of(bench))
+    title = "ROUGE-L"
 
     @property
     def identity(self) -> Json:
@@ -234,8 +208,8 @@ def _nearest(length: int, lengths: Sequence[int]) -> int:
 class Tokenizer:
     """Tokens of the COCO chain (`shotad.evaluation.metrics.ptb`), by text."""
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._store = bench.store
+    def __init__(self, context: MetricContext) -> None:
+        self._store = context.store
         self._space = f"tokens/{VERSION}"
         self._known: dict[str, tuple[str, ...]] = {}
 
@@ -277,11 +251,6 @@ def words(sentences: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def _parted(line: str) -> tuple[str, ...]:
     return tuple(line.split(" ")) if line else ()
-
-
-def tokenizer_of(bench: MetricContext) -> Tokenizer:
-    """The one that all metrics of a run share."""
-    return bench.once("caption/tokenizer", lambda: Tokenizer(bench))
 
 
 LONGEST = 4

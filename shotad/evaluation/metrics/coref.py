@@ -46,15 +46,15 @@ class FastCoref:
     repo = "biu-nlp/f-coref"
     published = True
 
-    def __init__(self, bench: MetricContext) -> None:
+    def __init__(self, context: MetricContext) -> None:
         if importlib.util.find_spec("fastcoref") is None:
             raise EvaluationError(
                 f"CRITIC's resolver {self.name} needs the library fastcoref, which is not installed.",
                 f'Install it: pip install "shotad[{EXTRA}]", in an environment of its own if its pins clash '
                 "with yours; or set measures.critic.resolver=plain.",
             )
-        self._bench = bench
-        self._settings = bench.settings.critic
+        self._context = context
+        self._settings = context.settings.critic
         self._model = self._settings.model or self.repo
         self._divided = 0
 
@@ -91,7 +91,7 @@ class FastCoref:
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
         """Whom each sentence of each film means."""
-        model = self._bench.once(f"coref/{self.name}/{self._model}", self._loaded)
+        model = self._context.once(f"coref/{self.name}/{self._model}", self._loaded)
         return [self._resolved(document, model) for document in documents]
 
     def _resolved(self, document: Document, model: Any) -> tuple[People, ...]:
@@ -109,13 +109,13 @@ class FastCoref:
         return people(found)
 
     def _folder(self) -> Path:
-        return self._bench.once(f"coref-folder/{self._model}", lambda: _located(self._model))
+        return self._context.once(f"coref-folder/{self._model}", lambda: _located(self._model))
 
     def _revision(self) -> str:
         folder = self._folder()
         if folder.parent.name == "snapshots":
             return folder.name[:16]
-        return self._bench.once(f"coref-hash/{self._model}", lambda: _hash(folder))
+        return self._context.once(f"coref-hash/{self._model}", lambda: _hash(folder))
 
     def _loaded(self) -> Any:
         folder = self._folder()
@@ -130,7 +130,7 @@ class FastCoref:
                     return _fit_words(
                         getattr(library, self.library_class)(
                             model_name_or_path=str(folder),
-                            device=str(device_of(self._bench.config.compute)),
+                            device=str(device_of(self._context.config.compute)),
                             nlp=spacy.blank("en"),
                             enable_progress_bar=False,
                         )

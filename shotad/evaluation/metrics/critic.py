@@ -11,10 +11,10 @@ import importlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol
 
 from shotad.core import EvaluationError, key_of
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext
 
 RESOLVERS = {
@@ -25,7 +25,7 @@ RESOLVERS = {
 """Name → ``module:Class``; imported when it is asked for, and made with the `MetricContext`."""
 
 
-def make_resolver(name: str, bench: MetricContext) -> Resolver:
+def make_resolver(name: str, context: MetricContext) -> Resolver:
     """The resolver ``name``, or of a class that is written out as ``module:Class``.
 
     Raises EvaluationError for one that is unknown, or that cannot run here.
@@ -40,7 +40,7 @@ def make_resolver(name: str, bench: MetricContext) -> Resolver:
             f"{meant}Known: {', '.join(RESOLVERS)}, or a class of your own as module:Class.",
         )
     try:
-        made: Resolver = getattr(importlib.import_module(module), attribute)(bench)
+        made: Resolver = getattr(importlib.import_module(module), attribute)(context)
     except (ImportError, AttributeError) as error:
         raise EvaluationError(
             f"The resolver {where} of CRITIC cannot be loaded: {error}.",
@@ -55,7 +55,7 @@ _NOT_A_NUMBER = "nan"
 NO_CAST = "no cast list for this film"
 
 
-class Critic:
+class Critic(Metric):
     """Mean IoU over the ADs whose human line means somebody of the cast.
 
     ``paper``: the resolver reads the human lines of a film, and the predicted ones, each as one document with
@@ -65,22 +65,16 @@ class Critic:
     counts as 0 where the prediction means somebody.
     """
 
-    name = "critic"
     title = "CRITIC"
-    columns: tuple[str, ...] = ("overlap", "ADs")
-    figure = Figure("share", 100.0)
+    columns = ("overlap", "ADs")
 
-    def __init__(self, name: str, bench: MetricContext) -> None:
-        self.name = name
-        self._bench = bench
-        self._rules = bench.settings.critic.rules
-        self._resolver = make_resolver(bench.settings.critic.resolver, bench)
+    def __init__(self, name: str, context: MetricContext) -> None:
+        """No model is loaded. Raises EvaluationError for a resolver that cannot run here."""
+        super().__init__(name, context)
+        self._context = context
+        self._rules = context.settings.critic.rules
+        self._resolver = make_resolver(context.settings.critic.resolver, context)
         self._missing: tuple[int, int] = (0, 0)
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """The metric; no model is loaded. Raises EvaluationError for a resolver that cannot run here."""
-        return cls(name, bench)
 
     @property
     def identity(self) -> Json:
@@ -96,10 +90,6 @@ class Critic:
     def comparable(self) -> bool:
         """With the paper's coreference model, and counted as the published figures were."""
         return self._resolver.comparable and self._rules == "code"
-
-    def basis(self, corpus: Corpus) -> str:
-        """Nothing: what a row needs of its film is in its key."""
-        return ""
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """A row depends on all lines of its film, human and predicted: a pronoun means who was spoken of.
@@ -156,12 +146,12 @@ class Critic:
         """Whom the lines of each document mean, from the store where they were read before."""
         space = f"critic/{key_of(self._resolver.identity)}"
         keys = [self._key(document) for document in documents]
-        known = self._bench.store.get(space, keys)
+        known = self._context.store.get(space, keys)
         unread = {key: document for key, document in zip(keys, documents, strict=True) if key not in known}
         if unread:
             read = self._resolver.resolve(list(unread.values()))
             fresh = {key: json.dumps(people).encode() for key, people in zip(unread, read, strict=True)}
-            self._bench.store.put(space, fresh)
+            self._context.store.put(space, fresh)
             known |= fresh
         return [[tuple(people) for people in json.loads(known[key])] for key in keys]
 

@@ -10,17 +10,16 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
 import numpy as np
 
 from shotad.core import EvaluationError
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
-from shotad.evaluation.metrics.caption import CaptionMetric, Tokenizer, tokenizer_of
+from shotad.evaluation.metrics.caption import CaptionMetric
 from shotad.evaluation.metrics.ptb import VERSION
 from shotad.evaluation.store import MetricContext
 
@@ -52,23 +51,17 @@ class Meteor(CaptionMetric):
     """``meteor``: METEOR 1.5 for English, as the COCO tools call it; with as many references as there are,
     the one that it likes best. The number is that of the summed counts, as in the COCO tools. Times 100."""
 
+    title = "METEOR"
     figure = Figure("meteor", 100.0)
     columns = METEOR_COLUMNS
 
-    def __init__(self, name: str, tokenizer: Tokenizer, java: Path, jar: Path) -> None:
-        super().__init__(name, "METEOR")
-        self._tokenizer = tokenizer
-        self._java = java
-        self._jar = jar
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises EvaluationError where pycocoevalcap or Java are missing."""
-        jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
+        super().__init__(name, context)
+        self._jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
         coco_file("meteor/data/paraphrase-en.gz", "METEOR")
-        java = java_program("METEOR")
-        java_version(java, "METEOR")
-        return cls(name, tokenizer_of(bench), java, jar)
+        self._java = java_program("METEOR")
+        java_version(self._java, "METEOR")
 
     @cached_property
     def _files(self) -> Json:
@@ -91,9 +84,16 @@ class Meteor(CaptionMetric):
         ]
         # As the COCO tools start it; the files' names are relative there too.
         command = [str(self._java), "-Xmx2G", "-jar", self._jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
-        with Conversation(command, self._jar.parent, "METEOR") as meteor:
-            for item, answer in zip(items, meteor.ask(lines), strict=True):
-                yield self._row(item, answer)
+        run = _run("METEOR", command, "".join(f"{line}\n" for line in lines), self._jar.parent)
+        answers = run.stdout.split("\n")[:-1]
+        for item, answer in zip(items, answers, strict=False):
+            yield self._row(item, answer)
+        if len(answers) < len(items):
+            said = run.stderr.strip()[:_TOLD] or "it said nothing"
+            raise EvaluationError(
+                f"METEOR ended with code {run.returncode} before it had answered: {said}",
+                "Is there enough memory (it takes 2 GB)? Does it run with this Java?",
+            )
 
     def _row(self, item: Item, answer: str) -> Row:
         try:
@@ -112,24 +112,18 @@ class Spice(CaptionMetric):
     Its program needs Stanford's CoreNLP 3.6.0 with its models (360 MB), which pycocoevalcap does not bring.
     """
 
+    title = "SPICE"
     columns = ("score", "items", "tuples matched", "tuples only predicted", "tuples only in references")
-    figure = Figure("share", 100.0)
 
-    def __init__(self, name: str, tokenizer: Tokenizer, java: Path, jars: Sequence[Path]) -> None:
-        super().__init__(name, "SPICE")
-        self._tokenizer = tokenizer
-        self._java = java
-        self._jars = tuple(jars)
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Raises EvaluationError where pycocoevalcap, Java, or CoreNLP with its models are missing."""
+        super().__init__(name, context)
         program = coco_file("spice/spice-1.0.jar", "SPICE")
-        java = java_program("SPICE")
+        self._java = java_program("SPICE")
         folder = _corenlp_folder(program.parent / "lib")
         libraries = [*sorted((program.parent / "lib").glob("*.jar")), *sorted(folder.glob("*.jar"))]
-        _check_scripts(java_version(java, "SPICE"), libraries)
-        return cls(name, tokenizer_of(bench), java, (program, *dict.fromkeys(libraries)))
+        _check_scripts(java_version(self._java, "SPICE"), libraries)
+        self._jars = (program, *dict.fromkeys(libraries))
 
     @cached_property
     def _files(self) -> Json:
@@ -162,19 +156,13 @@ class Spice(CaptionMetric):
         with tempfile.TemporaryDirectory(prefix="shotad-spice-") as folder:
             question, answer = Path(folder) / "question.json", Path(folder) / "answer.json"
             question.write_text(json.dumps(asked), encoding="utf-8")
-            self._run(question, answer)
+            self._ask(question, answer)
             return _read(answer, len(asked))
 
-    def _run(self, question: Path, answer: Path) -> None:
+    def _ask(self, question: Path, answer: Path) -> None:
         paths = os.pathsep.join(map(str, self._jars))
         main = ["-Dfile.encoding=UTF-8", "-Xmx8G", "-cp", paths, "edu.anu.spice.SpiceScorer"]
-        run = subprocess.run(
-            [self._java, *main, question, "-out", answer, "-silent"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        run = _run("SPICE", [self._java, *main, question, "-out", answer, "-silent"])
         if run.returncode or not answer.is_file():
             raise EvaluationError(
                 f"SPICE's program ended with code {run.returncode}: {run.stderr.strip()[-400:]}",
@@ -231,10 +219,6 @@ def _read(answer: Path, wanted: int) -> dict[int, Json]:
     return scores
 
 
-_TURN = 64
-"""Lines that are sent before answers are read: their answers fit in a pipe's buffer (64 KiB)."""
-_PATIENCE = 10.0
-"""Seconds for a program to end after its input has."""
 _TOLD = 400
 """Characters of a program's complaint that an error repeats."""
 
@@ -280,85 +264,25 @@ def java_version(program: Path, wanted_by: str) -> int:
     return int(found[1]) if found else 0
 
 
+def _run(
+    name: str, command: Sequence[str | Path], told: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A program that has ended, and all that it said. Raises EvaluationError where it cannot be started."""
+    try:
+        return subprocess.run(
+            command,
+            input=told,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise EvaluationError(f"{name} cannot be started: {error}.") from None
+
+
 def hash_of(path: Path) -> str:
     """16 hex digits of a file's SHA-256."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-
-
-class Conversation:
-    """A program that answers each line with one line, for as long as the ``with`` block lasts."""
-
-    def __init__(self, command: Sequence[str | Path], folder: Path, name: str) -> None:
-        self._command = [str(part) for part in command]
-        self._folder = folder
-        self._name = name
-
-    def __enter__(self) -> Self:
-        self._complaints: IO[bytes] = tempfile.TemporaryFile()
-        try:
-            self._process = subprocess.Popen(
-                self._command,
-                cwd=self._folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._complaints,
-                encoding="utf-8",
-                errors="replace",
-            )
-        except OSError as error:
-            self._complaints.close()
-            raise EvaluationError(f"{self._name} cannot be started: {error}.") from None
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        process = self._process
-        try:
-            if process.stdin is not None:
-                process.stdin.close()
-        except BrokenPipeError:
-            pass
-        try:
-            process.wait(_PATIENCE if kind is None else 0.1)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-        self._complaints.close()
-
-    def ask(self, lines: Sequence[str]) -> Iterator[str]:
-        """The answers, in order. Raises EvaluationError where the program ends before it has answered."""
-        for first in range(0, len(lines), _TURN):
-            turn = lines[first : first + _TURN]
-            self._send(turn)
-            for _ in turn:
-                yield self._answer()
-
-    def _send(self, lines: Sequence[str]) -> None:
-        into = self._process.stdin
-        assert into is not None
-        try:
-            into.writelines(f"{line}\n" for line in lines)
-            into.flush()
-        except BrokenPipeError:
-            raise self._gone() from None
-
-    def _answer(self) -> str:
-        out = self._process.stdout
-        assert out is not None
-        line: str = out.readline()
-        if not line:
-            raise self._gone()
-        return line.rstrip("\n")
-
-    def _gone(self) -> EvaluationError:
-        code = self._process.wait()
-        self._complaints.seek(0)
-        said = self._complaints.read().decode(errors="replace").strip()[:_TOLD]
-        return EvaluationError(
-            f"{self._name} ended with code {code} before it had answered: {said or 'it said nothing'}",
-            "Is there enough memory (it takes 2 GB)? Does it run with this Java?",
-        )

@@ -95,20 +95,20 @@ class Answer(Generic[T]):
 
 
 class Judge:
-    """An engine that is asked, by its name (`JudgeName`), and its answers, kept on the bench.
+    """An engine that is asked, by its name (`JudgeName`), and its answers, kept on the context.
 
     Making one is cheap: no model is fetched or loaded before the first question. Raises ShotadError for
     an engine that is unknown, not installed, or cannot judge.
     """
 
-    def __init__(self, name: str, bench: MetricContext, sampling: SamplingSettings | None = None) -> None:
+    def __init__(self, name: str, context: MetricContext, sampling: SamplingSettings | None = None) -> None:
         self.name = name
-        self._bench = bench
-        self._sampling = sampling or SamplingSettings(max_tokens=bench.config.stage2.sampling.max_tokens)
+        self._context = context
+        self._sampling = sampling or SamplingSettings(max_tokens=context.config.stage2.sampling.max_tokens)
         self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
         # Two servers may call different models by the same name ("default").
         self._server = JudgeName.of(name).base_url or ""
-        self._engine: Engine = bench.once(self._key, lambda: _made(name, bench, self._sampling))
+        self._engine: Engine = context.once(self._key, lambda: _made(name, context, self._sampling))
 
     @property
     def model(self) -> str:
@@ -129,7 +129,7 @@ class Judge:
             "server": self._server,
             "sampling": self._sampling.model_dump(),
             "attempts": ATTEMPTS,
-            "seed": self._bench.config.seed,
+            "seed": self._context.config.seed,
         }
 
     def answers(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
@@ -142,7 +142,7 @@ class Judge:
             yield from self._group(questions[first : first + _GROUP])
 
     def _get_ready(self) -> None:
-        self._bench.once(f"{self._key}/ready", lambda: _ready(self._engine, self._bench.progress))
+        self._context.once(f"{self._key}/ready", lambda: _ready(self._engine, self._context.progress))
 
     def _group(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
         requests = [self._request(question) for question in questions]
@@ -165,12 +165,12 @@ class Judge:
         sampling = self._sampling
         if question.tokens > sampling.max_tokens:
             sampling = sampling.model_copy(update={"max_tokens": question.tokens})
-        seed = slot_seed(self._bench.config.seed, name)
+        seed = slot_seed(self._context.config.seed, name)
         return Request(name, question.messages, sampling=sampling, seed=seed, schema=question.schema)
 
     def _kept(self, questions: Mapping[str, Question[T]]) -> dict[str, Answer[T]]:
         found: dict[str, Answer[T]] = {}
-        for key, value in self._bench.store.get(self._space, list(questions)).items():
+        for key, value in self._context.store.get(self._space, list(questions)).items():
             answer = _read(questions[key], json.loads(value)["said"][-1])
             if not answer.failure:
                 found[key] = answer
@@ -185,7 +185,7 @@ class Judge:
             question, _ = questions[key]
             answer = _read(question, record["said"][-1]) if not record["failure"] else None
             if answer is not None:
-                self._bench.store.put(self._space, {key: json.dumps(record).encode()})
+                self._context.store.put(self._space, {key: json.dumps(record).encode()})
             yield key, answer or Answer(None, record["failure"])
 
     @property
@@ -194,10 +194,10 @@ class Judge:
         return f"answers/{who.engine}/{who.model}/{self._server}"
 
 
-def _made(name: str, bench: MetricContext, sampling: SamplingSettings) -> Engine:
+def _made(name: str, context: MetricContext, sampling: SamplingSettings) -> Engine:
     judge = JudgeName.of(name)
     engine_class(judge.engine)
-    engine = make_engine(judge.engine, judge.config(bench.config, sampling), "stage2")
+    engine = make_engine(judge.engine, judge.config(context.config, sampling), "stage2")
     if not engine.abilities.converses and engine.identity.engine != "fake":
         raise EvaluationError(
             f"The engine {judge.engine} reads no questions, and cannot judge.",
@@ -206,7 +206,7 @@ def _made(name: str, bench: MetricContext, sampling: SamplingSettings) -> Engine
     if isinstance(engine, Foreseeable):
         engine.ready_if_here()
     elif isinstance(engine, Preparing):
-        engine.get_ready(bench.progress)
+        engine.get_ready(context.progress)
     return engine
 
 

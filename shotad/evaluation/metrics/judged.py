@@ -33,11 +33,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from shotad.core import Message
 from shotad.description import check_templates, prompt_hash, render
-from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Metric, Row
 from shotad.evaluation.metrics.judge import (
     ASKED_AGAIN,
     Answer,
@@ -85,8 +85,9 @@ _BY_JUDGE = f"{JUDGE_FAILED} "
 _WORD = re.compile(r"[^\W_]")
 
 
-class JudgedMetric:
-    """A metric by one judge. Made by `of`; ``title`` names metric and judge."""
+class JudgedMetric(Metric):
+    """A metric by one judge, called ``METRIC@JUDGE``, or ``METRIC`` where the settings have one judge;
+    ``title`` names metric and judge."""
 
     heading: ClassVar[str]
     version: ClassVar[int]
@@ -94,26 +95,26 @@ class JudgedMetric:
     templates: ClassVar[Mapping[str, tuple[str, ...]]]
     paper_judges: ClassVar[re.Pattern[str] | None] = None
     """Models by which the paper's numbers were made."""
-    columns: tuple[str, ...] = ("score", "ADs")
     figure = Figure()
 
-    def __init__(self, name: str, judge: Judge, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
+        """Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot work
+        here."""
+        super().__init__(name, context)
         check_templates({**self.templates, **ASKED_AGAIN})
-        self.name = name
-        self.title = f"{self.heading} ({judge.name})"
-        self.remarks: tuple[str, ...] = self._remarks(judge)
-        self.comparable = self.paper_judges is not None and bool(self.paper_judges.search(judge.model))
-        self._judge = judge
-        self._settings = bench.settings.judge
+        self._judge = Judge(judge_of(name, context.settings.judge.engines), context)
+        self._lowest = 0 if context.settings.rules == "code" else 1
+        self.title = f"{self.heading} ({self._judge.name})"
 
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        """The metric called ``METRIC@JUDGE``, or ``METRIC`` where the settings have one judge.
+    @property
+    def comparable(self) -> bool:
+        return self.paper_judges is not None and bool(self.paper_judges.search(self._judge.model))
 
-        Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot
-        work here.
-        """
-        return cls(name, Judge(judge_of(name, bench.settings.judge.engines), bench), bench)
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        judge = self._judge
+        sent = f"Texts were sent to {judge.sends_to}." if judge.sends_to else ""
+        return (f"{self.heading}: judged by {judge.name}, asked in our own words.", *([sent] if sent else []))
 
     @property
     def identity(self) -> Json:
@@ -126,16 +127,8 @@ class JudgedMetric:
             **self._more_identity(),
         }
 
-    def basis(self, corpus: Corpus) -> str:
-        """Nothing: a row depends on its own texts."""
-        return ""
-
     def _more_identity(self) -> Json:
         return {}
-
-    def _remarks(self, judge: Judge) -> tuple[str, ...]:
-        sent = f"Texts were sent to {judge.sends_to}." if judge.sends_to else ""
-        return (f"{self.heading}: judged by {judge.name}, asked in our own words.", *([sent] if sent else []))
 
 
 def by_judge(answers: Sequence[Answer[T]]) -> str:
@@ -256,11 +249,12 @@ class StoryRecall(JudgedMetric):
     def _more_identity(self) -> Json:
         return {"story_lines": STORY_LINES}
 
-    def _remarks(self, judge: Judge) -> tuple[str, ...]:
+    @property
+    def remarks(self) -> tuple[str, ...]:
         shared = (
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
-        return (*super()._remarks(judge), shared)
+        return (*super().remarks, shared)
 
 
 def _asked(passage: Passage, events: Answer[tuple[str, ...]]) -> tuple[str, ...]:
@@ -312,7 +306,7 @@ class LlmAdEval(JudgedMetric):
             items = [corpus.items[place] for place in group]
             answers = self._judge.answers(
                 [
-                    ad_question(item.reference, item.prediction or "", self._settings.lowest)
+                    ad_question(item.reference, item.prediction or "", self._lowest)
                     for item in items
                     if says_something(item.prediction)
                 ]
@@ -321,7 +315,7 @@ class LlmAdEval(JudgedMetric):
                 yield _score_row(item, next(answers)) if says_something(item.prediction) else unasked(item)
 
     def _more_identity(self) -> Json:
-        return {"lowest": self._settings.lowest}
+        return {"lowest": self._lowest}
 
 
 class LlmAction(JudgedMetric):

@@ -221,8 +221,8 @@ class PlainResolver:
     comparable = False
     uses_time = True
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._groups = bench.settings.critic.rules != "code"
+    def __init__(self, context: MetricContext) -> None:
+        self._groups = context.settings.critic.rules != "code"
 
     @property
     def identity(self) -> Json:

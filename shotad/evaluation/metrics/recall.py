@@ -18,13 +18,13 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, text_key
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
@@ -112,7 +112,7 @@ _CHUNK = 1024
 """ADs whose texts are encoded together."""
 
 
-class Recall:
+class Recall(Metric):
     """Sums: of how many windows the own AD was found, of how many it was asked for.
 
     An AD that stands in two windows counts twice, as in the published code. One that stands in no window of
@@ -120,33 +120,25 @@ class Recall:
     found. The similarity of a prediction to an AD is the largest to any of its references.
     """
 
-    name = "recall"
     columns = ("found", "asked")
-    figure = Figure("share", 100.0)
-    higher_is_better = True
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._settings = bench.settings.recall
-        self._pairs: PairScores = pair_scores(bench)
-        self._corpus: Corpus | None = None
-        self._neighbours: list[Neighbours] = []
-        self.title = f"Recall@{self._settings.k}/{self._settings.neighbours}"
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
+    def __init__(self, name: str, context: MetricContext) -> None:
         """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
         model has no such layer, WeightsError for a model that is none or cannot be had."""
-        del name
-        wanted = bench.settings.recall
+        super().__init__(name, context)
+        self._settings = wanted = context.settings.recall
         if wanted.k >= wanted.neighbours:
             raise EvaluationError(
                 f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        made = cls(bench)
-        made._pairs.identity  # noqa: B018  a model that cannot be had is said now
-        return made
+        self._windows: Rule = "full" if context.settings.rules == "code" else "all"
+        self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
+        _ = self._pairs.identity  # a model that cannot be had is said now
+        self._corpus: Corpus | None = None
+        self._neighbours: list[Neighbours] = []
+        self.title = f"Recall@{wanted.k}/{wanted.neighbours}"
 
     @property
     def identity(self) -> Json:
@@ -155,7 +147,7 @@ class Recall:
             "metric": "recall 1",
             "k": wanted.k,
             "neighbours": wanted.neighbours,
-            "windows": wanted.windows,
+            "windows": self._windows,
             "rescale": self._baseline,
             **self._pairs.identity,
         }
@@ -171,9 +163,9 @@ class Recall:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return tuple(self._remarks())
+        return (*self._differences(), *self._left_out())
 
-    def _remarks(self) -> Iterator[str]:
+    def _differences(self) -> Iterator[str]:
         wanted = self._settings
         if published(wanted.model) is not PUBLISHED[_PAPER]:
             yield f"BERTScore with {wanted.model}; the paper's is roberta-large."
@@ -182,7 +174,6 @@ class Recall:
             yield f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}."
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
             yield "The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval."
-        yield from self._left_out()
 
     def _left_out(self) -> Iterator[str]:
         """Of the whole dataset, so that all shards say the same."""
@@ -193,7 +184,7 @@ class Recall:
             films = len({self._corpus.items[i].film for i in without})
             why = (
                 f"no full window of {self._settings.neighbours}"
-                if self._settings.windows == "full"
+                if self._windows == "full"
                 else f"no window of more than {self._settings.k}"
             )
             yield f"{len(without)} ADs of {films} films stand in {why} and are not asked about."
@@ -216,10 +207,6 @@ class Recall:
         if known is None or known.layer != self._pairs.layer:
             return None
         return known.baseline
-
-    def basis(self, corpus: Corpus) -> str:
-        """Nothing: a row needs its neighbours alone."""
-        return ""
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The prediction, the neighbours' references in order, the own place and the windows."""
@@ -245,7 +232,7 @@ class Recall:
     def _around(self, corpus: Corpus) -> list[Neighbours]:
         if self._corpus is not corpus:
             wanted = self._settings
-            self._neighbours = neighbours_of(corpus, wanted.neighbours, wanted.windows, wanted.k)
+            self._neighbours = neighbours_of(corpus, wanted.neighbours, self._windows, wanted.k)
             self._corpus = corpus
         return self._neighbours
 
@@ -256,7 +243,8 @@ class Recall:
             return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
         if not _has_words(item.prediction):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
-        alike = [_similarity(item.prediction, corpus.items[p], scores) for p in those.places]
+        said = item.prediction or ""
+        alike = [max(scores[said, text] for text in corpus.items[p].references) for p in those.places]
         ranks = [rank_of(alike[w.start : w.end], those.own - w.start) for w in those.windows]
         found = sum(rank <= self._settings.k for rank in ranks)
         return Row(
@@ -290,10 +278,6 @@ def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
                 yield prediction, reference
 
 
-def _similarity(prediction: str | None, item: Item, scores: dict[Pair, float]) -> float:
-    return max(scores[prediction or "", reference] for reference in item.references)
-
-
 Pair = tuple[str, str]
 """A prediction and a reference."""
 
@@ -314,9 +298,9 @@ class PairScores:
     the first text has to be encoded.
     """
 
-    def __init__(self, bench: MetricContext) -> None:
-        self._bench = bench
-        self._settings: RecallSettings = bench.settings.recall
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
+        self._settings: RecallSettings = context.settings.recall
         self._place: EncoderPlace | None = None
         self._encoder: TokenEncoder | None = None
         self._vectors: dict[str, TokenVectors] = {}
@@ -325,7 +309,7 @@ class PairScores:
     def place(self) -> EncoderPlace:
         """Where the model is, fetched if it is not here."""
         if self._place is None:
-            self._place = locate(source_of(self._settings.model), self._bench.progress)
+            self._place = locate(source_of(self._settings.model), self._context.progress)
         return self._place
 
     @property
@@ -338,7 +322,7 @@ class PairScores:
     def identity(self) -> dict[str, str | int]:
         """All that changes a score besides its texts."""
         model = self.place.identity
-        half = self._bench.config.compute.precision == "bfloat16"
+        half = self._context.config.compute.precision == "bfloat16"
         return {
             "score": "BERTScore F 1",
             "model": model.model,
@@ -351,10 +335,10 @@ class PairScores:
         """The score of each pair."""
         keys = {pair: text_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
         space = f"bertscore/{key_of(self.identity)}"
-        kept = self._bench.store.get(space, list(keys.values()))
+        kept = self._context.store.get(space, list(keys.values()))
         found = {pair: struct.unpack("<d", kept[key])[0] for pair, key in keys.items() if key in kept}
         fresh = self._matched([pair for pair in keys if pair not in found])
-        self._bench.store.put(space, [(keys[pair], struct.pack("<d", f)) for pair, f in fresh.items()])
+        self._context.store.put(space, [(keys[pair], struct.pack("<d", f)) for pair, f in fresh.items()])
         return {**found, **fresh}
 
     def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
@@ -384,16 +368,13 @@ class PairScores:
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         missing.sort(key=lambda text: (len(text), text))
         size = AT_ONCE * _BATCHES
-        with reported(self._bench.progress, "Comparing words", len(missing), "texts") as task:
+        with reported(self._context.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
-                self._vectors.update(zip(group, self._loaded().of(group), strict=True))
+                if self._encoder is None:
+                    compute = self._context.config.compute
+                    self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
+                self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))
-
-    def _loaded(self) -> TokenEncoder:
-        if self._encoder is None:
-            compute = self._bench.config.compute
-            self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
-        return self._encoder
 
     def _make_room(self) -> None:
         """Forget the texts that came first, until the others take no more than `_ROOM`."""
@@ -407,11 +388,6 @@ class PairScores:
 def source_of(model: str) -> str:
     """Where a model is looked for: its repository, where only its short name is given."""
     return PUBLISHED[model].repo if model in PUBLISHED and not Path(model).is_dir() else model
-
-
-def pair_scores(bench: MetricContext) -> PairScores:
-    """Those of this run."""
-    return bench.once("pair scores", lambda: PairScores(bench))
 
 
 Scores = npt.NDArray[np.float64]

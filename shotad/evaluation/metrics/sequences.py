@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
-from shotad.script import TITLES, Mention, NameToken, book_of, members, mentions, tokens_of
+from shotad.script import TITLES, Mention, NameToken, book_of, listed, members, mentions, tokens_of
 
 REACH = 5
 """Lines before that a line is held against: as many as the narrator knows (``stage2.history``)."""
@@ -29,30 +28,16 @@ _CHUNK = 1024
 """Lines whose vectors are asked for together."""
 
 
-class _Along:
+class _Along(Metric):
     """What the measures share. Of the item itself a row needs the prediction, and of the film what was heard
     before it."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    columns: ClassVar[tuple[str, ...]]
-    figure = Figure("share", 100.0)
-    comparable = True
     higher_is_better = False
 
-    def __init__(self, bench: MetricContext) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
         self._corpus: Corpus | None = None
         self._human: tuple[Corpus, float | None] | None = None
-
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        del name
-        return cls(bench)
-
-    def basis(self, corpus: Corpus) -> str:
-        """Nothing: a row needs the lines before it alone."""
-        del corpus
-        return ""
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The line, and those that were heard before it."""
@@ -86,7 +71,6 @@ class _Along:
 class Repetition(_Along):
     """Sums: runs of words that stand in one of the last lines, runs in all (see `repeated`)."""
 
-    name = "repetition"
     title = "Repetition of words"
     columns = ("repeated runs", "runs")
 
@@ -116,13 +100,12 @@ class Repetition(_Along):
 class RepetitionOfMeaning(_Along):
     """Sums: the cosine of a line to that of the last lines which is most like it, and 1."""
 
-    name = "repetition-meaning"
     title = "Repetition of meaning"
     columns = ("cosine", "lines")
 
-    def __init__(self, bench: MetricContext) -> None:
-        super().__init__(bench)
-        self._vectors: VectorService = vectors_of(bench)
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
+        self._vectors: VectorService = vectors_of(context)
 
     @property
     def identity(self) -> Json:
@@ -172,13 +155,12 @@ class NamesKept(_Along):
     For films with a cast list; see `namings`.
     """
 
-    name = "names-kept"
     title = "Names kept"
     columns = ("kept", "named again")
     higher_is_better = True
 
-    def __init__(self, bench: MetricContext) -> None:
-        super().__init__(bench)
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
         self._found: list[tuple[Naming, ...]] = []
 
     @property
@@ -302,11 +284,7 @@ def words_of(text: str | None) -> tuple[str, ...]:
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-FUNCTION_WORDS = _listed(
+FUNCTION_WORDS = listed(
     """
     a an the and or but as so than then that which who whom whose this these those there here not no nor
     he him his himself she her hers herself it its itself they them their theirs themselves we us our you

@@ -62,7 +62,7 @@ class Described:
     warnings: tuple[str, ...] = ()
 
 
-def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) -> Described:
+def describe_clip(asked: ClipRequest, film: Film, folder: WorkFolder, means: Means) -> Described:
     """The three acts of `description.pipeline`, for the slots that are asked for, with as many words as the
     human ADs have time for: a slot may be longer than the AD that it was made for."""
     end = _picture_end(film)
@@ -70,16 +70,19 @@ def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) ->
     if not ads:
         return Described(_lines(asked, {}, end))
     config, engines = means.config, means.engines
-    bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
-    bench.frames.share(overview=False)
-    check_cast(bench)
-    prepared = _with_budgets(prepare(bench), ads, config)
+    context = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
+    context.frames.share(overview=False)
+    check_cast(context)
+    prepared = prepare(context)
+    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
+    slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
+    prepared = replace(prepared, slots=slots)
     density = engines.looks.abilities.frames_per_second
-    understood = understand(prepared, bench, density, readers=means.readers)
-    written = write(understood.plans, prepared, bench, engines)
+    understood = understand(prepared, context, density, readers=means.readers)
+    written = write(understood.plans, prepared, context, engines)
     if means.scripts:
-        write_track(written.cues, prepared, bench, engines.makers, discard_edits=True)
-    bench.frames.release()
+        write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
+    context.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
     lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), end)
     return Described(lines, spent, (*end.warnings, *prepared.warnings, *understood.warnings))
@@ -111,15 +114,8 @@ def _picture_end(film: Film) -> _End:
     return _End(last if promised - last > LONGEST_FRAME else promised, promised)
 
 
-def _with_budgets(prepared: Prepared, ads: list[Ad], config: Config) -> Prepared:
-    """The slots with the words that the ADs' own durations allow (Shot-by-Shot, Algorithm 2)."""
-    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
-    slots = (replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
-    return replace(prepared, slots=tuple(slots))
-
-
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _SlotRecords:
     """What the run has of one slot: its cue, and the records of both stages."""
 
     slot: Slot
@@ -146,20 +142,21 @@ class _Told:
         }
 
 
-def _told(folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]) -> dict[str, _Told]:
+def _told(folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]) -> dict[str, _SlotRecords]:
     """By AD: the slots carry their ids as labels."""
     looks = {row["slot"]: row for row in _rows(folder, "stage1")}
     lines = {row["slot"]: row for row in _rows(folder, "stage2")}
     return {
-        slot.label: _Told(slot, cues[slot.id], looks[slot.id], lines.get(slot.id)) for slot in prepared.slots
+        slot.label: _SlotRecords(slot, cues[slot.id], looks[slot.id], lines.get(slot.id))
+        for slot in prepared.slots
     }
 
 
-def _lines(asked: Asked, told: Mapping[str, _Told], end: _End) -> tuple[PredictedLine, ...]:
+def _lines(asked: ClipRequest, told: Mapping[str, _SlotRecords], end: _End) -> tuple[PredictedLine, ...]:
     return tuple(_line(asked, ad, told.get(ad.id), end) for ad in asked.task.ads)
 
 
-def _line(asked: Asked, ad: Ad, told: _Told | None, end: _End) -> PredictedLine:
+def _line(asked: ClipRequest, ad: Ad, told: _SlotRecords | None, end: _End) -> PredictedLine:
     if told is None:
         outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end.seconds:.3f} s"
         return asked.line(ad, None, "failed", failure=next(iter(end.warnings), outside))
@@ -182,7 +179,7 @@ SHORTEST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClipRequest:
     """A clip whose video is open: what is asked about it, and on what terms.
 
     ``shots`` None: they are found. ``keys`` are the lines', by id. The video begins at second ``begins`` of

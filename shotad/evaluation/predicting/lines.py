@@ -20,6 +20,14 @@ Shots = Literal["published", "one", "found", ""]
 """Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""
 
 
+_WHERE = ("id", "film", "clip")
+_SAID = (
+    "text", "failure", "status", "reason", "words", "candidates", "description", "scale", "threaded", "shots",
+    "engines", "again", "terms",
+)  # fmt: skip
+"""Fields of a line before and after its times, in the file's order."""
+
+
 @dataclass(frozen=True, slots=True)
 class PredictedLine:
     """What was predicted for the AD ``id``.
@@ -57,51 +65,18 @@ class PredictedLine:
 
     def to_json(self) -> dict[str, Any]:
         """The line's fields as JSON, in a constant order; without its key."""
-        return {
-            "id": self.id,
-            "film": self.film,
-            "clip": self.clip,
-            "start": seconds(self.interval.start),
-            "end": seconds(self.interval.end),
-            "text": self.text,
-            "failure": self.failure,
-            "status": self.status,
-            "reason": self.reason,
-            "words": self.words,
-            "candidates": list(self.candidates),
-            "description": self.description,
-            "scale": self.scale,
-            "threaded": self.threaded,
-            "shots": self.shots,
-            "engines": {stage: dict(who) for stage, who in self.engines.items()},
-            "again": self.again,
-            "terms": self.terms,
-        }
+        times = {"start": seconds(self.interval.start), "end": seconds(self.interval.end)}
+        where = {name: getattr(self, name) for name in _WHERE}
+        said = {name: getattr(self, name) for name in _SAID}
+        return {**where, **times, **said, "candidates": list(self.candidates)}
 
 
 def line_of(record: Mapping[str, Any]) -> PredictedLine:
     """The line that `PredictedLine.to_json` wrote, with its key. Raises KeyError, TypeError or ValueError for
     what is none."""
-    return PredictedLine(
-        id=record["id"],
-        film=record["film"],
-        clip=record["clip"],
-        interval=Interval(float(record["start"]), float(record["end"])),
-        text=record["text"],
-        status=record["status"],
-        terms=record["terms"],
-        key=record["key"],
-        failure=record["failure"],
-        reason=record["reason"],
-        again=record["again"],
-        words=record["words"],
-        candidates=tuple(record["candidates"]),
-        description=record["description"],
-        scale=record["scale"],
-        threaded=record["threaded"],
-        shots=record["shots"],
-        engines=record["engines"],
-    )
+    fields = {name: record[name] for name in (*_WHERE, *_SAID, "key")}
+    interval = Interval(float(record["start"]), float(record["end"]))
+    return PredictedLine(**{**fields, "candidates": tuple(record["candidates"])}, interval=interval)
 
 
 _NO_MATTER: dict[str, Any] = {
@@ -132,7 +107,11 @@ def terms_of(config: Config, engines: Engines) -> str:
     """
     settings = config.with_former(_NO_MATTER)
     who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
-    return key_of("predict/1", settings, who, _prompts_hash(), _examples_hash(config))
+    folder = data_root() / "prompts"
+    files = sorted(file for room in _PROMPTS for file in (folder / room).glob("*.txt"))
+    prompts = key_of([[f"{file.parent.name}/{file.name}", _hash(file)] for file in files])
+    examples = None if config.prompt.example_file is None else _hash(Path(config.prompt.example_file))
+    return key_of("predict/1", settings, who, prompts, examples)
 
 
 def line_key(
@@ -160,17 +139,6 @@ def leans_on_others(config: Config, engines: Engines, *, cast: bool) -> bool:
     """Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
     choice among candidates along the film, or by faces that the film lends to the cast."""
     return cast or config.stage2.candidates > 1 or engines.in_turn(config)
-
-
-def _prompts_hash() -> str:
-    """Of the texts of all prompts that the pipeline may use."""
-    folder = data_root() / "prompts"
-    files = sorted(file for room in _PROMPTS for file in (folder / room).glob("*.txt"))
-    return key_of([[f"{file.parent.name}/{file.name}", _hash(file)] for file in files])
-
-
-def _examples_hash(config: Config) -> str | None:
-    return None if config.prompt.example_file is None else _hash(Path(config.prompt.example_file))
 
 
 def _hash(file: Path) -> str:

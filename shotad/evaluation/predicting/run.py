@@ -62,7 +62,7 @@ from shotad.engines import LocalModel
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
 from shotad.evaluation.predicting.choosing import Bank, ClipTask
-from shotad.evaluation.predicting.clip import Asked, GivenShots, Means, describe_clip, published_shots
+from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, Means, describe_clip, published_shots
 from shotad.evaluation.predicting.lines import (
     Predicted,
     PredictedLine,
@@ -155,7 +155,8 @@ def _refuse_others(path: Path) -> None:
         return
     except OSError as error:
         raise WorkFolderError(f"{path} cannot be read: {error.strerror}.", "Name another --out.") from None
-    if any(rows) and not any(map(_is_ours, rows)) and not _is_torn(rows):
+    torn = len(rows) == 1 and rows[0].startswith(b'{"key": "')  # a first line of ours, not written to its end
+    if any(rows) and not torn and not any(map(_is_ours, rows)):
         raise WorkFolderError(
             f"{path} holds something else than the lines of shotad predict.", "Name another --out."
         )
@@ -167,11 +168,6 @@ def _is_ours(row: bytes) -> bool:
     except ValueError:
         return False
     return isinstance(record, dict) and _line(record) is not None
-
-
-def _is_torn(rows: Sequence[bytes]) -> bool:
-    """True for the beginning of a first line of ours that was not written to its end."""
-    return len(rows) == 1 and rows[0].startswith(b'{"key": "')
 
 
 MANY = 100
@@ -269,7 +265,7 @@ class _Run:
             shutil.rmtree(self._place.path / "work", ignore_errors=True)
         return self._done
 
-    def _known(self, asked: Asked) -> list[PredictedLine]:
+    def _known(self, asked: ClipRequest) -> list[PredictedLine]:
         """The clip's lines where all are there already, else none."""
         found = [self._ledger.known(ad.id, asked.keys[ad.id]) for ad in asked.task.ads]
         lines = [line for line in found if line is not None]
@@ -292,14 +288,14 @@ class _Run:
         """A failed line for each AD. One that was made earlier under the same terms stays: a video that is
         not there any more takes nothing away."""
         keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in task.ads}
-        asked = Asked(task, None, "", None, self._terms, keys)
+        asked = ClipRequest(task, None, "", None, self._terms, keys)
         return [
             self._ledger.at(ad.id) or asked.line(ad, None, "failed", failure=failure, again=True)
             for ad in task.ads
         ]
 
     @contextmanager
-    def _opened(self, task: ClipTask, video: Video | None) -> Iterator[tuple[Film, Asked]]:
+    def _opened(self, task: ClipTask, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
         """The clip's video, and what is asked about it. Raises FilmError where there is none."""
         if video is None:
             places = video_places(self._job.dataset, task.ads[0], self._job.videos)
@@ -314,7 +310,7 @@ class _Run:
         with film:
             yield film, self._asked(task, film, video.begins)
 
-    def _asked(self, task: ClipTask, film: Film, begins: float) -> Asked:
+    def _asked(self, task: ClipTask, film: Film, begins: float) -> ClipRequest:
         job, info = self._job, film.info
         gaps = job.config.context.by_rules.inclusive
         given: GivenShots = (None, "found")
@@ -328,41 +324,31 @@ class _Run:
             ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
             for ad in task.ads
         }
-        return Asked(task, shots, origin, cast, self._terms, keys, begins)
+        return ClipRequest(task, shots, origin, cast, self._terms, keys, begins)
 
-    def _through(self, film: Film, asked: Asked, engines: Engines) -> list[PredictedLine]:
+    def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
-        path = self._work_path(asked.task.clip, film.info.fingerprint)
+        clip, fingerprint = asked.task.clip, film.info.fingerprint
+        room = self._job.work or self._place.path / "work"
+        path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
         talks = not self._begun or len(asked.task.ads) >= MANY
         self._begun = True
         progress = self._job.progress if talks else NoProgress()
         kept = self._job.work is not None
+        # The readers of grammar are made for the first clip that is described, and kept for the others.
+        self._readers = self._readers or make_readers(self._job.config, progress)
+        means = Means(self._job.config, engines, self._readers, progress, scripts=kept)
         with WorkFolder(path) as folder:
-            done = describe_clip(asked, film, folder, self._means(engines, progress))
+            done = describe_clip(asked, film, folder, means)
         self._done.made |= {line.id for line in done.lines}
         self._done.add(done.used)
-        self._tell(asked.task.clip, done.warnings)
+        for warning in done.warnings:  # each is told once, with the first clip that it came from
+            if warning not in self._said:
+                self._said.add(warning)
+                self._job.progress.note(f"{asked.task.clip}: {warning}")
         if not kept and not any(line.again for line in done.lines):
             shutil.rmtree(path, ignore_errors=True)
         return list(done.lines)
-
-    def _means(self, engines: Engines, progress: Progress) -> Means:
-        """The readers of grammar are made for the first clip that is described, and kept for the others."""
-        job = self._job
-        self._readers = self._readers or make_readers(job.config, progress)
-        return Means(job.config, engines, self._readers, progress, scripts=job.work is not None)
-
-    def _work_path(self, clip: str, fingerprint: str) -> Path:
-        """The work folder of a clip and this very video of it."""
-        room = self._job.work or self._place.path / "work"
-        return room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
-
-    def _tell(self, clip: str, warnings: Iterable[str]) -> None:
-        """Say each warning once, with the first clip that it came from."""
-        for warning in warnings:
-            if warning not in self._said:
-                self._said.add(warning)
-                self._job.progress.note(f"{clip}: {warning}")
 
 
 AHEAD = 32

@@ -7,7 +7,7 @@ terminal, as text and as a page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from shotad.core import EvaluationError, ReportSettings, readable_json, write_text
@@ -147,7 +147,7 @@ class MetricComparison:
             "a": figures.a,
             "b": figures.b,
             "difference": figures.difference,
-            "interval": figures.interval.record() if figures.interval else None,
+            "interval": asdict(figures.interval) if figures.interval else None,
             "p_b_is_better": figures.not_better,
             "p_two_sided": figures.p,
             "better": self.verdict(level),
@@ -194,7 +194,7 @@ class Comparison:
             "only_b": list(self.only_b),
             "intervals": {"unit": self.settings.unit, "level": LEVEL},
             "metrics": [metric.record(LEVEL) for metric in self.metrics],
-            "not_compared": [{"title": one.title, "reason": one.reason} for one in self.not_compared],
+            "not_compared": [asdict(one) for one in self.not_compared],
         }
 
 
@@ -295,9 +295,18 @@ def _compared(
     figures = paired(a, b, films, unit=settings.unit, level=LEVEL)
     values = {row.id: row.value for row in b.rows}
     changed = [
-        _changed(items_a[row.id], items_b[row.id], titles, row.value, value)
+        Changed(
+            one,
+            titles.get(one.film) or one.film,
+            one.prediction or "",
+            items_b[one.id].prediction or "",
+            row.value,
+            value,
+        )
         for row in a.rows
-        if row.value is not None and (value := values.get(row.id)) is not None
+        if row.value is not None
+        and (value := values.get(row.id)) is not None
+        and (one := items_a[row.id]) is not None
     ]
     sign = 1 if a.higher_is_better else -1
     better = sorted((c for c in changed if sign * c.gain > 0), key=lambda c: (-sign * c.gain, c.item.id))
@@ -312,11 +321,6 @@ def _compared(
         len(better),
         len(worse),
     )
-
-
-def _changed(one: Item, two: Item, titles: Mapping[str, str], a: float, b: float) -> Changed:
-    film = titles.get(one.film) or one.film
-    return Changed(one, film, one.prediction or "", two.prediction or "", a, b)
 
 
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
@@ -340,15 +344,8 @@ def comparison_markdown(comparison: Comparison) -> str:
     ]
     lines += [*md_table(heads(comparison), metric_rows(comparison), range(1, 8)), ""]
     lines += [f"- {md_text(said)}" for said in explanation(comparison)]
-    for metric in comparison.metrics:
-        for name, found in line_lists(metric):
-            if found:
-                lines += [
-                    "",
-                    f"## {md_text(name)}",
-                    "",
-                    *md_table(LINE_HEADS, line_rows(metric, found), [1, 2, 3]),
-                ]
+    for name, rows in line_lists(comparison):
+        lines += ["", f"## {md_text(name)}", "", *md_table(LINE_HEADS, rows, [1, 2, 3])]
     return "\n".join(lines) + "\n"
 
 
@@ -366,12 +363,6 @@ def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
 
 def comparison_page(comparison: Comparison) -> str:
     """As one HTML file."""
-    lists = [
-        (name, line_rows(metric, found))
-        for metric in comparison.metrics
-        for name, found in line_lists(metric)
-        if found
-    ]
     return page(
         "compare",
         title=title(comparison),
@@ -379,7 +370,7 @@ def comparison_page(comparison: Comparison) -> str:
         heads=heads(comparison),
         rows=metric_rows(comparison),
         explanation=explanation(comparison),
-        lists=lists,
+        lists=line_lists(comparison),
         line_heads=LINE_HEADS,
     )
 
@@ -447,27 +438,35 @@ def explanation(comparison: Comparison) -> list[str]:
     return lines
 
 
-def line_lists(metric: MetricComparison) -> list[tuple[str, Sequence[Changed]]]:
-    """The lines that gained and lost most, each list with its heading."""
-    return [
-        (f"{metric.title}: gained most ({count(metric.n_better, 'line')} better in B)", metric.better),
-        (f"{metric.title}: lost most ({count(metric.n_worse, 'line')} worse in B)", metric.worse),
+def line_lists(comparison: Comparison) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """The lines that gained and lost most by each metric: each list with its heading, and a row of cells for
+    each line."""
+    lists = [
+        (metric.name, f"{metric.title}: {what} most ({count(n, 'line')} {which} in B)", lines)
+        for metric in comparison.metrics
+        for what, which, n, lines in (
+            ("gained", "better", metric.n_better, metric.better),
+            ("lost", "worse", metric.n_worse, metric.worse),
+        )
     ]
-
-
-def line_rows(metric: MetricComparison, lines: Sequence[Changed]) -> list[tuple[str, ...]]:
-    """A row of cells for each line."""
     return [
         (
-            line.item.id,
-            number(metric.name, line.value_a),
-            number(metric.name, line.value_b),
-            signed(metric.name, line.gain),
-            line.item.reference,
-            line.prediction_a or "nothing",
-            line.prediction_b or "nothing",
-            line.film,
-            clock(line.item.interval),
+            heading,
+            [
+                (
+                    line.item.id,
+                    number(name, line.value_a),
+                    number(name, line.value_b),
+                    signed(name, line.gain),
+                    line.item.reference,
+                    line.prediction_a or "nothing",
+                    line.prediction_b or "nothing",
+                    line.film,
+                    clock(line.item.interval),
+                )
+                for line in lines
+            ],
         )
-        for line in lines
+        for name, heading, lines in lists
+        if lines
     ]

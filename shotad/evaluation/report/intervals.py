@@ -47,16 +47,6 @@ class Span:
     unit: Unit
     units: int
 
-    def record(self) -> dict[str, float | str]:
-        """As JSON."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "level": self.level,
-            "unit": self.unit,
-            "units": self.units,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Units:
@@ -263,7 +253,8 @@ def _groups(
 ) -> list[Group]:
     """One part in each result."""
     settings = run.config.measures.report
-    parts = [only(result, _common(result, ids)) for result in results]
+    there = [{row.id for row in result.rows} for result in results]
+    parts = [only(r, [name for name in ids if name in own]) for r, own in zip(results, there, strict=True)]
     return [
         Group(
             label,
@@ -273,11 +264,6 @@ def _groups(
         )
         for part in parts
     ]
-
-
-def _common(result: Result, ids: Sequence[str]) -> list[str]:
-    there = {row.id for row in result.rows}
-    return [name for name in ids if name in there]
 
 
 def _place(value: float, ends: Sequence[float]) -> int:

@@ -77,8 +77,11 @@ def plots_of(run: ReportInput) -> tuple[Plot, ...]:
 
 
 def _distributions(run: ReportInput) -> Plot | None:
-    panels = [Values(result, _values(result)) for result in run.results]
-    panels = [panel for panel in panels if len(panel.values)]
+    panels = [
+        Values(result, np.array([row.value for row in result.rows if row.value is not None], np.float64))
+        for result in run.results
+        if result.scored
+    ]
     if not panels:
         return None
     heads = ("Metric", "ADs", "Lowest", "Lower quarter", "Median", "Upper quarter", "Highest", "Exactly 0")
@@ -127,7 +130,13 @@ def _by_part(
     parts = _parts(run, grouped(run, main_results(run), label, order))
     if not parts or len(parts[0].groups) < 2:
         return None
-    told = "; ".join(f"{part.result.title}: {', '.join(map(_told(part), part.groups))}" for part in parts)
+    told = "; ".join(
+        f"{part.result.title}: "
+        + ", ".join(
+            f"{g.label} {number(part.result.name, g.value)} ({count(g.n, 'AD')})" for g in part.groups
+        )
+        for part in parts
+    )
     heads = ("Metric", f"{what[:1].upper()}{what[1:]}", "ADs", "Score", f"{percent(LEVEL)} interval")
     rows = tuple(
         (part.result.title, group.label, f"{group.n:,}", *_numbers(part.result, group))
@@ -149,18 +158,10 @@ def _parts(run: ReportInput, groups: Mapping[str, tuple[Group, ...]]) -> list[Pa
     return [Parts(result, groups[result.name]) for result in run.results if groups.get(result.name)]
 
 
-def _values(result: Result) -> Floats:
-    return np.array([row.value for row in result.rows if row.value is not None], np.float64)
-
-
 def _quartiles(panel: Values) -> tuple[str, ...]:
     name = panel.result.name
     five = [number(name, float(q)) for q in np.quantile(panel.values, [0, 0.25, 0.5, 0.75, 1])]
     return (panel.result.title, f"{len(panel.values):,}", *five, percent(float((panel.values == 0).mean())))
-
-
-def _told(part: Parts) -> Callable[[Group], str]:
-    return lambda group: f"{group.label} {number(part.result.name, group.value)} ({count(group.n, 'AD')})"
 
 
 def _numbers(result: Result, group: Group) -> tuple[str, str]:
@@ -208,7 +209,8 @@ def dots(parts: Sequence[Parts], what: str) -> bytes:
     """Each metric's number on the parts of the ADs, with intervals, as PNG."""
     figure, axes = _panels(len(parts), 3.1)
     for axis, part in zip(axes, parts, strict=True):
-        labels = [f"{_folded(group.label)}\nn {group.n:,}" for group in part.groups]
+        folded = textwrap.TextWrapper(10, break_long_words=False, break_on_hyphens=False).fill
+        labels = [f"{folded(group.label)}\nn {group.n:,}" for group in part.groups]
         _points(axis, part.result, part.groups)
         axis.set_xticks(range(len(labels)), labels, fontsize=7 if len(labels) > 3 else 8)
         axis.set_xlim(-0.6, len(labels) - 0.4)
@@ -224,7 +226,9 @@ def ranked(parts: Sequence[Parts]) -> bytes:
         _points(axis, part.result, films, small=len(films) > 25)
         axis.set_xlim(-1, len(films))
         axis.set_xticks([0, len(films) - 1], ["1", f"{len(films)}"], fontsize=8)
-        axis.set_xlabel(f"{len(films)} films in order, {_counts(films)}", fontsize=8)
+        low, high = (end((film.n for film in films), default=0) for end in (min, max))
+        several = f"{low} ADs each" if low == high else f"{low} to {high} ADs each"
+        axis.set_xlabel(f"{len(films)} films in order, {several}", fontsize=8)
     return _png(figure)
 
 
@@ -313,14 +317,9 @@ def _points(axis: Axes, result: Result, groups: Sequence[Group], *, small: bool 
                 bbox=_UNDERLAY,
                 zorder=4,
             )
-    _from_zero(axis)
-    _head(axis, result)
-
-
-def _from_zero(axis: Axes) -> None:
-    """0 is on the axis, so that a small difference looks small."""
     low, high = axis.get_ylim()
-    axis.set_ylim(min(1.05 * low, 0.0), max(1.05 * high, 0.0))
+    axis.set_ylim(min(1.05 * low, 0.0), max(1.05 * high, 0.0))  # from 0: a small difference looks small
+    _head(axis, result)
 
 
 def _head(axis: Axes, result: Result) -> None:
@@ -353,13 +352,3 @@ def _png(figure: Figure) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure.savefig(out, format="png", metadata={"Software": None})
     return out.getvalue()
-
-
-def _folded(label: str) -> str:
-    return "\n".join(textwrap.wrap(label, 10, break_long_words=False, break_on_hyphens=False))
-
-
-def _counts(films: Sequence[Group]) -> str:
-    counts = [film.n for film in films]
-    low, high = min(counts, default=0), max(counts, default=0)
-    return f"{low} ADs each" if low == high else f"{low} to {high} ADs each"

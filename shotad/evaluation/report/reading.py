@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,11 @@ class Report:
         another version."""
         head = self.head
         try:
-            measures = MeasureSettings.model_validate(_measures(head["config"]["measures"]))
+            settings, report = head["config"]["measures"], head["config"]["measures"]["report"]
+            if "draws" in report:  # it was made when single ADs were drawn for its intervals
+                kept = {key: report[key] for key in report if key not in ("draws", "unit")}
+                settings = {**settings, "report": kept}
+            measures = MeasureSettings.model_validate(settings)
         except ValueError as error:
             raise EvaluationError(
                 f"The settings of {self.name} are not those of this version: {error}.", "Score it again."
@@ -79,14 +84,6 @@ class Report:
         )
 
 
-def _measures(settings: Json) -> Json:
-    """The settings of a report; one with ``draws`` was made when single ADs were drawn for its intervals."""
-    report = settings["report"]
-    if "draws" not in report:
-        return settings
-    return {**settings, "report": {key: report[key] for key in report if key not in ("draws", "unit")}}
-
-
 def read_report(path: Path) -> Report:
     """The report in a folder, or beside its ``report.json``.
 
@@ -99,11 +96,15 @@ def read_report(path: Path) -> Report:
             f"{folder / REPORT} has schema {head.get('schema')!r}, and {SCHEMA} is known here.",
             "Read it with the version of shotad that wrote it, or score again.",
         )
-    speeds = {speed["name"]: speed for speed in _speeds(folder / SPEED)}
+    speed = _json(folder / SPEED).get("metrics", []) if (folder / SPEED).is_file() else []
+    speeds = {one["name"]: one for one in speed}
     try:
-        lines = _lines(folder / ITEMS)
+        with (folder / ITEMS).open(encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file if line.strip()]
         items = tuple(_item(line) for line in lines)
         results = tuple(_result(metric, lines, speeds.get(metric["name"], {})) for metric in head["metrics"])
+    except OSError as error:
+        raise EvaluationError(f"{folder / ITEMS} cannot be read: {error.strerror}.", "Score again.") from None
     except (KeyError, TypeError, ValueError) as error:
         raise EvaluationError(
             f"The report in {folder} is damaged: {type(error).__name__} {error}.", "Score again."
@@ -125,31 +126,13 @@ def _json(path: Path) -> Json:
     return value
 
 
-def _speeds(path: Path) -> list[dict[str, Any]]:
-    return list(_json(path).get("metrics", [])) if path.is_file() else []
-
-
-def _lines(path: Path) -> list[Json]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            return [json.loads(line) for line in file if line.strip()]
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be read: {error.strerror}.", "Score again.") from None
-
-
 def _item(line: Json) -> Item:
     return Item(
-        id=line["id"],
-        film=line["film"],
-        clip=line["clip"],
         interval=Interval(line["start"], line["end"]),
         references=tuple(line["references"]),
-        prediction=line["prediction"],
-        failure=line["failure"],
         description=line.get("description"),
         actions=None if line.get("actions") is None else tuple(line["actions"]),
-        scale=line["scale"],
-        threaded=line["threaded"],
+        **{key: line[key] for key in ("id", "film", "clip", "prediction", "failure", "scale", "threaded")},
     )
 
 
@@ -161,7 +144,17 @@ def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]
         columns=tuple(head["columns"]),
         figure=Figure(**head["figure"]),
         identity=head["identity"],
-        rows=tuple(_row(line["id"], line["metrics"][name]) for line in lines if name in line["metrics"]),
+        rows=tuple(
+            Row(
+                line["id"],
+                tuple(map(float, record["sums"])),
+                record["value"],
+                record.get("failure", ""),
+                record.get("notes", {}),
+            )
+            for line in lines
+            if (record := line["metrics"].get(name)) is not None
+        ),
         basis=head["basis"],
         remarks=tuple(head["remarks"]),
         comparable=head["comparable"],
@@ -174,11 +167,6 @@ def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]
     return found
 
 
-def _row(name: str, record: Mapping[str, Any]) -> Row:
-    sums = tuple(float(value) for value in record["sums"])
-    return Row(name, sums, record["value"], record.get("failure", ""), record.get("notes", {}))
-
-
 def merge(reports: Sequence[Report]) -> ReportInput:
     """The run that the shards are parts of.
 
@@ -188,25 +176,32 @@ def merge(reports: Sequence[Report]) -> ReportInput:
         raise EvaluationError("There is no report to merge.", "Name the folders of all shards.")
     first = reports[0]
     for other in reports[1:]:
-        _same_dataset(first, other)
-        _same_metrics(first, other)
+        _check_same_run(first, other)
     inputs = [report.as_input() for report in reports]
-    base, items = inputs[0], _items(reports)
-    place = {item.id: k for k, item in enumerate(items)}
-    results = reduce(_added, (report.results for report in reports))
+    items = {item.id: item for item in first.items}  # each as it stands in the report that scored it
+    for run in inputs[1:]:
+        items.update((item.id, item) for item in run.items)
+    place = {name: k for k, name in enumerate(items)}
+    results = []
+    for result in first.results:
+        whole = reduce(add, (found for report in reports if (found := report.result(result.name))))
+        # In the dataset's order, however the shards came: sums are then the same to the last bit.
+        results.append(only(whole, sorted((row.id for row in whole.rows), key=place.__getitem__)))
+    # Counts of a file that all shards have read stand once; those of several files add up.
+    joined = {(run.predictions.name, run.predictions.sha256): run.joined for run in inputs}.values()
     return replace(
-        base,
-        corpus=replace(base.corpus, items=items),
-        results=tuple(_in_order(result, place) for result in results),
+        inputs[0],
+        corpus=replace(inputs[0].corpus, items=tuple(items.values())),
+        results=tuple(results),
         predictions=_predictions(inputs),
-        joined=_joined(inputs),
+        joined=Joined(sum(one.extra for one in joined), sum(one.doubled for one in joined)),
         left_out=tuple(dict.fromkeys(left for run in inputs for left in run.left_out)),
         films={name: title for run in inputs for name, title in run.films.items()},
         notes=tuple(dict.fromkeys(note for run in inputs for note in run.notes)),
     )
 
 
-def _same_dataset(one: Report, other: Report) -> None:
+def _check_same_run(one: Report, other: Report) -> None:
     for key, what in (("name", "dataset"), ("texts", "texts of the dataset")):
         if one.head["dataset"][key] != other.head["dataset"][key]:
             raise EvaluationError(
@@ -217,34 +212,12 @@ def _same_dataset(one: Report, other: Report) -> None:
             f"{one.name} and {other.name} differ in what becomes of missing predictions.",
             "Score both with the same --missing.",
         )
-
-
-def _same_metrics(one: Report, other: Report) -> None:
     odd = {result.name for result in one.results} ^ {result.name for result in other.results}
     if odd:
         raise EvaluationError(
             f"Only one of {one.name} and {other.name} has {', '.join(sorted(odd))}.",
             "Score all shards with the same metrics.",
         )
-
-
-def _items(reports: Sequence[Report]) -> tuple[Item, ...]:
-    """The dataset's ADs, each as it stands in the report that scored it."""
-    found = {item.id: item for item in reports[0].items}
-    for report in reports[1:]:
-        scored = {row.id for result in report.results for row in result.rows}
-        found.update((item.id, item) for item in report.items if item.id in scored)
-    return tuple(found.values())
-
-
-def _added(one: tuple[Result, ...], other: tuple[Result, ...]) -> tuple[Result, ...]:
-    others = {result.name: result for result in other}
-    return tuple(result + others[result.name] for result in one)
-
-
-def _in_order(result: Result, place: Mapping[str, int]) -> Result:
-    """The rows in the dataset's order, however the shards came: sums are then the same to the last bit."""
-    return only(result, sorted((row.id for row in result.rows), key=lambda name: place[name]))
 
 
 def _predictions(inputs: Sequence[ReportInput]) -> Predictions:
@@ -256,9 +229,3 @@ def _predictions(inputs: Sequence[ReportInput]) -> Predictions:
     names, hashes = [one.name for one in found], [one.sha256 for one in found]
     digest = AND.join(hashes) if all(hashes) else ""
     return Predictions(AND.join(names), digest, AND.join(systems))
-
-
-def _joined(inputs: Sequence[ReportInput]) -> Joined:
-    """Counts of a file that all shards have read stand once; those of several files add up."""
-    by_file = {(run.predictions.name, run.predictions.sha256): run.joined for run in inputs}
-    return Joined(sum(j.extra for j in by_file.values()), sum(j.doubled for j in by_file.values()))

@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,13 @@ _SPACY_MODEL = re.compile(r"[a-z]{2,3}[-_](core|dep|ent|sent)[-_]\w+[-_](sm|md|l
 def surroundings(metrics: Iterable[str]) -> dict[str, Any]:
     """Versions and git state as JSON. Imports no library; asks for Java only where a metric used it."""
     needs_java = any(base_name(metric) in _JAVA_METRICS for metric in metrics)
+    java = next(iter((_said(["java", "-version"]) or "").strip().splitlines()), None) if needs_java else None
     return {
         "shotad": __version__,
         "git": _git(Path(shotad.__file__).resolve().parent.parent),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        **({"java": _java()} if needs_java else {}),
+        **({"java": java} if needs_java else {}),
         "libraries": _versions(),
     }
 
@@ -71,11 +73,6 @@ def _git(root: Path) -> dict[str, Any] | None:
         return None
     changed = _said(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"])
     return {"commit": commit.strip(), "dirty": None if changed is None else bool(changed.strip())}
-
-
-def _java() -> str | None:
-    told = _said(["java", "-version"])
-    return told.splitlines()[0].strip() if told and told.strip() else None
 
 
 def _said(words: list[str]) -> str | None:
@@ -116,11 +113,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
             "ads": len(corpus.items),
             "films": len({item.film for item in corpus.items}),
         },
-        "predictions": {
-            "name": run.predictions.name,
-            "sha256": run.predictions.sha256,
-            "system": run.predictions.system,
-        },
+        "predictions": asdict(run.predictions),
         "protocol": run.protocol,
         "n": {
             "ads": len(corpus.items),
@@ -139,7 +132,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         },
         "notes": list(run.notes),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
-        "left_out": [{"metric": left.metric, "reason": left.reason} for left in run.left_out],
+        "left_out": [asdict(left) for left in run.left_out],
         "paper": [row.record() for row in paper_rows(corpus.dataset, run.protocol)],
     }
     plain: Json = _without_folders(record)
@@ -155,7 +148,7 @@ def metric_record(result: Result, interval: Span | None) -> Json:
         "name": result.name,
         "title": result.title,
         "value": result.value,
-        "interval": interval.record() if interval else None,
+        "interval": asdict(interval) if interval else None,
         "n": len(result.rows),
         "scored": result.scored,
         "failed": result.failed,
@@ -166,11 +159,7 @@ def metric_record(result: Result, interval: Span | None) -> Json:
         "remarks": list(result.remarks),
         "columns": list(result.columns),
         "sums": [float(value) for value in result.sums],
-        "figure": {
-            "kind": result.figure.kind,
-            "factor": result.figure.factor,
-            "shift": result.figure.shift,
-        },
+        "figure": asdict(result.figure),
         "identity": dict(result.identity),
         "basis": result.basis,
     }
@@ -197,7 +186,16 @@ def item_lines(run: ReportInput) -> Iterator[str]:
     it is of another shard, or was left out."""
     rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
     for item in run.corpus.items:
-        metrics = {name: _row_record(found[item.id]) for name, found in rows.items() if item.id in found}
+        metrics = {
+            name: {
+                "value": row.value,
+                "sums": list(row.sums),
+                **({"failure": row.failure} if row.failure else {}),
+                **({"notes": dict(row.notes)} if row.notes else {}),
+            }
+            for name, found in rows.items()
+            if (row := found.get(item.id)) is not None
+        }
         yield json.dumps({**_item_record(item), "metrics": metrics}, ensure_ascii=False) + "\n"
 
 
@@ -249,15 +247,6 @@ def _item_record(item: Item) -> Json:
         "failure": item.failure,
         "scale": item.scale,
         "threaded": item.threaded,
-    }
-
-
-def _row_record(row: Row) -> Json:
-    return {
-        "value": row.value,
-        "sums": list(row.sums),
-        **({"failure": row.failure} if row.failure else {}),
-        **({"notes": dict(row.notes)} if row.notes else {}),
     }
 
 

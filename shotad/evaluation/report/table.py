@@ -8,7 +8,7 @@ The numbers of the literature all come from the Shot-by-Shot paper, also those o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from shotad.evaluation.metric import Json, Result
@@ -119,7 +119,11 @@ def beside_paper(
     columns = [r for r in run.results if _in_paper(run, r)]
     if not columns:
         return None
-    own = tuple(_own_cell(result, intervals.get(result.name)) for result in columns)
+    own = tuple(
+        number(r.name, r.value)
+        + (f" ({span_words(r.name, span)})" if (span := intervals.get(r.name)) else "")
+        for r in columns
+    )
     told = [row for row in rows if any(paper_values(row, result) for result in columns)]
     heads = tuple(f"{r.title} {marks[r.name]}" if r.name in marks else r.title for r in columns)
     lines = [SystemLine("own", run.predictions.called, "", "measured here", own)]
@@ -157,11 +161,6 @@ def paper_notes(run: ReportInput, beside: Beside) -> list[str]:
 
 def _in_paper(run: ReportInput, result: Result) -> bool:
     return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
-
-
-def _own_cell(result: Result, interval: Span | None) -> str:
-    value = number(result.name, result.value)
-    return value if interval is None else f"{value} ({span_words(result.name, interval)})"
 
 
 def _paper_line(row: PaperRow, columns: Sequence[Result]) -> SystemLine:
@@ -398,14 +397,13 @@ def paper_values(row: PaperRow, result: Result) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Correlation of a metric with human scores of actions (Table 3): of paragraphs, of sentences."""
+    """Correlation of a metric with human scores of actions (Table 3): Pearson's and Spearman's, of paragraphs
+    and of sentences."""
 
     metric: str
     called: str
-    paragraph_pearson: float
-    paragraph_spearman: float
-    sentence_pearson: float
-    sentence_spearman: float
+    paragraphs: tuple[float, float]
+    sentences: tuple[float, float]
 
     def record(self) -> Json:
         """As JSON."""
@@ -414,22 +412,22 @@ class Agreement:
             "table": "Table 3",
             "metric": self.metric,
             "called": self.called,
-            "paragraphs": {"pearson": self.paragraph_pearson, "spearman": self.paragraph_spearman},
-            "sentences": {"pearson": self.sentence_pearson, "spearman": self.sentence_spearman},
+            "paragraphs": dict(zip(("pearson", "spearman"), self.paragraphs, strict=True)),
+            "sentences": dict(zip(("pearson", "spearman"), self.sentences, strict=True)),
         }
 
 
 AGREEMENT = (
-    Agreement("cider", "CIDEr", 0.205, 0.264, 0.412, 0.528),
-    Agreement("rouge-l", "ROUGE-L", 0.305, 0.280, 0.526, 0.512),
-    Agreement("meteor", "METEOR", 0.462, 0.406, 0.602, 0.641),
-    Agreement("bleu-1", "BLEU-1", 0.265, 0.264, 0.477, 0.481),
-    Agreement("spice", "SPICE", 0.022, 0.048, 0.031, 0.012),
-    Agreement("bertscore", "BERTScore", 0.377, 0.393, 0.508, 0.507),
-    Agreement("llm-action", "LLM (LLaMA3.1-70B)", 0.569, 0.491, 0.779, 0.798),
-    Agreement("llm-action", "LLM (GPT-4o)", 0.742, 0.678, 0.797, 0.807),
-    Agreement("action", "Action score, without verbs", 0.735, 0.728, 0.765, 0.790),
-    Agreement("action", "Action score", 0.749, 0.729, 0.806, 0.820),
+    Agreement("cider", "CIDEr", (0.205, 0.264), (0.412, 0.528)),
+    Agreement("rouge-l", "ROUGE-L", (0.305, 0.280), (0.526, 0.512)),
+    Agreement("meteor", "METEOR", (0.462, 0.406), (0.602, 0.641)),
+    Agreement("bleu-1", "BLEU-1", (0.265, 0.264), (0.477, 0.481)),
+    Agreement("spice", "SPICE", (0.022, 0.048), (0.031, 0.012)),
+    Agreement("bertscore", "BERTScore", (0.377, 0.393), (0.508, 0.507)),
+    Agreement("llm-action", "LLM (LLaMA3.1-70B)", (0.569, 0.491), (0.779, 0.798)),
+    Agreement("llm-action", "LLM (GPT-4o)", (0.742, 0.678), (0.797, 0.807)),
+    Agreement("action", "Action score, without verbs", (0.735, 0.728), (0.765, 0.790)),
+    Agreement("action", "Action score", (0.749, 0.729), (0.806, 0.820)),
 )
 """Human scores 0 to 3: 300 ADs with paragraphs, 500 with sentences, five annotators."""
 
@@ -445,14 +443,7 @@ class Ceiling:
 
     def record(self) -> Json:
         """As JSON."""
-        return {
-            "from_the_paper": True,
-            "table": "Table A5",
-            "tiou": self.tiou,
-            "films": self.films,
-            "pairs": self.pairs,
-            "values": {name: list(values) for name, values in self.values.items()},
-        }
+        return {"from_the_paper": True, "table": "Table A5", **asdict(self)}
 
 
 CEILINGS = (

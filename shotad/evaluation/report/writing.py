@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shotad.core import WorkFolderError, readable_json, write_bytes, write_text
 from shotad.evaluation.report.content import Content, Listing, content_of
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
-from shotad.evaluation.report.plots import PLOT_NAMES, Plot
+from shotad.evaluation.report.plots import PLOT_NAMES
 from shotad.evaluation.report.records import (
     ITEMS,
     REPORT,
@@ -29,7 +29,6 @@ from shotad.evaluation.report.records import (
     speed_record,
 )
 from shotad.evaluation.report.table import (
-    Beside,
     MetricLine,
     beside_paper,
     footnotes,
@@ -38,9 +37,6 @@ from shotad.evaluation.report.table import (
 )
 from shotad.evaluation.report.wording import COLUMNS, aligned, count, counts_words, failures_words, percent
 from shotad.film import page_environment
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 TEXT, PAGE = "report.md", "report.html"
 
@@ -71,7 +67,9 @@ def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[
         write_text(folder / name, text)
     for name, png in pictures.items():
         write_bytes(folder / name, [png])
-    _sweep(folder / PLOTS, set(pictures))
+    for name in PLOT_NAMES:  # of an earlier report, that this one has not
+        if f"{PLOTS}/{name}.png" not in pictures:
+            (folder / PLOTS / f"{name}.png").unlink(missing_ok=True)
     write_text(folder / REPORT, readable_json(record))
     return [folder / name for name in (REPORT, *texts, ITEMS, *pictures)]
 
@@ -102,13 +100,6 @@ def _begin(folder: Path) -> None:
         raise WorkFolderError(f"{folder / REPORT} cannot be replaced: {error.strerror}.") from None
 
 
-def _sweep(folder: Path, kept: set[str]) -> None:
-    """Remove plots of an earlier report that this one has not."""
-    for name in PLOT_NAMES:
-        if f"{PLOTS}/{name}.png" not in kept:
-            (folder / f"{name}.png").unlink(missing_ok=True)
-
-
 def terminal_text(run: ReportInput) -> str:
     """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
     intervals, notes = intervals_of(run), footnotes(run.results)
@@ -120,7 +111,12 @@ def terminal_text(run: ReportInput) -> str:
     lines += [basis] if basis else []
     beside = beside_paper(run, intervals, notes.marks)
     if beside is not None:
-        lines += ["", *_terminal_beside(beside), "", *paper_notes(run, beside)]
+        systems = [
+            (", ".join(part for part in (line.system, line.made_with) if part), line.source, *line.cells)
+            for line in beside.lines
+        ]
+        heads = ("System", "Source", *beside.heads)
+        lines += ["", *aligned(heads, systems, range(2, len(heads))), "", *paper_notes(run, beside)]
     if notes.notes:
         lines += ["", *(f"{note.mark} {note.text}" for note in notes.notes)]
     if run.left_out:
@@ -146,14 +142,6 @@ def _metric_table(level: str, metrics: Sequence[MetricLine]) -> tuple[tuple[str,
     return heads, rows
 
 
-def _terminal_beside(beside: Beside) -> list[str]:
-    rows = [
-        (", ".join(part for part in (line.system, line.made_with) if part), line.source, *line.cells)
-        for line in beside.lines
-    ]
-    return aligned(("System", "Source", *beside.heads), rows, range(2, 2 + len(beside.heads)))
-
-
 PLOTS = "plots"
 """The folder of pictures, beside the text."""
 
@@ -167,7 +155,9 @@ def markdown(content: Content) -> str:
     lines += ["", "## Metrics", "", *md_table(*_metric_table(content.level, content.metrics), range(1, 6))]
     lines += ["", content.columns]
     if content.beside is not None:
-        lines += ["", "## Beside the paper", "", *_beside(content.beside), ""]
+        heads = ("System", "Models", "Source", *content.beside.heads)
+        rows = [(line.system, line.made_with, line.source, *line.cells) for line in content.beside.lines]
+        lines += ["", "## Beside the paper", "", *md_table(heads, rows, range(3, len(heads))), ""]
         lines += [f"- {md_text(note)}" for note in content.paper_notes]
     if content.footnotes:
         lines += ["", "## Notes", ""]
@@ -212,12 +202,6 @@ def _plots(content: Content) -> list[str]:
     return lines
 
 
-def _beside(beside: Beside) -> list[str]:
-    heads = ("System", "Models", "Source", *beside.heads)
-    rows = [(line.system, line.made_with, line.source, *line.cells) for line in beside.lines]
-    return md_table(heads, rows, range(3, len(heads)))
-
-
 def md_text(text: str) -> str:
     """Text on one line in which nothing is taken for a sign of Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
@@ -228,19 +212,11 @@ _TEMPLATES = Path(__file__).parent / "page"
 
 def page(template: str, **values: Any) -> str:
     """The page of this template, filled in."""
-    return _environment().get_template(f"{template}.html.j2").render(**values)
-
-
-def embedded(plot: Plot) -> str:
-    """The picture as an address that holds it."""
-    return f"data:image/png;base64,{base64.b64encode(plot.png).decode('ascii')}"
-
-
-def _environment() -> Environment:
-    return page_environment(
+    environment = page_environment(
         _TEMPLATES,
-        embedded=embedded,
+        embedded=lambda plot: f"data:image/png;base64,{base64.b64encode(plot.png).decode('ascii')}",
         bare=lambda mark: mark.strip("[]"),
         adcount=lambda n: count(n, "AD"),
         linecount=lambda n: count(n, "line"),
     )
+    return environment.get_template(f"{template}.html.j2").render(**values)

@@ -67,7 +67,7 @@ def actions_joined() -> list[str | None]:
 
 @pytest.mark.parametrize("rules", ["paper", "code"])
 def test_the_human_actions_themselves_reach_the_bound(make_bench: MakeBench, rules: str) -> None:
-    found = result_of(make_bench(action={"rules": rules}), actions_joined())
+    found = result_of(make_bench(rules=rules), actions_joined())
     assert found.value == pytest.approx(150, abs=1e-9)
     assert [row.value for row in found.rows] == pytest.approx([150] * 5)
     assert (found.scored, found.failed) == (5, 0)
@@ -75,7 +75,7 @@ def test_the_human_actions_themselves_reach_the_bound(make_bench: MakeBench, rul
 
 @pytest.mark.parametrize("rules", ["paper", "code"])
 def test_the_human_ads_are_far_above_shuffled_ones(make_bench: MakeBench, rules: str) -> None:
-    bench = make_bench(action={"rules": rules})
+    bench = make_bench(rules=rules)
     human: list[str | None] = [text for text, _ in ADS]
     own, others = result_of(bench, human).value, result_of(bench, human[1:] + human[:1]).value
     assert own is not None
@@ -93,7 +93,7 @@ def test_an_empty_prediction_scores_0_before_the_rescaling(make_bench: MakeBench
 
 def test_the_published_code_leaves_out_what_is_missing_or_below_0(make_bench: MakeBench) -> None:
     human = [text for text, _ in ADS]
-    found = result_of(make_bench(action={"rules": "code"}), ["", None, "nan", *human[3:]])
+    found = result_of(make_bench(rules="code"), ["", None, "nan", *human[3:]])
     assert [row.value is None for row in found.rows] == [True, True, True, False, False]
     assert found.scored == 2
     assert found.value == pytest.approx(sum(row.value or 0 for row in found.rows[3:]) / 2)
@@ -155,7 +155,7 @@ def test_a_second_run_counts_only_what_changed(make_bench: MakeBench) -> None:
     # The store is that of all tests: texts of this one alone.
     own: list[str | None] = [f"{text} Then {marked}" for text in human]
     assert result_of(make_bench(), own).fresh == 5
-    assert result_of(make_bench(action={"rules": "code"}), own).fresh == 5
+    assert result_of(make_bench(rules="code"), own).fresh == 5
 
 
 def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -
     folder = tmp_path / "gte-Qwen2-7B-instruct"
     folder.mkdir()
     assert not any("left out" in remark for remark in metric.remarks)
-    code = Action.of("action", make_bench(action={"rules": "code"})).remarks
+    code = Action.of("action", make_bench(rules="code")).remarks
     assert any("left out, as in the published code: that raises the number" in remark for remark in code)
     told = Action.of("action", make_bench(embedding={"model": str(folder)})).remarks
     assert any("without an instruction" in remark for remark in told)

@@ -13,7 +13,7 @@ from shotad.evaluation.metrics.action import (
     CodeRules,
     PaperRules,
     Phrase,
-    Told,
+    PredictionTexts,
     base_of,
     first_lemma,
     lemma_at,
@@ -69,7 +69,7 @@ def test_code_phrases_end_at_the_first_coordinated_verb() -> None:
 
 def test_a_sentence_that_is_a_phrase_is_told_once() -> None:
     smiles = parse_of("He|/PRON/nsubj/1", "smiles/VERB/ROOT/1/smile", "!/PUNCT/punct/1")
-    assert told_of([smiles, smiles]) == Told((), (Phrase("He smiles.", "smile"),))
+    assert told_of([smiles, smiles]) == PredictionTexts((), (Phrase("He smiles.", "smile"),))
 
 
 def test_signs_alone_say_nothing() -> None:
@@ -120,7 +120,9 @@ def test_code_reads_the_whole_ad_and_its_pieces() -> None:
     known = {"She runs.": parse_of("She|/PRON/nsubj/1", "runs/VERB/ROOT/1/run", "./PUNCT/punct/1")}
     parses = Parses(known)
     found = CodeRules().told(["Mr. X, She runs", "", "None"], parses, paragraphs=False)
-    assert found["Mr. X, She runs"] == Told(("Mr. X, She runs", "Mr.", "X."), (Phrase("She runs.", "run"),))
+    assert found["Mr. X, She runs"] == PredictionTexts(
+        ("Mr. X, She runs", "Mr.", "X."), (Phrase("She runs.", "run"),)
+    )
     assert not found[""]
     assert not found["None"]
     assert parses.asked == ["Mr.", "X.", "She runs.", "She runs."]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from shotad.core import Interval, load_config
 from shotad.evaluation import Corpus, MetricContext, Store
-from shotad.evaluation.metric import Figure, Item, Json, Row
+from shotad.evaluation.metric import Figure, Item, Json, Metric, Row
 
 
 def bench(*settings: str) -> MetricContext:
@@ -36,28 +35,16 @@ def corpus(*items: Item) -> Corpus:
     return Corpus(items, dataset="cmd-ad")
 
 
-SHARE = Figure("share", 1.0)
-
-
-@dataclass
-class Told:
+class Told(Metric):
     """The number that stands in a line at the metric's place: ``"3 50"`` is 3 by `one` and 50 by `two`. A line
     ``x`` says nothing about the metric. Counts what it is asked."""
 
-    name: str
-    columns: tuple[str, ...] = ("score", "ads")
-    figure: Figure = SHARE
-    remarks: tuple[str, ...] = ()
-    comparable: bool = True
+    figure = Figure()
     asked: ClassVar[list[tuple[str, str]]] = []
 
-    @classmethod
-    def of(cls, name: str, bench: MetricContext) -> Self:
-        return cls(name)
-
-    @property
-    def title(self) -> str:
-        return self.name.capitalize()
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
+        self.title = name.capitalize()
 
     @property
     def identity(self) -> Json:
@@ -65,9 +52,6 @@ class Told:
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         return [{"text": corpus.items[p].prediction, "why": corpus.items[p].failure} for p in places]
-
-    def basis(self, corpus: Corpus) -> str:
-        return ""
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         for place in places:

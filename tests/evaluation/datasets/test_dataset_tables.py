@@ -49,7 +49,7 @@ def test_rows_know_the_line_they_begin_in(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
     table = read_table(file)
-    assert [(row.line, row.cells, row.mended) for row in table.rows[:2]] == [
+    assert [(row.line, row.values, row.mended) for row in table.rows[:2]] == [
         (2, {"text": "two\nlines", "id": "0"}, ""),
         (5, {"text": "bad €", "id": "1"}, "0x80"),
     ]
@@ -63,14 +63,14 @@ def test_tables_of_spreadsheets(tmp_path: Path, mark: str) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + f"id{mark}text\r\n0{mark}He runs, and falls.\r\n".encode())
     table = read_table(file)
     assert table.columns == ("id", "text")
-    assert table.rows[0].cells == {"id": "0", "text": "He runs, and falls."}
+    assert table.rows[0].values == {"id": "0", "text": "He runs, and falls."}
 
 
 def test_long_cells_are_read_and_the_limit_of_others_stays(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     file = tmp_path / "a.csv"
     file.write_text('shots\n"' + "(1, 2), " * 40_000 + '"\n')
-    assert len(read_table(file).rows[0].cells["shots"]) == 8 * 40_000
+    assert len(read_table(file).rows[0].values["shots"]) == 8 * 40_000
     assert csv.field_size_limit() == before
 
 

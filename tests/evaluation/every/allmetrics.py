@@ -22,7 +22,7 @@ from shotad.evaluation.metrics import java as java_metrics, recall
 from shotad.evaluation.metrics.java import Spice
 from shotad.script import ParserModel
 from tests.evaluation import naive
-from tests.evaluation.every.standins import Matcher, Overlap, Verbs, Words, spice
+from tests.evaluation.every.standins import Overlap, Verbs, Words, matcher, spice
 from tests.evaluation.judges.judging import WORDS
 
 CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
@@ -192,8 +192,8 @@ def install_coco(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("SHOTAD_SPICE_JARS", str(jars))
     patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
     patch.setattr(java_metrics, "java_version", lambda *_: 11)
-    patch.setattr(java_metrics, "Conversation", Matcher)
-    patch.setattr(Spice, "_run", spice)
+    patch.setattr(java_metrics, "_run", matcher)
+    patch.setattr(Spice, "_ask", spice)
 
 
 def scored(name: str, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None) -> Result:

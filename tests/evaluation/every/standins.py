@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from subprocess import CompletedProcess
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,27 +110,18 @@ def _token(word: str, place: int, first: int, verb: int, begins: bool) -> Token:
     )
 
 
-class Matcher:
+def matcher(name: str, command: object, lines: str, folder: Path) -> CompletedProcess[str]:
     """METEOR's program: words of the likest reference that are in the prediction, in one run or in two."""
-
-    def __init__(self, *_: Any) -> None:
-        pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        pass
-
-    def ask(self, lines: Sequence[str]) -> Iterator[str]:
-        for line in lines:
-            kind, *references, said = [part.split() for part in line.split("|||")]
-            assert kind == ["SCORE"]
-            best = max(references, key=lambda words: len(set(words) & set(said)))
-            n = (Counter(said) & Counter(best)).total()
-            runs = 0 if not n else 1 if said == best else 2
-            told = (len(said), len(best), 0, 0, n, n, *[0] * 14, runs, n, n)
-            yield " ".join(map(str, map(float, told)))
+    answers = []
+    for line in lines.splitlines():
+        kind, *references, said = [part.split() for part in line.split("|||")]
+        assert kind == ["SCORE"]
+        best = max(references, key=lambda words: len(set(words) & set(said)))
+        n = (Counter(said) & Counter(best)).total()
+        runs = 0 if not n else 1 if said == best else 2
+        told = (len(said), len(best), 0, 0, n, n, *[0] * 14, runs, n, n)
+        answers.append(" ".join(map(str, map(float, told))))
+    return CompletedProcess([name], 0, "".join(f"{answer}\n" for answer in answers), "")
 
 
 def spice(_: Spice, question: Path, answer: Path) -> None:

@@ -47,20 +47,18 @@ class OtherJudge(WordJudge):
 
 
 SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "rules": ("code", (*ACTION, "recall", "llm-ad-eval")),
     "missing": ("skip", ()),
     "embedding.model": ("org/other", VECTORS),
     "embedding.instruction": ("code", ACTION),
     "parser.model": ("other", ACTION),
-    "action.rules": ("code", ACTION),
     "critic.resolver": (f"{HERE}:Nobody", ("critic",)),
     "critic.model": ("other", ()),
     "critic.rules": ("all", ("critic",)),
     "recall.k": (2, ("recall",)),
     "recall.neighbours": (3, ("recall",)),
-    "recall.windows": ("full", ("recall",)),
     "recall.model": ("other", ("recall",)),
     "judge.engines": ([f"{HERE}:OtherJudge"], ENGINE_METRICS),
-    "judge.lowest": (0, ("llm-ad-eval",)),
     "report.unit": ("ad", ()),
 }
 """Each setting with another value, and the metrics whose rows are others then. ``critic.model`` belongs to coreference libraries; ``critic.rules`` has a third value, tested

@@ -51,8 +51,8 @@ def test_recall_by_its_windows(rule: str, k: int, n: int, make_bench: MakeBench)
     random.Random(n).shuffle(said)
     said[::3] = texts[::3]
     said[1], said[5] = "", "…"
-    corpus = predicted(said)
-    result = scored("recall", corpus, make_bench(recall={"k": k, "neighbours": n, "windows": rule}))
+    corpus, rules = predicted(said), {"all": "paper", "full": "code"}[rule]
+    result = scored("recall", corpus, make_bench(rules=rules, recall={"k": k, "neighbours": n}))
     assert [row.sums for row in result.rows] == recall_of(corpus, overlap, k, n, rule)
 
 

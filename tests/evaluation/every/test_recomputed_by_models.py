@@ -42,7 +42,7 @@ def test_the_action_score_pair_by_pair(rules: str, bench: MetricContext) -> None
     model = SentenceTransformer(str(weights_folder("minilm")), device="cpu")
     encode = cache(lambda text: model.encode([text])[0])
     corpus = predicted(VARIED)
-    made = MetricContext(Config.model_validate({"measures": {"action": {"rules": rules}}}), bench.store)
+    made = MetricContext(Config.model_validate({"measures": {"rules": rules}}), bench.store)
     result = score(make_metric("action", made), corpus, made)
     expected = [
         100 * 2 * (naive.action_score(item.actions or (), item.prediction or "", rules, nlp, encode) - 0.25)
@@ -70,7 +70,7 @@ def test_recall_pair_by_pair(rule: str, bench: MetricContext) -> None:
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     corpus = predicted(VARIED)
-    settings = {"measures": {"recall": {"windows": rule, "neighbours": 4}}}
+    settings = {"measures": {"rules": "code" if rule == "full" else "paper", "recall": {"neighbours": 4}}}
     made = MetricContext(Config.model_validate(settings), bench.store)
     result = score(make_metric("recall", made), corpus, made)
     expected = recall_of(corpus, lambda a, b: naive.bert_score(vectors(a), vectors(b)), 1, 4, rule)

@@ -197,7 +197,7 @@ def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: i
 
     notes: list[str] = []
     judge = judge_who(Far)
-    judge._bench.progress.note = notes.append
+    judge._context.progress.note = notes.append
     list(judge.answers(questions(2)))
     list(judge.answers(questions(3)))
     assert notes == ["Texts leave this machine: they are sent to far.example."]

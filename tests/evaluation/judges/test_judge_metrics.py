@@ -129,7 +129,7 @@ def test_the_rabbits_right_description_scores_higher_than_the_dogs() -> None:
 def test_the_published_codes_scale_begins_at_0() -> None:
     corpus = corpus_of(item("1", "He opens the door.", "Snow falls on a field."))
     assert measured("llm-ad-eval", corpus).value == 1.0
-    zero = measured("llm-ad-eval", corpus, "measures.judge.lowest=0")
+    zero = measured("llm-ad-eval", corpus, "measures.rules=code")
     assert zero.value == 0.0
     assert zero.identity["lowest"] == 0
     scale = WordJudge.asked[-1].messages[1].text
@@ -249,7 +249,7 @@ def test_the_identity_has_all_that_changes_a_row() -> None:
     changed = {
         identity(),
         identity("stage2.sampling.max_tokens=300"),
-        identity("measures.judge.lowest=0"),
+        identity("measures.rules=code"),
         identity("seed=1"),
     }
     assert len(changed) == 4

@@ -132,7 +132,7 @@ def test_long_texts_have_room() -> None:
 def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     made = made_by()
     paths = write_actions(made, tmp_path / "out" / "gt_action.csv")
-    assert [path.name for path in paths] == ["gt_action.csv", "gt_action.jsonl", "gt_action.about.json"]
+    assert [path.name for path in paths] == ["gt_action.csv", "gt_action.about.json"]
     rows = list(csv.DictReader(io.StringIO(paths[0].read_text(encoding="utf-8"))))
     assert list(rows[0]) == ["anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by"]
     assert rows[0]["gt_action"] == "['She opens the door.', 'She sees he.']"
@@ -141,11 +141,8 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     told = read_actions(paths[0], ActionFile()).told
     assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made.made]
     assert [told[ad.id].text for ad in ADS] == list(TEXTS)
-    records = [json.loads(line) for line in paths[1].read_text(encoding="utf-8").splitlines()]
-    assert records[1]["gt_action"] == ["He sits."]
-    assert records[2]["gt_action"] is None
-    assert "no words" in records[2]["failure"]
-    about = json.loads(paths[2].read_text(encoding="utf-8"))
+    about = json.loads(paths[1].read_text(encoding="utf-8"))
+    assert "no words" in about["failed"][0]["reason"]
     assert about["n"] == {"ads": 5, "failed": 1, "actions": 6}
     assert about["identity"]["revision"] == "7"
     assert len(about["identity"]["prompts"]) == 64

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Config, EvaluationError, Identity, Interval, WeightsError
 from shotad.evaluation import Corpus, MetricContext, Result, Store
 from shotad.evaluation.metric import Item, make_metric, score
-from shotad.evaluation.metrics.recall import PairScores, Recall, pair_scores, source_of
+from shotad.evaluation.metrics.recall import PairScores, Recall, source_of
 from shotad.script import EncoderPlace
 from tests.evaluation.measuring import corpus_of
 
@@ -36,7 +36,9 @@ class Given:
 
 
 def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> MetricContext:
-    bench = MetricContext(Config.model_validate({"measures": {"recall": recall}}), store or Store())
+    rules = "code" if recall.pop("windows", "all") == "full" else "paper"
+    settings = {"measures": {"rules": rules, "recall": recall}}
+    bench = MetricContext(Config.model_validate(settings), store or Store())
     if given is not None:
         bench.once("pair scores", lambda: given)
     return bench
@@ -220,7 +222,7 @@ def test_the_papers_model_is_looked_for_in_its_repository(tmp_path: Path, monkey
     ],
 )
 def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparable: bool) -> None:
-    metric = Recall(bench_of(Given(layer=layer), **wanted))
+    metric = Recall("recall", bench_of(Given(layer=layer), **wanted))
     assert metric.comparable is comparable
     assert bool(metric.remarks) is not comparable
 
@@ -228,7 +230,7 @@ def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparabl
 def test_rescaling_is_for_readers_and_changes_no_rank() -> None:
     corpus, similar = film(SEVEN)
     plain, scaled = (
-        score(Recall(bench), corpus, bench)
+        score(Recall("recall", bench), corpus, bench)
         for bench in (bench_of(similar, model=model) for model in ("minilm", "roberta-large"))
     )
     assert sums(plain) == sums(scaled)
@@ -279,7 +281,6 @@ def test_memory_is_bounded(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_human_ad_is_always_found_and_a_better_text_scores_higher(tiny: Path) -> None:
     bench = bench_of(model=str(tiny))
-    assert pair_scores(bench) is pair_scores(bench)
     human = corpus_of([(text, text) for text, _ in TEXTS])
     swapped = corpus_of([(text, TEXTS[i - 1][0]) for i, (text, _) in enumerate(TEXTS)])
     results = [score(Recall.of("recall", bench), c, bench).value for c in (human, corpus_of(TEXTS), swapped)]
