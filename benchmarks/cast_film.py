@@ -1,7 +1,5 @@
 """Films with known people in them, for the measurements of characters.py.
 
-    python benchmarks/cast_film.py [--to FOLDER] [--quick]
-
 Ten people of OpenPeople and some 300 strangers (fake-avatars; the ORL faces in grey shots) stand, walk and
 talk before photographic grounds: alone, in dialogue from two set-ups, in twos and threes, among strangers,
 and not at all. Faces are 30 to 200 pixels high in 640 x 360; they move, tilt, turn to the side, change
@@ -13,9 +11,7 @@ screen.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -23,14 +19,10 @@ from typing import Any
 
 import av
 import cv2
-from PIL import Image as Pictures
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from cast_actors import PHOTOS, REVISION, Company, company
 from cast_stage import HEIGHT, RATE, WIDTH, Stage
 from cast_takes import Take, long_film, short_film
+from PIL import Image as Pictures
 
 from shotad.core import CastSettings
 from shotad.sight import make_face_models
@@ -86,17 +78,3 @@ def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             Pictures.fromarray(image).save(path, quality=92)
     return long, short
-
-
-def main() -> None:
-    """Make the films."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--to", type=Path, default=Path("cast-film"), help="folder for the films")
-    parser.add_argument("--quick", action="store_true", help="a fifth of the long film")
-    options = parser.parse_args()
-    for path in make(options.to, options.quick):
-        print(path)
-
-
-if __name__ == "__main__":
-    main()

@@ -29,7 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from recall import anew
+
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, Dataset, MetricContext, Result, Store, load_dataset

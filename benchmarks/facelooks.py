@@ -10,7 +10,6 @@ import io
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -134,29 +133,3 @@ def clean(pictures: Sequence[Portrait], models: FaceModels) -> dict[str, npt.NDA
     """The embedding of each picture as it is, ``float32[d]``, by kind."""
     found = {p.kind: main_face(p.image, models) for p in pictures}
     return {kind: models.read(*got) for kind, got in found.items() if got is not None}
-
-
-def save(path: Path, tracks: Sequence[Looks], photos: dict[tuple[str, str], npt.NDArray[np.float32]]) -> None:
-    """Keep what was read, since reading takes minutes."""
-    np.savez(
-        path,
-        persons=[t.person for t in tracks],
-        kinds=["|".join(t.kinds) for t in tracks],
-        heights=[t.height for t in tracks],
-        counts=[len(t.embeddings) for t in tracks],
-        rows=np.concatenate([t.embeddings for t in tracks]),
-        photo_keys=["|".join(key) for key in photos],
-        photo_rows=np.stack(list(photos.values())),
-    )
-
-
-def load(path: Path) -> tuple[list[Looks], dict[tuple[str, str], npt.NDArray[np.float32]]]:
-    """What `save` kept."""
-    with np.load(path) as kept:
-        ends = np.cumsum(kept["counts"])
-        rows = np.split(kept["rows"], ends[:-1])
-        names = zip(kept["persons"], kept["kinds"], kept["heights"], rows, strict=True)
-        tracks = [Looks(str(p), tuple(str(k).split("|")), int(h), r) for p, k, h, r in names]
-        keys = [tuple(str(key).split("|")) for key in kept["photo_keys"]]
-        photos = {(key[0], key[1]): row for key, row in zip(keys, kept["photo_rows"], strict=True)}
-    return tracks, photos

@@ -1,18 +1,14 @@
 """Pictures of faces with their people, for the measurements of recognition.
 
-    python benchmarks/portraits.py [--to FOLDER] [SET ...]
-
-SET is ``openpeople`` (10 people, about 23 pictures each), ``fake-avatars`` (263, one each) or ``orl-faces``
-(40, ten each); portraits.yaml says where they come from and on which terms. They are fetched at first use and
-kept in the cache of the weights. With ``--to`` they are written as PNG, one folder for each person.
+The sets are ``openpeople`` (10 people, about 23 pictures each), ``fake-avatars`` (263, one each) and
+``orl-faces`` (40, ten each); portraits.yaml says where they come from and on which terms. They are fetched at
+first use and kept in the cache of the weights.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import re
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -23,8 +19,6 @@ from pathlib import Path
 import numpy as np
 import yaml
 from PIL import Image as Pictures
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from shotad.core import CastSettings, Image, NoProgress, weight_store as weights
 from shotad.sight import FaceModels, make_face_models
@@ -146,24 +140,3 @@ def _image(data: bytes) -> Image:
 
 def _natural(text: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
-
-
-def main() -> None:
-    """List or write the pictures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("sets", nargs="*", default=list(_READERS), metavar="SET")
-    parser.add_argument("--to", type=Path, help="write the pictures below this folder")
-    options = parser.parse_args()
-    for name in options.sets:
-        if name not in _READERS:
-            parser.error(f"there is no set {name!r}; there are {', '.join(_READERS)}")
-        found = portraits(name)
-        print(f"{name:12}  {len({p.person for p in found}):4} people  {len(found):4} pictures")
-        for portrait in found if options.to else ():
-            path = options.to / name / portrait.person / f"{portrait.kind}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Pictures.fromarray(portrait.image).save(path)
-
-
-if __name__ == "__main__":
-    main()

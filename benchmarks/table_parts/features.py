@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
 from table_parts.kinds import Contest, Entrant
+from table_parts.running import Done, Ready
 from table_parts.stage import Plan, Stage
 
 FORWARD = "the model's forward alone"
@@ -19,7 +19,7 @@ FRAME = (480, 854, 3)
 
 def plan(stage: Stage) -> Plan:
     """DINOv2 of the smallest published size, where what surrounds the model weighs most; and the grid."""
-    images = 8 if stage.quick else 32
+    images = 32
     grid = {"images": images * 4}
     contests = [
         Contest(

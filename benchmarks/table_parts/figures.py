@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
+from scipy.optimize import nnls
 
-from table_parts.kinds import Clock, Contest, Entrant, Growth, Run, Target
+from table_parts.kinds import Clock, Contest, Entrant, Growth, Target
 
 LINEAR = 1.1
 """Exponents up to this count as linear: the measured ones are not exact to the last part of ten."""
 FLAT = 0.15
 """Share by which memory at the greatest length may exceed that at the shortest."""
 _EXPONENTS = np.round(np.arange(0.3, 2.51, 0.01), 2)
-_FISHER = {1: 161.4, 2: 18.51, 3: 10.13, 4: 7.71, 5: 6.61, 6: 5.99, 7: 5.59, 8: 5.32, 9: 5.12, 10: 4.96,
-           12: 4.75, 15: 4.54, 20: 4.35, 30: 4.17}  # fmt: skip
-"""95 % of the F distribution with 1 and so many degrees of freedom (any statistics textbook)."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,6 @@ class Spread:
     def of(values: Iterable[float]) -> Spread:
         some = list(values)
         return Spread(statistics.median(some), min(some), max(some), len(some))
-
-
-def costs(runs: Sequence[Run], clock: Clock) -> Spread:
-    """Seconds of runs by a clock."""
-    return Spread.of(run.by(clock) for run in runs)
 
 
 def ratio(ours: Entrant, other: Entrant, clock: Clock) -> Spread | None:
@@ -131,26 +125,15 @@ def fit(times: Sequence[float], seconds: Sequence[float]) -> Fit:
     # A tenth of a per cent, as no clock is exact to less.
     least = max(float(errors[best]), len(y) * 1e-6)
     freedom = len(y) - 3
-    within = errors <= least * (1 + _fisher(freedom) / freedom)
+    within = errors <= least * (1 + float(stats.f.ppf(0.95, 1, freedom)) / freedom)
     good = _EXPONENTS[within]
     return Fit(float(_EXPONENTS[best]), float(good.min()), float(good.max()), tried[best][1])
 
 
 def _with(exponent: float, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[float, float]:
     """Sum of squared relative errors, and the fixed part, for one exponent."""
-    one, power = 1 / y, x**exponent / y
-    both = np.stack([one, power], axis=1)
-    (fixed, each), *_ = np.linalg.lstsq(both, np.ones(len(y)), rcond=None)
-    if fixed < 0:
-        fixed, each = 0.0, float(power.sum() / (power @ power))
-    elif each < 0:
-        fixed, each = float(one.sum() / (one @ one)), 0.0
-    missed = fixed * one + each * power - 1
-    return float(missed @ missed), float(fixed)
-
-
-def _fisher(freedom: int) -> float:
-    return _FISHER[max(known for known in _FISHER if known <= freedom)]
+    (fixed, _), missed = nnls(np.stack([1 / y, x**exponent / y], axis=1), np.ones(len(y)))
+    return float(missed**2), float(fixed)
 
 
 @dataclass(frozen=True)
@@ -158,7 +141,6 @@ class Grown:
     """How one work grows: medians by length, the fit of its CPU time, and its memory."""
 
     times: tuple[int, ...]
-    wall: tuple[float, ...]
     cpu: tuple[float, ...]
     peak: tuple[float, ...]
     fit: Fit | None
@@ -183,8 +165,7 @@ def grown(growth: Growth) -> Grown | None:
     found = fit(x, y) if len(y) >= 4 and min(y) > 0 and len(set(x)) >= 3 else None
     return Grown(
         growth.times,
-        tuple(costs(entrant.runs, "wall").median for entrant in growth.entrants),
-        tuple(costs(entrant.runs, "cpu").median for entrant in growth.entrants),
+        tuple(Spread.of(run.cpu for run in entrant.runs).median for entrant in growth.entrants),
         tuple(Spread.of(run.peak for run in entrant.runs).median for entrant in growth.entrants),
         found,
     )
@@ -202,37 +183,3 @@ def counted(entrant: Entrant, count: str) -> float | None:
     """The median of something that the runs of an entrant counted."""
     values = [run.counts[count] for run in entrant.runs if count in run.counts]
     return statistics.median(values) if values else None
-
-
-def summary(contests: Sequence[Contest], growths: Sequence[Growth]) -> dict[str, list[Mapping[str, object]]]:
-    """The figures of a report, for those who read its JSON without this program."""
-    rows: list[Mapping[str, object]] = []
-    for contest in contests:
-        for ours in (e for e in contest.entrants if e.role == "ours" and e.runs):
-            for other in (e for e in contest.entrants if e.role != "ours" and e.runs):
-                wall, cpu = ratio(ours, other, "wall"), ratio(ours, other, "cpu")
-                rows.append(
-                    {
-                        "part": contest.part,
-                        "contest": contest.name,
-                        "ours": ours.name,
-                        "against": other.name,
-                        "wall": None if wall is None else vars(wall),
-                        "cpu": None if cpu is None else vars(cpu),
-                    }
-                )
-    found = [(growth, grown(growth)) for growth in growths]
-    return {
-        "ratios": rows,
-        "growth": [
-            {
-                "part": growth.part,
-                "name": growth.name,
-                "exponent": one.fit and [one.fit.exponent, one.fit.low, one.fit.high],
-                "verdict": one.fit and one.fit.verdict,
-                "peak_mb": one.peak,
-            }
-            for growth, one in found
-            if one is not None
-        ],
-    }

@@ -1,26 +1,39 @@
-"""Rendering a described film, beside copying it, and beside copying it with its sound coded once more."""
+"""Rendering a described film, beside copying it, and beside copying it with its sound coded once more.
+
+The films have a small picture (it is copied, so its size hardly counts), sound all along, a line of AD every
+12 seconds and speech between them; the fake voice speaks, and its own time is taken off.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Growth
-from table_parts.stage import Plan, Stage, entrants_by_length, full_only
+from table_parts.kinds import LENGTHS, Contest, Entrant, Growth
+from table_parts.running import Done, Ready
+from table_parts.stage import Plan, Stage, by_length
 
-MINUTES = (2.0, 10.0)
-"""Length of the film: quick and in full."""
-GROWN = 1.0
-"""Minutes of the shortest film of the growth."""
-LAYOUT, RATE = "stereo", 48000
+MINUTES, GROWN = 10.0, 1.0
+"""Length of the film of the contest, and of the shortest of the growth."""
+LAYOUT, RATE, RASTER = "stereo", 48000, 25
+LOOP = 64
+"""Seconds of film that are encoded, then repeated: whole packets of sound and picture."""
+EVERY, SPEECH = 12.0, (6.0, 11.0)
+"""Seconds from line to line, and when people speak between them."""
+LINES = (
+    "She opens the old door, and a lamp goes out.",
+    "Rain falls on the empty street.",
+    "A tall man in a grey coat walks past the burning house.",
+    "Close by, a person looks up.",
+    "He turns away.",
+)
 
 
 def plan(stage: Stage) -> Plan:
-    """A made film with a line every twelve seconds and a small picture, which is copied in any case."""
-    minutes = MINUTES[0] if stage.quick else MINUTES[1]
-    film, seconds = _film(stage, minutes)
+    """The three ways for a film of ten minutes; growth of rendering."""
+    film, seconds = _film(stage, MINUTES)
     given = {"film": str(film)}
     contest = Contest(
         "rendering",
@@ -34,31 +47,91 @@ def plan(stage: Stage) -> Plan:
         seconds,
         turns=stage.turns(3),
     )
-    if stage.quick:
-        return Plan((contest,), left_out=full_only("rendering", "growth"))
     if not stage.grows:
         return Plan((contest,))
-    base = GROWN
-    growth = Growth(
-        "rendering",
-        "render --make film",
-        "s of film",
-        _film(stage, base)[1],
-        entrants_by_length("table_parts.rendering:ours", lambda n: {"film": str(_film(stage, n * base)[0])}),
-        turns=stage.turns(2),
-    )
+    films = [_film(stage, n * GROWN) for n in LENGTHS]
+    grown = by_length("table_parts.rendering:ours", [{"film": str(path)} for path, _ in films])
+    growth = Growth("rendering", "render --make film", "s of film", films[0][1], grown, turns=stage.turns(2))
     return Plan((contest,), (growth,))
 
 
 def _film(stage: Stage, minutes: float) -> tuple[Path, float]:
-    """A film of about so many minutes, whole loops of `rendering.LOOP` seconds, and its length."""
-    import rendering
+    """A film of about so many minutes, whole loops, and its length."""
+    from bench_film import repeated
 
-    loops = max(1, round(minutes * 60 / rendering.LOOP))
+    loops, reel = max(1, round(minutes * 60 / LOOP)), stage.folder / "sound.mkv"
+    if not reel.exists():
+        _encode(reel)
     path = stage.folder / f"sound-{loops}.mkv"
-    if not path.exists():
-        rendering.make_film(path, loops * rendering.LOOP / 60, LAYOUT)
-    return path, loops * rendering.LOOP
+    # A little less than whole loops, so that rounding never adds one.
+    return repeated(reel, path, (loops - 0.5) * LOOP), float(loops * LOOP)
+
+
+def _encode(path: Path) -> None:
+    """One loop: the colour of the picture changes each second; noise that comes and goes, and peaks."""
+    import av
+    import numpy as np
+
+    generator = np.random.default_rng(1)
+    with av.open(str(path), "w") as out:
+        picture: Any = out.add_stream("libx264", rate=RASTER, options={"preset": "ultrafast", "g": "50"})
+        picture.width, picture.height, picture.pix_fmt = 160, 90, "yuv420p"
+        sound: Any = out.add_stream("ac3", rate=RATE, layout=LAYOUT)
+        sound.bit_rate = 192000
+        for second in range(LOOP):
+            image = av.VideoFrame.from_ndarray(np.full((90, 160, 3), second * 37 % 256, np.uint8), "rgb24")
+            for number in range(RASTER):
+                image.pts = second * RASTER + number
+                out.mux(picture.encode(image))
+            loud = 0.02 + 0.1 * (SPEECH[0] <= second % EVERY < SPEECH[1])
+            block = generator.standard_normal((2, RATE)).astype(np.float32) * loud
+            block[:, :: RATE // 3] *= 6
+            heard = av.AudioFrame.from_ndarray(np.clip(block, -1, 1), "fltp", LAYOUT)
+            heard.sample_rate, heard.pts = RATE, second * RATE
+            out.mux(sound.encode(heard))
+        out.mux(picture.encode(None))
+        out.mux(sound.encode(None))
+
+
+def write_folder(place: Path, film: Path) -> int:
+    """A work folder as a run would leave it; how many lines it has."""
+    import numpy as np
+
+    from shotad.core import (
+        Given,
+        Interval,
+        Shot,
+        Slot,
+        Utterance,
+        WorkFolder,
+        load_config,
+        shot_rows,
+        slot_id,
+        slot_rows,
+        utterance_rows,
+        write_settings,
+    )
+    from shotad.film import open_film
+    from shotad.script import Cue, FilmId, Track, save_track
+
+    with open_film(film) as opened:
+        info = opened.info
+    starts = np.arange(0.5, info.duration - EVERY, EVERY).tolist()
+    slots = [Slot(slot_id(at), Interval(at, at + SPEECH[0] - 1), 13) for at in starts]
+    cues = tuple(
+        Cue(slot.id, slot.id, Interval(slot.interval.start, slot.interval.start + 3), LINES[i % len(LINES)])
+        for i, slot in enumerate(slots)
+    )
+    speech = [Utterance(Interval(at + SPEECH[0], at + SPEECH[1]), "words") for at in starts]
+    with WorkFolder(place) as folder:
+        write_settings(folder, load_config(None, ()), film, Given())
+        shots = shot_rows((Shot(0, Interval(0.0, info.duration)),), [])
+        folder.write_json("shots.json", {"end": info.duration, "shots": shots})
+        folder.write_json("speech.json", {"key": "k", "speech": utterance_rows(speech)})
+        folder.write_json("slots.json", {"slots": slot_rows(slots)})
+        track = Track(FilmId(film.name, info.fingerprint, info.duration), "en", (), "0.1.0", cues)
+        save_track(track, folder.path, film.name)
+    return len(cues)
 
 
 # Works
@@ -66,14 +139,30 @@ def _film(stage: Stage, minutes: float) -> tuple[Path, float]:
 
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """`shotad render --make film` on a work folder as `shotad describe` leaves it."""
-    import rendering
+    from shotad.core import WorkFolder, load_config
+    from shotad.film import open_film
+    from shotad.sound import Take, parse_wanted, wanted_files
+    from shotad.sound.fake_voice import FakeVoice
+    from shotad.sound.render import render
 
     film = Path(given["film"])
-    lines = rendering.write_folder(scratch, film)
+    lines = write_folder(scratch, film)
+    spent = [0.0, 0.0]
+
+    class Timed(FakeVoice):
+        """A voice that notes how long it spoke, by the clock and on the processor."""
+
+        def speak(self, text: str, speed: float = 1.0) -> Take:
+            wall, cpu = time.perf_counter(), time.thread_time()
+            take = super().speak(text, speed)
+            spent[:] = spent[0] + time.perf_counter() - wall, spent[1] + time.thread_time() - cpu
+            return take
 
     def run() -> Done:
-        voice = rendering.render_voiced(film, scratch, "film")
-        return Done({"lines": lines}, less_wall=voice.wall, less_cpu=voice.cpu)
+        with open_film(film) as opened, WorkFolder(scratch) as folder:
+            wanted = wanted_files(parse_wanted(["film"]), film.name, scratch)
+            render(opened, folder, load_config(None, ()), wanted, voice=Timed(), force=True)
+        return Done({"lines": lines}, less_wall=spent[0], less_cpu=spent[1])
 
     return run
 

@@ -1,8 +1,8 @@
 """How frames are had at the least cost: along with the pass that finds the shots, in one pass for all who
 look, or in a pass for each. It is estimated from the film's size, its key frames, and the moments.
 
-All costs are seconds of one processor core of an ordinary laptop, so that only their ratios matter; they
-are measured by ``benchmarks/reading.py``. Key frames are read from the index of the container.
+All costs are seconds of one processor core of an ordinary laptop, so that only their ratios
+matter. Key frames are read from the index of the container.
 """
 
 from __future__ import annotations

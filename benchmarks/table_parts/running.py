@@ -1,22 +1,75 @@
-"""Who runs when, and the running: each measurement in a process of its own, all taking turns."""
+"""Who runs when, and the running: each measurement in a process of its own, all taking turns.
+
+A work is a function of what it is given and of an empty folder; it gets ready, and gives back what is to be
+measured, which in turn gives back what it counted (`Done`).
+"""
 
 from __future__ import annotations
 
+import gc
+import importlib.metadata
 import json
 import os
+import platform
+import re
+import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from shotad.core import forget_peak, memory_total, processors, system
 from table_parts.kinds import Contest, Entrant, Growth, Run
 
-TABLE = Path(__file__).resolve().parents[1] / "table.py"
+HERE = Path(__file__).resolve().parents[1]
+ROOT = HERE.parent
+ONE = "import sys; from table_parts.running import measure_one; measure_one(sys.argv[1])"
 PATIENCE = 900.0
 """Seconds after which a measurement is given up."""
+PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",
+            "ai-edge-litert", "pycocoevalcap")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was counted, and the seconds of it that shall not count (a voice that only stands in)."""
+
+    counts: Mapping[str, float] = field(default_factory=dict)
+    less_wall: float = 0.0
+    less_cpu: float = 0.0
+
+
+Ready = Callable[[], Done]
+Work = Callable[[Mapping[str, Any], Path], Ready]
+
+
+def measure_one(told: str) -> None:
+    """Measure in this process what ``told`` asks for in JSON; the answer is the last line that is printed."""
+    asked = json.loads(told)
+    module, _, function = asked["work"].partition(":")
+    work: Work = getattr(importlib.import_module(module), function)
+    with tempfile.TemporaryDirectory(dir=asked["folder"]) as scratch:
+        ready = work(asked["given"], Path(scratch))
+        gc.collect()
+        forget_peak()
+        cpu, wall = processor(), time.perf_counter()
+        done = ready()
+        wall, cpu = time.perf_counter() - wall, processor() - cpu
+        most = max(system.peak_memory(), system.peak_of_children()) / 1e6
+    wall, cpu = max(wall - done.less_wall, 0.0), max(cpu - done.less_cpu, 0.0)
+    print(json.dumps({"wall": wall, "cpu": cpu, "peak": most, "counts": dict(done.counts)}), flush=True)
+
+
+def processor() -> float:
+    """Seconds on the processors so far: all threads, and the programs that were started and have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 @dataclass(frozen=True)
@@ -58,13 +111,14 @@ class Runner:
     def one(self, entrant: Entrant, turn: int) -> Run | str:
         """The run, or why there is none."""
         asked = {"work": entrant.work, "given": dict(entrant.given), "folder": str(self.folder)}
-        command = [sys.executable, str(TABLE), "--one", json.dumps(asked)]
+        count = str(self.threads)
+        paths = os.pathsep.join(filter(None, [str(HERE), str(ROOT), os.environ.get("PYTHONPATH")]))
         with subprocess.Popen(
-            command,
+            [sys.executable, "-c", ONE, json.dumps(asked)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=self._environment(),
+            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count},
             start_new_session=True,
         ) as process:
             try:
@@ -82,10 +136,6 @@ class Runner:
             return Run(turn, **json.loads(told.splitlines()[-1]))
         except (IndexError, ValueError, TypeError):
             return f"failed: no figures in what it printed: {told[-200:]!r}"
-
-    def _environment(self) -> dict[str, str]:
-        count = str(self.threads)
-        return {**os.environ, "OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count}
 
     def all(
         self, contests: Sequence[Contest], growths: Sequence[Growth], runs: int
@@ -128,3 +178,34 @@ def _filled(
         [one for one in filled if isinstance(one, Contest)],
         [one for one in filled if isinstance(one, Growth)],
     )
+
+
+def machine() -> dict[str, Any]:
+    """The machine in words, without its name, and how busy it is now."""
+    memory, cores = (memory_total() or 0) / 2**30, processors()
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
+    name = re.sub(r"\s+|\(R\)|\(TM\)", " ", found[1] if found else platform.machine())
+    words = f"{' '.join(name.split())}, {cores} cores, {memory:.0f} GiB of memory, {platform.system()}"
+    return {"words": f"{words}, no GPU used", "cores": cores, "load_before": load()}
+
+
+def load() -> float:
+    """Processes that wanted to run, mean of the last minute."""
+    return round(os.getloadavg()[0], 1)
+
+
+def versions() -> dict[str, str]:
+    """Python, shotad with its commit, and the packages that do the work or are compared with."""
+    from shotad import __version__
+
+    command = ["git", "log", "-1", "--format=%h"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    commit = f" ({done.stdout.strip()})" if done.returncode == 0 else ""
+    told = {"python": platform.python_version(), "shotad": f"{__version__}{commit}"}
+    for name in PACKAGES:
+        try:
+            told[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            told[name] = "not installed"
+    return told
