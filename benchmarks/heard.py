@@ -1,7 +1,7 @@
 """What a finished film really says: its AD track, written down by a speech recogniser, against the script.
 
     python benchmarks/heard.py FILM (--track WORKFOLDER/track.json | --script AD.vtt) [--track-number N]
-        [--takes WORKFOLDER/voice] [--control ORIGINAL] [--pauses FILM.pauses.json] [--json FILE]
+        [--takes WORKFOLDER/voice] [--control ORIGINAL]
 
 For each line that was spoken (`Cue.voiced`: its text and when; or of a script, with ``--script``) the sound
 around it is transcribed, half a second to either side. A word is found if it was heard, numbers and spellings
@@ -16,22 +16,20 @@ the take stands off its place, by cross-correlation at 16 kHz.
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from heardwords import Match, plain_words, side_by_side
 from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
+from scipy.signal import correlate
 
 from shotad.core import AudioTrack, FilmInfo, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.script import Track, load_track, read_cues
-from shotad.sound.pauses import Pause, names_of
-from shotad.sound.time_map import PausesFile, TimeMap, read_pauses
+from shotad.sound.pauses import names_of
 
 AROUND = 0.5
 """Seconds that are listened to before and after a line."""
@@ -76,22 +74,10 @@ class Heard:
     likeness: float | None = None
 
 
-def lines_said(track: Track, pauses: PausesFile | None = None) -> list[Said]:
-    """The track's lines as they were last spoken; on the copy's time where the film pauses."""
+def lines_said(track: Track) -> list[Said]:
+    """The track's lines as they were last spoken."""
     spoken = [(cue.id, cue.voiced) for cue in track.cues if cue.voiced is not None]
-    found = [
-        Said(name, voiced.text, voiced.interval) for name, voiced in spoken if voiced.interval is not None
-    ]
-    if pauses is None:
-        return found
-    times = TimeMap(tuple(Pause(part.at, part.length, part.line) for part in pauses.pauses))
-    waited = {part.line: part.copy_starts for part in pauses.pauses}
-    starts = [waited.get(line.id, times.late(line.interval.start)) for line in found]
-    moved = [
-        Said(line.id, line.text, Interval(start, start + line.interval.duration))
-        for line, start in zip(found, starts, strict=True)
-    ]
-    return sorted(moved, key=lambda line: line.interval.start)
+    return [Said(name, v.text, v.interval) for name, v in spoken if v.interval is not None]
 
 
 def lines_written(script: Path) -> list[Said]:
@@ -161,7 +147,7 @@ def best_take(sound: Samples, line: Said, takes: Sequence[Samples]) -> tuple[Sam
     for take in takes:
         if abs(len(take) / RATE - line.interval.duration) > SAME_LENGTH or len(take) > len(sound):
             continue
-        products = _correlated(sound, take)
+        products = correlate(sound, take, "valid")
         running = np.concatenate([[0.0], np.cumsum(sound.astype(np.float64) ** 2)])
         energy = running[len(take) :] - running[: -len(take)]
         alike = products / np.sqrt(np.maximum(energy, 1e-9) * max(float((take**2).sum()), 1e-9))
@@ -169,13 +155,6 @@ def best_take(sound: Samples, line: Said, takes: Sequence[Samples]) -> tuple[Sam
         place = round((line.interval.start - window_of(line).start) * RATE)
         found.append((take, (at - place) / RATE * 1000, float(alike[at])))
     return max(found, key=lambda item: item[2], default=None)
-
-
-def _correlated(sound: Samples, take: Samples) -> np.ndarray:
-    size = 1 << math.ceil(math.log2(len(sound) + len(take)))
-    spectrum = np.fft.rfft(sound, size) * np.conj(np.fft.rfft(take, size))
-    products: np.ndarray = np.fft.irfft(spectrum, size)[: len(sound) - len(take) + 1]
-    return products
 
 
 def listen(
@@ -269,11 +248,8 @@ def main() -> None:
     parser.add_argument("--track-number", type=int)
     parser.add_argument("--takes", type=Path)
     parser.add_argument("--control", type=Path)
-    parser.add_argument("--pauses", type=Path)
-    parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    pauses = read_pauses(args.pauses) if args.pauses else None
-    lines = lines_written(args.script) if args.script else lines_said(load_track(args.track), pauses)
+    lines = lines_written(args.script) if args.script else lines_said(load_track(args.track))
     names = sorted(names_of([line.text for line in lines], "en"))
     film = open_film(args.film)
     chosen = described(film.info)
@@ -288,9 +264,6 @@ def main() -> None:
         results.append(result)
     counted = totals(results)
     print("\n".join(f"{key}: {value}" for key, value in counted.items()))
-    if args.json:
-        rows = {"totals": counted, "lines": [asdict(result) for result in results]}
-        args.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

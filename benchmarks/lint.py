@@ -12,12 +12,16 @@ lists alone.
 from __future__ import annotations
 
 import argparse
-import csv
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common import DATA, cmd_ad
 
 from shotad.core import Interval, LintSettings, Utterance
 from shotad.description import Checker, lint
@@ -25,7 +29,6 @@ from shotad.film import read_subtitles
 from shotad.script import Finding, Material, TrackLine, lines_of_script, read_cues, short_hash
 
 HERE = Path(__file__).resolve().parent
-DATA = HERE.parents[1] / "shared" / "data"
 CUT = "CMD-AD"
 """The corpus whose films are known in short clips only."""
 SAMPLE = 40
@@ -40,6 +43,7 @@ class Hit:
     text: str
     before: tuple[str, ...]
     corpus: str
+    line: str = ""
 
     @property
     def words(self) -> str:
@@ -75,9 +79,7 @@ def corpora(data: Path) -> dict[str, list[Material]]:
     found: dict[str, list[Material]] = {}
     annotation = data / "cmd-ad" / "cmdad_anno.csv"
     if annotation.is_file():
-        with annotation.open(encoding="utf-8", newline="") as file:
-            rows = groupby(csv.DictReader(file), key=lambda row: row["cmd_filename"])
-            found[CUT] = [_clip(name, list(those)) for name, those in rows]
+        found[CUT] = [_clip(clip[0]["cmd_filename"], clip) for clip in cmd_ad(annotation.parent)]
     dream = data / "ad-text" / "elephants-dream"
     for path in sorted(dream.glob("descriptions*.vtt")):
         speech = read_subtitles(dream / "captions.en.vtt")
@@ -120,7 +122,7 @@ def hits(corpus: str, materials: Sequence[Material], checker: Checker) -> Iterat
                 continue
             text = material.lines[place].text if place is not None else ""
             before = tuple(line.text for line in material.lines[max(0, (place or 0) - 3) : place or 0])
-            yield Hit(finding, text, before, corpus)
+            yield Hit(finding, text, before, corpus, f"{material.name} {finding.cue_id}")
 
 
 def judgements(*, second: bool | None = None) -> dict[str, bool]:
@@ -154,9 +156,10 @@ def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
 
 
 def table(found: Sequence[Hit], lines: Counter[str]) -> None:
-    print(f"{'corpus':26} {'lines':>5}  rule  level    hits  of lines")
-    counts = Counter((hit.corpus, hit.finding.rule, hit.finding.level.value) for hit in found)
-    for (corpus, rule, level), number in sorted(counts.items()):
+    print(f"{'corpus':26} {'lines':>5}  rule  level    lines that break it")
+    places = {(hit.corpus, hit.finding.rule, hit.finding.level.value, hit.line) for hit in found}
+    broken = Counter(place[:3] for place in places)
+    for (corpus, rule, level), number in sorted(broken.items()):
         print(f"{corpus:26} {lines[corpus]:5}  {rule:4}  {level:8} {number:4}  {number / lines[corpus]:.2%}")
     for second, what in ((False, "on lines it was tuned on"), (True, "on lines read after that")):
         print(f"\n{what}\nrule  hits  read  right  false  precision")

@@ -16,6 +16,7 @@ import argparse
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +25,14 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common import DATA, ROOT
+
 from shotad.core import Interval, SpeechSettings, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
 from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_intervals
 
-ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared" / "data"
 MARGIN = SpeechSettings().margin
 LEVELS = (10, 5, 0, -5)
 """Decibels of the voice over its surroundings."""
@@ -41,7 +44,6 @@ SENTENCES = (
     "Put it down. Slowly.",
     "We have to go, right now.",
 )
-WORDS = ("No.", "Yes!", "Stop.", "What?", "Hey!", "Run!", "Why?", "Dad?", "Okay.", "Help!")
 Detector = Callable[[Signal], tuple[Interval, ...]]
 
 
@@ -227,30 +229,14 @@ def mixes_table(films: Path) -> None:
             print(row(f"all {decibels:+d} dB", who, s))
 
 
-def words_table(films: Path) -> None:
-    words, grounds = [trimmed(word) for word in synthesised(WORDS)], backgrounds(films)
-    if not words:
-        print("\nNo synthesiser here, so single words are not tried.")
-        return
-    longest = max(len(word) for word in words) / RATE
-    print(f"\nSingle words of at most {longest:.1f} s: how many are heard of {len(words) * len(grounds)}")
-    for decibels in LEVELS[:3]:
-        mixed = [mix(ground, words, decibels) for ground in grounds.values()]
-        for who, detect in DETECTORS.items():
-            heard = [(detect(sound), speech) for sound, speech in mixed]
-            hits = sum(any(i.overlaps(word) for i in found) for found, speech in heard for word in speech)
-            print(f"  {decibels:+d} dB {who:17s} {hits}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--films", type=Path, default=SHARED, help="the folder that holds films/")
+    parser.add_argument("--films", type=Path, default=DATA, help="the folder that holds films/")
     parser.add_argument("--no-mixes", action="store_true", help="only the supplied clips")
     options = parser.parse_args()
     clips_table(options.films)
     if not options.no_mixes:
         mixes_table(options.films)
-        words_table(options.films)
 
 
 if __name__ == "__main__":

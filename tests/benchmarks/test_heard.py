@@ -10,12 +10,11 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from heard import Said, best_take, judge, lines_said, listen, pieces, totals, window_of, word_times
-from recogniser import RATE, Whisper, Word, stored_order, theirs, words_of
+from recogniser import RATE, Whisper, Word, theirs, words_of
 
 from shotad.core import Interval
 from shotad.film import SoundBlock, open_film
 from shotad.script import Cue, FilmId, Track, Voiced, line_stamp
-from shotad.sound.time_map import FilmPart, PausePart, PausesFile
 from tests.media import FilmSpec, SoundSpec, make_film
 
 RABBIT = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "rabbit"
@@ -90,31 +89,11 @@ def track() -> Track:
     return Track(film, "en", (), "1", cues)
 
 
-def test_lines_are_those_that_were_spoken_and_move_with_pauses() -> None:
+def test_lines_are_those_that_were_spoken() -> None:
     assert [(line.id, line.text, line.interval.start) for line in lines_said(track())] == [
         ("h00002000", "Line h00002000.", 2.0),
         ("h00020000", "Line h00020000.", 20.0),
     ]
-    pause = PausePart(
-        line="h00002000",
-        at=2.5,
-        length=4.0,
-        starts=2.0,
-        spoken=1.5,
-        copy_start=2.5,
-        copy_end=6.5,
-        copy_starts=2.0,
-        text="x",
-    )
-    file = PausesFile(
-        film=FilmPart(name="film.mp4", fingerprint="0" * 32, duration=60.0),
-        copy_duration=64.0,
-        language="en",
-        voice="fake",
-        pauses=(pause,),
-    )
-    moved = lines_said(track(), file)
-    assert [line.interval for line in moved] == [Interval(2.0, 3.5), Interval(24.0, 25.5)]
 
 
 def test_a_film_is_listened_to_line_by_line_beside_its_original() -> None:
@@ -149,7 +128,6 @@ def test_names_of_the_release_become_those_of_the_model() -> None:
     )
     assert theirs("decoder.blocks.1.mlp.2.weight") == "model.decoder.layers.1.fc2.weight"
     assert theirs("encoder.positional_embedding") == "model.encoder.embed_positions.weight"
-    assert len(stored_order()) == len({theirs(name) for name in stored_order()}) == 167
 
 
 @pytest.mark.slow
