@@ -16,11 +16,10 @@ from typing import Literal
 import cv2
 import numpy as np
 import numpy.typing as npt
-from facelooks import main_face
 from portraits import Portrait, portraits
 
 from shotad.core import Image
-from shotad.sight import FaceModels
+from shotad.sight import Face, FaceModels
 
 PHOTOS = ("studio_portrait", "amateur_selfie", "studio_posture")
 """Pictures of OpenPeople that a cast is made of, the first first; none of them is on the screen."""
@@ -116,6 +115,17 @@ def _single(own: Sequence[Portrait], kind: Kind, models: FaceModels) -> Actor | 
     """Somebody whose pictures have no plain ground."""
     views = [v for p in own if (v := _carved(p, models))]
     return Actor(own[0].person, kind, tuple(views)) if views else None
+
+
+def main_face(image: Image, models: FaceModels) -> tuple[Image, Face] | None:
+    """The largest face of a picture, on a grey rim where it fills it: the picture used, and the face."""
+    for rim in (0.0, 0.5):
+        down, across = round(image.shape[0] * rim), round(image.shape[1] * rim)
+        padded = np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=96)
+        faces = models.find(padded, 0.0)
+        if faces:
+            return padded, max(faces, key=lambda f: f.box.area)
+    return None
 
 
 def _found(portrait: Portrait, models: FaceModels) -> View | None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from costs.formula import (
+    GPUS,
     Asked,
     Asking,
     Hour,
+    Shares,
     Units,
     around,
     asked,
     bytes_kept,
     bytes_sent,
+    of_both,
     preparing,
 )
-from costs.gpus import GPUS, Shares, of_both
 
 DAY = 86_400
 SLOTS_AN_HOUR, SHOTS_AN_HOUR = 322.0, 1029.0
@@ -100,16 +101,14 @@ def needs(
     yield f"1080p at 24: {plan.hours * plan.slots:,.0f} slots. An hour of film takes"
     yield f"  {load.cpu:,.0f} core seconds before and beside the engines,"
     yield f"  of them {load.reading:,.0f} to decode, find shots and listen;"
-    if not math.isnan(own):
-        yield f"  {own:,.0f} core seconds of the embedded engine, or"
+    yield f"  {own:,.0f} core seconds of the embedded engine, or"
     yield f"  {found.calls1 + found.calls2:,.0f} calls, {found.tokens_in1 + found.tokens_in2:,.0f} tokens in"
     out = found.tokens_out1 + found.tokens_out2
     yield f"  ({found.frames * how.frame_tokens:,.0f} of them frames), {out:,.0f} out."
     yield ""
     yield _days("Cores, without engines", plan.hours * load.cpu, plan.cores, plan.busy, "cores")
-    if not math.isnan(own):
-        both = plan.hours * (load.cpu + own)
-        yield _days("Cores, embedded engine too", both, plan.cores, plan.busy, "cores")
+    both = plan.hours * (load.cpu + own)
+    yield _days("Cores, embedded engine too", both, plan.cores, plan.busy, "cores")
     for way, each in _ways(how):
         yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
         yield from _gpus(plan, each, share, load.cpu)

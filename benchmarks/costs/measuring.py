@@ -7,17 +7,15 @@ describes, is left out: a short film goes through first.
 from __future__ import annotations
 
 import json
-import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from common import cpu
 
 from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
-from shotad.core.profiling import recording
 from shotad.description import Bench, describe, foresee, prepare
 from shotad.description.estimate import Count
 from shotad.film import Film, open_film
@@ -57,16 +55,13 @@ class Run:
     film: str
     way: str
     cpu: float
-    wall: float
     seconds: float
     gigapixels: float
-    sound: float
     slots: int
     shots: int
     moments: int
     kept: dict[str, int] = field(default_factory=dict)
     most: int = 0
-    rooms: dict[str, float] = field(default_factory=dict)
     server: dict[str, float] = field(default_factory=dict)
     foreseen: dict[str, float] = field(default_factory=dict)
 
@@ -95,10 +90,7 @@ def _run(path: Path, way: str, config: Config, out: Path) -> Run:
 
 def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], None]) -> Run:
     with open_film(path) as film, WorkFolder(out) as folder, watched(out) as most:
-        cpu, wall = time.process_time(), time.perf_counter()
-        with recording() as found:
-            work(film, folder)
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        spent = cpu(lambda: work(film, folder))
         info = film.info
         shots = json.loads((out / "shots.json").read_text())
         slots = json.loads((out / "slots.json").read_text())["slots"]
@@ -107,17 +99,14 @@ def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], N
     return Run(
         film=path.name,
         way=way,
-        cpu=cpu,
-        wall=wall,
+        cpu=spent,
         seconds=end,
         gigapixels=info.width * info.height * rate * end / 1e9,
-        sound=end if info.audio else 0.0,
         slots=len(slots),
         shots=len(shots["shots"]),
         moments=len(credit_moments(end)),
         kept=kept(out),
         most=most[0],
-        rooms={row.room: row.worked for row in found.table().rows},
     )
 
 
@@ -223,15 +212,4 @@ def _foreseen(path: Path, out: Path) -> dict[str, float]:
         "words1": one.word_tokens,
         "frame_tokens": one.frame_tokens or 0,
         "words2": two.word_tokens,
-        "out1": one.tokens_out,
-        "out2": two.tokens_out,
     }
-
-
-def as_json(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    return [asdict(run) for run in runs]
-
-
-def named(text: str) -> str:
-    """A film's name short enough for a table."""
-    return re.sub(r"\.[a-z0-9]+$", "", text)[:22]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import statistics
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,6 @@ from dataclasses import fields
 from costs.fitting import Films, Line, asking_of, compared, units_of
 from costs.formula import Asking, Units
 
-BEGIN, END = "<!-- costs: {} -->", "<!-- costs end -->"
 _BLOCK = re.compile(r"(<!-- costs: (\S+) -->\n)(.*?)(<!-- costs end -->)", re.DOTALL)
 UNITS = {
     "second": ("core seconds for a second of film, whatever its size", 1, ".3f"),
@@ -57,7 +55,7 @@ def units_told(units: Units, how: Asking) -> str:
     for field in fields(units):
         what, by, digits = UNITS[field.name]
         value = getattr(units, field.name) / by
-        rows.append(f"| {what} | {'not measured' if math.isnan(value) else f'{value:{digits}}'} |")
+        rows.append(f"| {what} | {value:{digits}} |")
     rows.append(
         f"| tokens of a prompt of Stage I, of a frame ({how.frames} of them), of a prompt of Stage II "
         f"| {how.words1:.0f}, {how.frame_tokens:.0f}, {how.words2:.0f} and the description |"
