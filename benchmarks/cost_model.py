@@ -62,10 +62,8 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
     for kind in INPUTS:
         for field in fields(kind):
-            option = f"--{field.name.replace('_', '-')}"
-            parser.add_argument(
-                option, type=partial(_number, field), default=field.default, help=kind.__name__
-            )
+            option, number = f"--{field.name.replace('_', '-')}", partial(_number, field)
+            parser.add_argument(option, type=number, default=field.default, help=kind.__name__)
     chosen = parser.parse_args(words)
     if chosen.into and not chosen.read:
         parser.error("--into needs --read: a page shows what a file says")

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -58,13 +58,7 @@ class Score:
     false: float
 
     def __add__(self, more: Score) -> Score:
-        return Score(
-            self.speech + more.speech,
-            self.other + more.other,
-            self.missed + more.missed,
-            self.open + more.open,
-            self.false + more.false,
-        )
+        return Score(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(Score)))
 
 
 def plain(sound: Signal) -> tuple[Interval, ...]:

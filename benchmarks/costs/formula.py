@@ -1,7 +1,7 @@
-"""The cost model: calls, tokens, bytes and seconds of a film, from its slots and the settings; pure arithmetic.
+"""The cost model: what a film takes by its slots and the settings; pure arithmetic.
 
-The letters are those of ``docs/planning.md``. Seconds of a graphics processor go by the roofline: arithmetic for
-what is read, memory for what is written. Nothing of them was measured by this project: peaks are the makers'
+The letters are those of ``docs/planning.md``. Seconds of a graphics processor go by the roofline: arithmetic
+for what is read, memory for what is written. None of them was measured by this project: peaks are the makers'
 figures, shares are inputs.
 """
 
