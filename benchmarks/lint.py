@@ -60,15 +60,13 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")
     parser.add_argument("--words", action="store_true", help="Word lists alone.")
-    parser.add_argument("--all", action="store_true", help="With --read: those judged too.")
     asked = parser.parse_args()
     checker = Checker.of(LintSettings(parse="words" if asked.words else "auto"))
     materials = corpora(asked.data)
     lines = Counter({name: sum(len(m.lines) for m in those) for name, those in materials.items()})
     found = [hit for name, those in materials.items() for hit in hits(name, those, checker)]
-    judged = judgements()
     if asked.read:
-        to_read(asked.read, found, {} if asked.all else judged)
+        to_read(asked.read, found, judgements())
         return
     table(found, lines)
     recall(checker)
@@ -128,8 +126,6 @@ def hits(corpus: str, materials: Sequence[Material], checker: Checker) -> Iterat
 def judgements(*, second: bool | None = None) -> dict[str, bool]:
     """By stamp whether a hit was right: of all, of those read before rules were tuned, or of those after."""
     path = HERE / "lint-judged.txt"
-    if not path.is_file():
-        return {}
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
     return {row[1]: row[2] == "right" for row in rows if second is None or second == (row[3:] == ["second"])}
 
@@ -144,15 +140,8 @@ def sampled(found: Sequence[Hit]) -> list[Hit]:
 def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
     for hit in sampled([hit for hit in found if hit.finding.rule == rule]):
         if hit.stamp not in judged:
-            if rule in ("L6", "L9", "L10"):
-                print("         ", " / ".join(hit.before))
-            print(
-                rule,
-                hit.stamp,
-                f"[{hit.words}]",
-                hit.text.replace("\n", " "),
-                "" if hit.words else hit.finding.message,
-            )
+            text = hit.text.replace("\n", " ")
+            print(rule, hit.stamp, f"[{hit.words or hit.finding.message}]", *hit.before, "//", text)
 
 
 def table(found: Sequence[Hit], lines: Counter[str]) -> None:
