@@ -22,22 +22,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
-import numpy as np
-from PIL import Image as Pictures
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import cast_film
 from cast_actors import PHOTOS
 from cast_truth import Judged, Share, Truth, owner_of, read_truth, shares, shot_pairs
-from portraits import portraits
 
 from shotad.core import Cast, CastSettings, Config, Given, Member, NoProgress, WorkFolder
 from shotad.description import Bench, cast_discovery as discovering, prepare, understand
@@ -128,36 +125,15 @@ def strangers(lab: Lab) -> None:
         others = [r for r in rows if r.owner and r.owner not in members]
         left = [r for r in rows if r.owner in lab.members - {member.id for member in cast}]
         print(f"{name:34}{_named(others)}  {_named(left) if left else ''}")
-    # Casts of ten of those who are strangers so far; everybody else is a stranger to them.
+    # Casts of ten of those who are strangers so far, with a picture from the film; all others are strangers.
     rows = [r for r in lab.judged(lab.cast(PHOTOS[:1])) if r.owner]
-    gallery = read_gallery(_strangers_cast(lab), make_face_models(CastSettings()), CastSettings()).gallery
-    for words, photos in (("photos", gallery.photos), ("film", _from_film(rows))):
-        for kind in ("stranger", "grey"):
-            own = {name: one for name, one in photos.items() if lab.truth.kinds.get(name) == kind}
-            print(f"{f'casts of ten, {kind}, {words}':34}{_misnamed(rows, own)}")
+    for kind in ("stranger", "grey"):
+        own = {name: one for name, one in _from_film(rows).items() if lab.truth.kinds[name] == kind}
+        print(f"{f'casts of ten, {kind}, from the film':34}{_misnamed(rows, own)}")
 
 
 def _named(rows: Sequence[Judged]) -> Share:
     return Share(sum(row.named for row in rows), len(rows))
-
-
-def _strangers_cast(lab: Lab) -> Cast:
-    """Everybody of fake-avatars and ORL with photos, which are written beside the film.
-
-    Of fake-avatars there is one picture each, which is on the screen too: their own tracks are left out. The
-    photos of ORL's people are others than those on the screen.
-    """
-    photos: dict[str, list[Path]] = defaultdict(list)
-    orl = (portrait for portrait in portraits("orl-faces") if portrait.kind in ("8", "9"))
-    for portrait in (*portraits("fake-avatars"), *orl):
-        path = lab.folder / "photos-strangers" / f"{portrait.person}-{portrait.kind}.png"
-        if not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            # Faces that fill a picture are not found.
-            room = np.pad(portrait.image, ((40, 40), (40, 40), (0, 0)), constant_values=96)
-            Pictures.fromarray(room).save(path)
-        photos[portrait.person].append(path)
-    return Cast(tuple(Member(name, name, photos=tuple(paths)) for name, paths in photos.items()))
 
 
 def _from_film(rows: Sequence[Judged]) -> dict[str, Embeddings]:

@@ -34,7 +34,8 @@ from costs.catalogue import Catalogue, Prices, Review, needs
 from costs.fitting import Films, asking_of, units_of
 from costs.formula import Shares
 from costs.measuring import WAYS, Run, measure
-from costs.page import blocks_of, put_into
+from costs.page import blocks_of
+from pages import put_into
 
 SECONDS = 64.0
 """Length of a made film."""
@@ -110,7 +111,7 @@ def main() -> None:
         print("\n\n".join(blocks.values()))
         return
     try:
-        filled = put_into(chosen.into.read_text(encoding="utf-8"), blocks)
+        filled = put_into(chosen.into.read_text(encoding="utf-8"), "costs", blocks)
     except ValueError as error:
         sys.exit(f"{chosen.into}: {error}")
     chosen.into.write_text(filled, encoding="utf-8")

@@ -18,8 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -193,34 +192,15 @@ def row(name: str, who: str, s: Score) -> str:
 HEAD = f"{'':34s} {'':17s} speech  missed   open   share  false  share"
 
 
-def clips_table(films: Path) -> None:
-    print(HEAD)
-    cost = dict.fromkeys(DETECTORS, 0.0)
-    heard = 0.0
-    for name, sound, speech in supplied(films):
-        heard += len(sound) / RATE
+def table(sounds: Iterable[tuple[str, Signal, Sequence[Interval]]]) -> dict[str, Score]:
+    """Prints a row for each sound and detector; the sums."""
+    total = dict.fromkeys(DETECTORS, Score(0, 0, 0, 0, 0))
+    for name, sound, speech in sounds:
         for who, detect in DETECTORS.items():
-            began = time.process_time()
-            found = detect(sound)
-            cost[who] += time.process_time() - began
-            print(row(name.removeprefix("films/"), who, score(found, speech, len(sound) / RATE)))
-    for who, seconds in cost.items():
-        print(f"{who}: {1000 * seconds / heard:.1f} ms of CPU per second of sound")
-
-
-def mixes_table(films: Path) -> None:
-    lines, grounds = voices(films), backgrounds(films)
-    print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
-    for decibels in LEVELS:
-        total = {who: Score(0, 0, 0, 0, 0) for who in DETECTORS}
-        for name, ground in grounds.items():
-            sound, speech = mix(ground, lines, decibels)
-            for who, detect in DETECTORS.items():
-                one = score(detect(sound), speech, len(sound) / RATE)
-                total[who] += one
-                print(row(f"  {name} {decibels:+d} dB", who, one))
-        for who, s in total.items():
-            print(row(f"all {decibels:+d} dB", who, s))
+            one = score(detect(sound), speech, len(sound) / RATE)
+            total[who] += one
+            print(row(name, who, one), flush=True)
+    return total
 
 
 def main() -> None:
@@ -228,9 +208,16 @@ def main() -> None:
     parser.add_argument("--films", type=Path, default=DATA, help="the folder that holds films/")
     parser.add_argument("--no-mixes", action="store_true", help="only the supplied clips")
     options = parser.parse_args()
-    clips_table(options.films)
-    if not options.no_mixes:
-        mixes_table(options.films)
+    print(HEAD)
+    table(supplied(options.films))
+    if options.no_mixes:
+        return
+    lines, grounds = voices(options.films), backgrounds(options.films)
+    print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
+    for decibels in LEVELS:
+        mixes = ((f"  {name} {decibels:+d} dB", *mix(one, lines, decibels)) for name, one in grounds.items())
+        for who, s in table(mixes).items():
+            print(row(f"all {decibels:+d} dB", who, s))
 
 
 if __name__ == "__main__":

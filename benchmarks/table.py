@@ -28,10 +28,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pages import put_into
 from table_parts.figures import disagreements
 from table_parts.kinds import Contest, Growth, Report
 from table_parts.running import Runner, load, machine, versions
-from table_parts.show import markdown, missed, put_into
+from table_parts.show import markdown, missed
 from table_parts.stage import Stage, look
 
 from shotad.core import processors
@@ -101,7 +102,7 @@ def show(chosen: argparse.Namespace) -> None:
     page = chosen.into.resolve()
     source = Path(os.path.relpath(chosen.show.resolve(), page.parent)).as_posix()
     try:
-        filled = put_into(page.read_text(encoding="utf-8"), source, markdown(report))
+        filled = put_into(page.read_text(encoding="utf-8"), "benchmarks", {source: markdown(report)})
     except (OSError, ValueError) as error:
         sys.exit(f"{chosen.into}: {error}")
     page.write_text(filled, encoding="utf-8")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 
 from costs.fitting import Films, Line, asking_of, compared, units_of
 from costs.formula import Asking, Units
 
-_BLOCK = re.compile(r"(<!-- costs: (\S+) -->\n)(.*?)(<!-- costs end -->)", re.DOTALL)
 UNITS = {
     "second": ("core seconds for a second of film, whatever its size", 1, ".3f"),
     "pixels": ("core seconds for 10⁹ pixels decoded and scored", 1, ".2f"),
@@ -77,12 +75,3 @@ def blocks_of(films: Films, catalogue: Iterable[str]) -> dict[str, str]:
         "units": units_told(units_of(films), asking_of(films)),
         "catalogue": "```\n" + "\n".join(catalogue) + "\n```",
     }
-
-
-def put_into(page: str, told: Mapping[str, str]) -> str:
-    """``page`` with its blocks filled anew, each between ``<!-- costs: NAME -->`` and ``<!-- costs end -->``.
-    Raises ValueError for a block that is missing or that nobody knows."""
-    there = [block[2] for block in _BLOCK.finditer(page)]
-    if sorted(there) != sorted(told):
-        raise ValueError(f"the page must have each of the blocks {sorted(told)} once, got {sorted(there)}")
-    return _BLOCK.sub(lambda block: f"{block[1]}{told[block[2]]}\n{block[4]}", page)

@@ -72,17 +72,9 @@ def processor() -> float:
     return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
-@dataclass(frozen=True)
-class Place:
-    """One measurement to come: which contest, which of its entrants, in which turn."""
-
-    contest: int
-    entrant: int
-    turn: int
-
-
-def schedule(sizes: Sequence[tuple[int, int | None]], runs: int) -> Iterator[Place]:
-    """Every entrant of every contest once in each turn; ``sizes`` are entrants and the most turns of each.
+def schedule(sizes: Sequence[tuple[int, int | None]], runs: int) -> Iterator[tuple[int, int, int]]:
+    """Turn, contest and entrant: every entrant of every contest once in each turn; ``sizes`` are entrants and
+    the most turns of each.
 
     Those that are compared stand side by side, and each turn begins with another of them and goes the
     other way round: a machine that grows busy or warm hits all alike.
@@ -93,7 +85,7 @@ def schedule(sizes: Sequence[tuple[int, int | None]], runs: int) -> Iterator[Pla
                 continue
             order = [(turn + i) % entrants for i in range(entrants)]
             for entrant in reversed(order) if turn % 2 else order:
-                yield Place(contest, entrant, turn)
+                yield turn, contest, entrant
 
 
 @dataclass
@@ -143,22 +135,21 @@ class Runner:
         """Everything measured. Who fails once is told, and not run again."""
         both: list[Contest | Growth] = [*contests, *growths]
         table = [list(one.entrants) for one in both]
-        turn = 0
-        for place in schedule([(len(one.entrants), one.turns) for one in both], runs):
-            if place.turn > turn:
-                turn = place.turn
+        kept = 0
+        for turn, at, number in schedule([(len(one.entrants), one.turns) for one in both], runs):
+            if turn > kept:
+                kept = turn
                 self.keep(*_filled(both, table))
-            entrant = table[place.contest][place.entrant]
+            entrant = table[at][number]
             if entrant.missing:
                 continue
-            made = self.one(entrant, place.turn)
-            label = f"{both[place.contest].part}, {both[place.contest].name}, {entrant.name}"
+            made, label = self.one(entrant, turn), f"{both[at].part}, {both[at].name}, {entrant.name}"
             if isinstance(made, str):
-                table[place.contest][place.entrant] = replace(entrant, missing=made)
+                table[at][number] = replace(entrant, missing=made)
                 self.tell(f"{label}: {made}")
-                continue
-            table[place.contest][place.entrant] = replace(entrant, runs=(*entrant.runs, made))
-            self.tell(f"{label}, turn {place.turn + 1}: {made.wall:.2f} s, CPU {made.cpu:.2f} s")
+            else:
+                table[at][number] = replace(entrant, runs=(*entrant.runs, made))
+                self.tell(f"{label}, turn {turn + 1}: {made.wall:.2f} s, CPU {made.cpu:.2f} s")
         found = _filled(both, table)
         self.keep(*found)
         return found

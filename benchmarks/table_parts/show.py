@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from table_parts.figures import (
@@ -18,8 +17,6 @@ from table_parts.figures import (
 )
 from table_parts.kinds import Clock, Contest, Entrant, Growth, Report
 
-BEGIN, END = "<!-- benchmarks: {} -->", "<!-- benchmarks end -->"
-_BLOCK = re.compile(r"(<!-- benchmarks: (\S+) -->\n)(.*?)(<!-- benchmarks end -->)", re.DOTALL)
 _DASH = "–"
 _ROLE = {"rival": "", "limit": " (limit)"}
 _UNITS = ("images", "ADs", "pairs")
@@ -170,19 +167,3 @@ def pipes(rows: Sequence[Row]) -> str:
     cells = ([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)
     head, *lines = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([head, "|" + "---|" * len(rows[0]), *lines])
-
-
-def put_into(page: str, source: str, told: str) -> str:
-    """``page`` with the block of ``source`` filled anew: between ``<!-- benchmarks: FILE -->`` and
-    ``<!-- benchmarks end -->``. Raises ValueError where it has no such block."""
-    found = [block for block in _BLOCK.finditer(page) if block[2] == source]
-    if not found:
-        raise ValueError(f"the page has no block {BEGIN.format(source)} … {END}")
-    for block in reversed(found):
-        page = f"{page[: block.start()]}{block[1]}{told}\n{block[4]}{page[block.end() :]}"
-    return page
-
-
-def blocks(page: str) -> dict[str, str]:
-    """What stands in the blocks of a page, by the file that they name."""
-    return {block[2]: block[3].rstrip("\n") for block in _BLOCK.finditer(page)}

@@ -198,7 +198,7 @@ def test_a_page_with_other_blocks_is_refused_and_left_alone(
     file, path = tmp_path / "costs.json", tmp_path / "page.md"
     file.write_text(json.dumps([asdict(run) for run in world().runs]))
     path.write_text(page, encoding="utf-8")
-    with pytest.raises(SystemExit, match="must have each of the blocks"):
+    with pytest.raises(SystemExit, match="must have each of the costs blocks"):
         said(file, monkeypatch, "--into", str(path))
     assert path.read_text(encoding="utf-8") == page
 

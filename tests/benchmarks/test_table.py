@@ -18,6 +18,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
+import pages
 import table
 import table_parts
 from table_parts import endtoend, figures, kinds, running, show, stage
@@ -189,8 +190,7 @@ def test_three_digits_count(value: float, told: str) -> None:
 
 
 def test_all_take_turns_side_by_side_and_in_changing_order() -> None:
-    places = list(running.schedule([(3, None), (2, 1)], 3))
-    seen = [(p.turn, p.contest, p.entrant) for p in places]
+    seen = list(running.schedule([(3, None), (2, 1)], 3))
     assert len(seen) == len(set(seen)) == 3 * 3 + 2
     by_turn = [[e for t, c, e in seen if t == turn and c == 0] for turn in range(3)]
     assert by_turn == [[0, 1, 2], [0, 2, 1], [2, 0, 1]]
@@ -415,24 +415,19 @@ def test_a_page_is_filled_from_the_json(tmp_path: Path) -> None:
     done = run_table("--show", str(source), "--into", str(page))
     assert done.returncode == 0, done.stderr
     filled = page.read_text(encoding="utf-8")
-    assert show.blocks(filled) == {"results/table.json": show.markdown(report())}
+    assert pages.blocks(filled, "benchmarks") == {"results/table.json": show.markdown(report())}
     assert filled.startswith("# Page\n")
     assert filled.endswith("-->\n\nEnd.\n")
-    assert show.put_into(filled, "results/table.json", show.markdown(report())) == filled
+    assert pages.put_into(filled, "benchmarks", {"results/table.json": show.markdown(report())}) == filled
     printed = run_table("--show", str(source))
     assert printed.stdout == show.markdown(report()) + "\n"
-
-
-def test_a_page_without_the_block_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no block <!-- benchmarks: other\.json -->"):
-        show.put_into(PAGE, "other.json", "")
 
 
 def outdated(page: Path) -> list[str]:
     """The files whose block in a page is not what they say."""
     return [
         source
-        for source, told in show.blocks(page.read_text(encoding="utf-8")).items()
+        for source, told in pages.blocks(page.read_text(encoding="utf-8"), "benchmarks").items()
         if told != show.markdown(Report.from_json(json.loads((page.parent / source).read_text("utf-8"))))
     ]
 
@@ -441,7 +436,9 @@ def test_a_figure_changed_by_hand_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "table.json").write_text(json.dumps(report().to_json()), encoding="utf-8")
-    page.write_text(show.put_into(PAGE, "results/table.json", show.markdown(report())), encoding="utf-8")
+    page.write_text(
+        pages.put_into(PAGE, "benchmarks", {"results/table.json": show.markdown(report())}), encoding="utf-8"
+    )
     assert outdated(page) == []
     page.write_text(page.read_text(encoding="utf-8").replace("1.20 (", "0.20 (", 1), encoding="utf-8")
     assert outdated(page) == ["results/table.json"]
@@ -449,7 +446,7 @@ def test_a_figure_changed_by_hand_is_found(tmp_path: Path) -> None:
 
 def test_the_readme_shows_what_was_measured() -> None:
     page = ROOT / "README.md"
-    if not show.blocks(page.read_text(encoding="utf-8")):
+    if not pages.blocks(page.read_text(encoding="utf-8"), "benchmarks"):
         pytest.skip("the README has no block of benchmarks")
     assert outdated(page) == []
 
@@ -482,7 +479,7 @@ def test_a_page_without_the_block_is_told_and_left_alone(tmp_path: Path) -> None
     page.write_text(PAGE, encoding="utf-8")
     done = run_table("--show", str(source), "--into", str(page))
     assert done.returncode == 1
-    assert "no block <!-- benchmarks: other.json -->" in done.stderr
+    assert "must have each of the benchmarks blocks ['other.json'] once" in done.stderr
     assert "Traceback" not in done.stderr
     assert page.read_text(encoding="utf-8") == PAGE
 
