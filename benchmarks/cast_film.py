@@ -293,7 +293,8 @@ def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
     photos = folder / "photos"
     if not (long.exists() and short.exists() and photos.exists()):
         cv2.setNumThreads(2)
-        people = company(folder, make_face_models(CastSettings()))
+        people = company(make_face_models(CastSettings()))
+        folder.mkdir(parents=True, exist_ok=True)
         for path, takes in ((long, long_film(people, quick=quick)), (short, short_film(people))):
             if not path.exists():
                 shoot(takes, people, path)

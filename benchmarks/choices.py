@@ -16,7 +16,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import DESCRIBERS, DREAM, described_lines
 
 from shotad.core import Interval, Slot, slot_id
-from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, Line, Situation, body_of
-from shotad.script import Finding, Fitted, check_line, make_embedder
+from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, Line, Situation
+from shotad.script import Fitted, check_line, make_embedder
 
 REACH = 3.0
 """Seconds around a line from which the other describer's lines are taken."""
@@ -100,7 +99,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
     for place, moment in enumerate(film):
         found = drawn(film, place)
         lines = [
-            Line(number, Fitted(text), moment.interval, findings(text, said))
+            Line(number, Fitted(text), moment.interval, check_line(text, previous=said[-5:]))
             for number, (_, text) in enumerate(found)
         ]
         slot = Slot(slot_id(moment.interval.start), moment.interval, 30)
@@ -111,21 +110,8 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
         yield found[index][0]
 
 
-def findings(text: str, said: Sequence[str]) -> tuple[Finding, ...]:
-    """As of `check_line`; what does not depend on the lines before is looked for once."""
-    return (
-        *wording(text),
-        *(f for f in check_line(text, previous=said[-5:], language="und") if f.rule == "L9"),
-    )
-
-
-@cache
-def wording(text: str) -> tuple[Finding, ...]:
-    return check_line(text)
-
-
-def embedder(films: Sequence[Film]) -> Embed:
-    """Embeddings of all that is compared in these films, made in one go."""
+def embedder() -> Embed:
+    """Embeddings, of each text once."""
     model = make_embedder()
     kept: dict[str, np.ndarray] = {}
 
@@ -134,8 +120,6 @@ def embedder(films: Sequence[Film]) -> Embed:
         kept.update(zip(new, model.of(new), strict=True))
         return np.stack([kept[text] for text in texts])
 
-    texts = [t for film in films for place in range(len(film)) for _, t in drawn(film, place)]
-    embed([*texts, *(body_of(moment.description) for film in films for moment in film)])
     return embed
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+import av
+import numpy as np
+import numpy.typing as npt
 import pysubs2
 from scipy.stats import binomtest
 
@@ -69,6 +72,14 @@ def described_lines(path: Path) -> list[tuple[Interval, str]]:
         if event.end > event.start and not re.search(r"licen[cs]e", text, re.IGNORECASE):
             found.append((Interval(event.start / 1000, event.end / 1000), text))
     return found
+
+
+def sound_of(path: Path, rate: int) -> npt.NDArray[np.float32]:
+    """A file of sound alone, ``float32[n]``, mono; the product opens films only."""
+    with av.open(str(path)) as container:
+        mono = av.AudioResampler("fltp", "mono", rate)
+        frames = [out for frame in container.decode(audio=0) for out in mono.resample(frame)]
+        return np.concatenate([out.to_ndarray()[0] for out in [*frames, *mono.resample(None)]])
 
 
 def frames_at(film: Film, step: float) -> Iterator[tuple[float, Image]]:

@@ -2,8 +2,8 @@
 
     python benchmarks/evaluation.py [--data ../shared/data/cmd-ad] [--metrics all] [--cache FILE]
 
-Predictions are the human ADs themselves, those without names (``text_gt_wo_char``), and others', shuffled over
-the whole set.
+Predictions are the human ADs themselves, those without names (``text_gt_wo_char``), and others', shuffled
+over the whole set.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from common import sound_of
 from heardwords import Match, plain_words, side_by_side
 from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
 from scipy.signal import correlate
@@ -167,20 +168,6 @@ def described(info: FilmInfo) -> AudioTrack | None:
     return tracks[-1] if tracks else (info.audio[0] if len(info.audio) == 1 else None)
 
 
-def read_takes(folder: Path) -> list[Samples]:
-    """All takes of a folder of voices, at `RATE`."""
-    found = []
-    for path in sorted(folder.glob("*.flac")):
-        import av
-
-        with av.open(str(path)) as container:
-            resampler = av.AudioResampler("flt", "mono", RATE)
-            frames = [out for frame in container.decode(audio=0) for out in resampler.resample(frame)]
-            frames += resampler.resample(None)
-        found.append(np.concatenate([frame.to_ndarray().reshape(-1) for frame in frames]))
-    return found
-
-
 def totals(results: Sequence[Heard]) -> dict[str, float]:
     """Counts over all lines, and shares of the words in per cent."""
     words = sum(result.words for result in results)
@@ -223,7 +210,7 @@ def main() -> None:
         parser.error("no track says that it is AD: name one with --track-number")
     control = (open_film(args.control), None) if args.control else None
     results = []
-    takes = read_takes(args.takes) if args.takes else []
+    takes = [sound_of(path, RATE) for path in sorted(args.takes.glob("*.flac"))] if args.takes else []
     for result in listen(Whisper(), film, number, lines, names, takes=takes, control=control):
         print(told(result))
         results.append(result)

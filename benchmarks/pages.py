@@ -16,7 +16,7 @@ def blocks(page: str, kind: str) -> dict[str, str]:
 
 
 def put_into(page: str, kind: str, told: Mapping[str, str]) -> str:
-    """``page`` with its blocks filled anew. Raises ValueError for one that is missing or that nobody knows."""
+    """``page`` with its blocks filled anew. Raises ValueError for one that is missing or not known."""
     there = sorted(block[2] for block in _blocks(kind).finditer(page))
     if there != sorted(told):
         raise ValueError(f"the page must have each of the {kind} blocks {sorted(told)} once, got {there}")

@@ -11,7 +11,7 @@ import io
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,9 +45,7 @@ class Portrait:
 
 def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
     """The pictures of one set, in a fixed order. ``models`` find the faces on OpenPeople's sheets."""
-    archive = _archive(name)
-    found = [_READERS[name](path, data) for path, data in _members(archive)]
-    single = [portrait for portrait in found if portrait is not None]
+    single = [_portrait(path, data) for path, data in _members(_archive(name))]
     if name != "openpeople":
         return sorted(single, key=lambda p: (_natural(p.person), _natural(p.kind)))
     models = models or make_face_models(CastSettings())
@@ -75,27 +73,22 @@ def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, stream.read()
 
 
-_PICTURE = re.compile(r"(curated/P\d+/assets/\w+\.jpg|avatars/png/\d+\.png|ORL_faces/s\d+/\d+\.pgm)$")
+_PICTURE = re.compile(
+    r"curated/(?P<person>P\d+)/assets/(?P<kind>\w+)\.jpg$|avatars/png/(?P<avatar>\d+)\.png$"
+    r"|ORL_faces/(?P<orl>s\d+)/(?P<number>\d+)\.pgm$"
+)
 
 
-def _openpeople(path: str, data: bytes) -> Portrait | None:
-    person, kind = re.search(r"(P\d+)/assets/(\w+)\.jpg$", path).groups()  # type: ignore[union-attr]
-    return Portrait(person, kind, _image(data))
-
-
-def _avatar(path: str, data: bytes) -> Portrait | None:
-    return Portrait(f"avatar-{Path(path).stem}", "portrait", _image(data))
-
-
-def _orl(path: str, data: bytes) -> Portrait | None:
-    return Portrait(f"orl-{Path(path).parent.name}", Path(path).stem, _image(data))
-
-
-_READERS: dict[str, Callable[[str, bytes], Portrait | None]] = {
-    "openpeople": _openpeople,
-    "fake-avatars": _avatar,
-    "orl-faces": _orl,
-}
+def _portrait(path: str, data: bytes) -> Portrait:
+    found = _PICTURE.search(path)
+    assert found is not None
+    with Pictures.open(io.BytesIO(data)) as opened:
+        image = np.asarray(opened.convert("RGB"), np.uint8)
+    if found["avatar"]:
+        return Portrait(f"avatar-{found['avatar']}", "portrait", image)
+    if found["orl"]:
+        return Portrait(f"orl-{found['orl']}", found["number"], image)
+    return Portrait(found["person"], found["kind"], image)
 
 
 def _cut(portrait: Portrait, models: FaceModels) -> Iterator[Portrait]:
@@ -131,11 +124,6 @@ def _faces(image: Image, tile: tuple[slice, slice], models: FaceModels) -> Itera
         x, y = face.box.centre
         half = round(face.box.height * height * FIELD / 2)
         yield round(x * width) + tile[1].start, round(y * height) + tile[0].start, half
-
-
-def _image(data: bytes) -> Image:
-    with Pictures.open(io.BytesIO(data)) as opened:
-        return np.asarray(opened.convert("RGB"), np.uint8)
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

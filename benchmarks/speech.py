@@ -26,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common import DATA, ROOT
+from common import DATA, ROOT, sound_of
 
 from shotad.core import Interval, SpeechSettings, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
@@ -108,22 +108,12 @@ def supplied(films: Path) -> Iterator[tuple[str, Signal, list[Interval]]]:
 
 def voices(films: Path) -> list[Signal]:
     """Spoken lines, each of about 2 s, without silence around them."""
-    describer = hear_sound(films / "films/rabbit/audio-description.mp3")
+    describer = sound_of(films / "films/rabbit/audio-description.mp3", RATE)
     trailer = hear(films / "films/sintel-trailer.mp4")
     cut = [(describer, 0.3, 3.6), (describer, 4.25, 6.9), (describer, 10.6, 12.4)]
     cut += [(trailer, 12.3, 14.6), (trailer, 18.8, 20.2)]
     lines = [sound[round(a * RATE) : round(b * RATE)] for sound, a, b in cut]
     return [trimmed(line) for line in [*lines, *synthesised(SENTENCES)]]
-
-
-def hear_sound(path: Path) -> Signal:
-    """A file of sound alone, mono; the product opens films only."""
-    import av
-
-    with av.open(str(path)) as container:
-        mono = av.AudioResampler("fltp", "mono", RATE)
-        frames = [out for frame in container.decode(audio=0) for out in mono.resample(frame)]
-        return np.concatenate([out.to_ndarray()[0] for out in [*frames, *mono.resample(None)]])
 
 
 def synthesised(texts: Sequence[str]) -> list[Signal]:
@@ -134,7 +124,7 @@ def synthesised(texts: Sequence[str]) -> list[Signal]:
             for n, text in enumerate(texts):
                 voice = ("en-us", "en-gb+f3", "en-us+m3")[n % 3]
                 subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
-                found.append(hear_sound(path))
+                found.append(sound_of(path, RATE))
         try:
             import hibari
         except ImportError:
@@ -142,7 +132,7 @@ def synthesised(texts: Sequence[str]) -> list[Signal]:
         speak = hibari.Hibari()
         for text in texts:
             hibari.write_wav(str(path), speak(text))
-            found.append(hear_sound(path))
+            found.append(sound_of(path, RATE))
     return found
 
 

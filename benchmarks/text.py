@@ -1,4 +1,4 @@
-"""Text on the screen: how much of it is read, how much that is read is right, and what it costs.
+"""Text on the screen: how much of it is read, and how much that is read is right.
 
     python benchmarks/text.py [FOLDER]      films to read, default ../shared/data/films
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from common import FILMS, ROOT, frames_at
 
 from shotad.core import TextFact
 from shotad.film import open_film
-from shotad.sight import FrameText, TextReader, looks_like_credits, texts_of_shots
+from shotad.sight import FrameText, TextReader, texts_of_shots
 from shotad.sight.inscriptions import likeness
 
 STEP = 0.5
@@ -59,7 +58,7 @@ def compare(facts: Sequence[TextFact], labels: Sequence[Label]) -> tuple[int, in
     return exact, near, len(left)
 
 
-def films(folder: Path, reader: TextReader) -> None:
+def films(folder: Path) -> None:
     totals = np.zeros(4, int)
     for entry in json.loads((ROOT / "tests/labels/texts.json").read_text(encoding="utf-8")):
         path = folder / entry["film"]
@@ -69,23 +68,11 @@ def films(folder: Path, reader: TextReader) -> None:
         labels = [Label(**label) for label in entry["texts"]]
         with open_film(path) as film:
             seconds, pictures = zip(*frames_at(film, STEP), strict=True)
-        began = time.process_time()
-        lines = list(reader.read_all(pictures))
-        cost = time.process_time() - began
-        seen = [FrameText(0, at, found) for at, found in zip(seconds, lines, strict=True)]
-        facts = texts_of_shots(seen)
+        lines = TextReader().read_all(pictures)
+        facts = texts_of_shots([FrameText(0, at, found) for at, found in zip(seconds, lines, strict=True)])
         exact, near, false = compare(facts, labels)
         totals += (len(labels), exact, near, false)
-        raw = sum(
-            bool(found) and not any(one.first - STEP <= at <= one.last + STEP for one in labels)
-            for at, found in zip(seconds, lines, strict=True)
-        )
-        rolls = sum(looks_like_credits(seen[i : i + 4]) for i in range(len(seen)))
-        print(
-            f"  {entry['film']}: {exact} of {len(labels)} right, {near} near, {false} false; "
-            f"{len(seen)} frames, {raw} without text had raw lines, {rolls} windows of 2 s are credits; "
-            f"{cost / seconds[-1]:.2f} CPU seconds per second of film"
-        )
+        print(f"  {entry['film']}: {exact} of {len(labels)} right, {near} near, {false} false")
     labels_, exact_, near_, false_ = totals
     print(f"  all: recall {exact_}/{labels_} (near {near_}/{labels_}), false texts {false_}")
 
@@ -95,7 +82,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
     folder = parser.parse_args().folder
     print(f"Films, one frame in {STEP} s:")
-    films(folder, TextReader())
+    films(folder)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def _overlap(stage: Stage, film: FilmAt) -> Contest:
     entrants = (
         Entrant("acts at once", "ours", work, {**given, "way": "at once"}),
         Entrant("one step after the other", "rival", work, {**given, "way": "in turn"}),
-        Entrant("the longest step of those alone", "limit", "table_parts.endtoend:longest", given),
+        Entrant("the longest step of those alone", "limit", work, {**given, "way": "in turn", "bound": True}),
     )
     name = f"{film.label}, engines that take {ANSWERS[0]:g} and {ANSWERS[1]:g} s an answer"
     about = f"{film.cost}; a word is said every 10 s, by subtitles"
@@ -156,8 +156,9 @@ class Sleepy:
         return found
 
 
-def sleepy_run(given: Mapping[str, Any], scratch: Path, way: str) -> Callable[[], float]:
-    """A run whose engines take their time; gives the seconds of its longest room."""
+def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """A run whose engines take their time, one ``way`` or the other. ``bound``: only its longest room counts,
+    for no order of work can be shorter."""
     from shotad.core.profiling import recording
     from shotad.description import Engines, describe
     from shotad.film import open_film
@@ -170,11 +171,12 @@ def sleepy_run(given: Mapping[str, Any], scratch: Path, way: str) -> Callable[[]
     spoken.write_text("\n".join(cues))
     settings = ("engine=fake", "slots.find_credits=false", "scale.method=none", "slots.detail=rich")
     looks, writes = (
-        Sleepy(name, seconds, elsewhere=way == "at once")
+        Sleepy(name, seconds, elsewhere=given["way"] == "at once")
         for name, seconds in zip(("looks", "writes"), ANSWERS, strict=True)
     )
 
-    def run() -> float:
+    def run() -> Done:
+        began = time.perf_counter()
         with (
             recording() as found,
             open_film(Path(given["film"])) as film,
@@ -182,29 +184,7 @@ def sleepy_run(given: Mapping[str, Any], scratch: Path, way: str) -> Callable[[]
         ):
             config, subtitles = load_config(None, settings), Given(subtitles=spoken)
             describe(film, work, config, subtitles, engines=Engines(looks, writes), sheet=False)
-        return max(row.lasted for row in found.table().rows)
+        wall, longest = time.perf_counter() - began, max(row.lasted for row in found.table().rows)
+        return Done(less_wall=wall - longest if given.get("bound") else 0.0)
 
     return run
-
-
-def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """One way of the two, from the beginning."""
-    run = sleepy_run(given, scratch, given["way"])
-
-    def whole() -> Done:
-        run()
-        return Done()
-
-    return whole
-
-
-def longest(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """The longest room of a run in which one step follows the other: no order of work can be shorter."""
-    run = sleepy_run(given, scratch, "in turn")
-
-    def whole() -> Done:
-        began = time.perf_counter()
-        room = run()
-        return Done(less_wall=time.perf_counter() - began - room)
-
-    return whole
