@@ -30,7 +30,7 @@ from shotad.core import CastSettings, Image
 from shotad.sight import make_face_models
 
 CRF = 23
-MADE = 1
+MADE = 2
 """Counted up when the same takes are drawn otherwise."""
 WIDTH, HEIGHT, RATE = 640, 360, 24
 DISSOLVE = 4
@@ -43,11 +43,10 @@ Area = tuple[slice, slice]
 
 @dataclass(frozen=True)
 class Seen:
-    """One face in one frame: ``box`` in pixels; ``state`` is front, side or covered; ``light`` the gain."""
+    """One face in one frame: ``box`` in pixels; ``light`` the gain."""
 
     name: str
     box: tuple[float, float, float, float]
-    state: str
     light: float
 
 
@@ -73,7 +72,7 @@ class Stage:
             image = _lit(image, light, take) + noise[frame % 4]
             yield (
                 np.clip(image, 0, 255).astype(np.uint8),
-                [Seen(s.name, s.box, s.state, round(light, 2)) for s in seen],
+                [Seen(s.name, s.box, round(light, 2)) for s in seen],
             )
 
     def _ground(self, take: Take) -> Picture:
@@ -105,11 +104,7 @@ class Stage:
             layer = layer * share + more * weight
         layer = _blurred(layer, one, part, count)
         image[area] = image[area] * (1 - layer[..., 3:] / 255) + layer[..., :3]
-        state = "side" if view.startswith("side:") else "front"
-        if one.covered:
-            image, hidden = _passed(image, box, part)
-            state = "covered" if hidden else state
-        return image, Seen(one.actor, box, state, 1.0)
+        return _passed(image, box, part) if one.covered else image, Seen(one.actor, box, 1.0)
 
     def _views(self, one: Part, part: float, count: int) -> list[tuple[str, float]]:
         """Which views are shown at ``part`` of the take, and how much of each; the first is the most."""
@@ -144,7 +139,7 @@ class Stage:
         flags = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
         image = cv2.warpAffine(view.image[..., :3], move, (WIDTH, HEIGHT), flags=flags).astype(np.float32)
         box = (left * scale - x, top * scale - y, right * scale - x, bottom * scale - y)
-        return image, [Seen(one.actor, box, "front", 1.0)]
+        return image, [Seen(one.actor, box, 1.0)]
 
 
 def _named(actor: Actor, view: str) -> View:
@@ -229,14 +224,14 @@ def _blurred(layer: Picture, one: Part, part: float, count: int) -> Picture:
     return np.asarray(cv2.filter2D(layer, -1, kernel / kernel.sum()), np.float32)
 
 
-def _passed(image: Picture, box: tuple[float, float, float, float], part: float) -> tuple[Picture, bool]:
-    """A dark post that goes by, and whether it is before the face now."""
+def _passed(image: Picture, box: tuple[float, float, float, float], part: float) -> Picture:
+    """A dark post that goes by."""
     width = (box[2] - box[0]) * 0.6
     start, end = box[0] - 3 * width, box[2] + 3 * width
     x = start + (end - start) * part
     image = image.copy()
     image[:, max(int(x), 0) : max(int(x + width), 0)] = (38, 34, 30)
-    return image, x + width > box[0] and x < box[2]
+    return image
 
 
 def _lit(image: Picture, light: float, take: Take) -> Picture:
@@ -267,17 +262,17 @@ def shoot(takes: Sequence[Take], people: Company, path: Path) -> None:
         stream.codec_context.time_base = Fraction(1, RATE)
         stream.options = {"preset": "veryfast", "crf": str(CRF), "threads": "2"}
         for number, take in enumerate(takes):
-            faces: dict[str, list[list[float | str]]] = {part.actor: [] for part in take.parts}
+            faces: dict[str, list[list[float]]] = {part.actor: [] for part in take.parts}
             for offset, (image, seen) in enumerate(stage.frames(take, number)):
                 frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
                 frame.pts, frame.time_base = first + offset, Fraction(1, RATE)
                 sink.mux(stream.encode(frame))
                 for face in seen:
                     box = [round(v, 1) for v in face.box]
-                    faces[face.name].append([first + offset, *box, face.state, face.light])
+                    faces[face.name].append([first + offset, *box, face.light])
             count = round(take.seconds * RATE)
             people_in = [{"name": n, "kind": kinds[n], "faces": rows} for n, rows in faces.items()]
-            shots.append({"kind": take.kind, "first": first, "end": first + count, "people": people_in})
+            shots.append({"first": first, "end": first + count, "people": people_in})
             first += count
         sink.mux(stream.encode())
     path.with_suffix(".json").write_text(json.dumps({"rate": RATE, "shots": shots}))

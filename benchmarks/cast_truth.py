@@ -78,7 +78,7 @@ def read_truth(path: Path) -> Truth:
 def _shot(row: Mapping[str, Any]) -> TrueShot:
     people, kinds = {}, {}
     for person in row["people"]:
-        boxes = {frame: _inside(*corners) for frame, *corners, _, light in person["faces"] if light > 0.15}
+        boxes = {frame: _inside(*corners) for frame, *corners, light in person["faces"] if light > 0.15}
         faces = {frame: box for frame, box in boxes.items() if box is not None}
         if faces:
             people[person["name"]], kinds[person["name"]] = faces, person["kind"]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import stats
 from scipy.optimize import nnls
 
-from table_parts.kinds import Clock, Contest, Entrant, Growth, Target
+from table_parts.kinds import LENGTHS, Clock, Contest, Entrant, Growth, Target
 
 LINEAR = 1.1
 """Exponents up to this count as linear: the measured ones are not exact to the last part of ten."""
@@ -140,7 +140,6 @@ def _with(exponent: float, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64
 class Grown:
     """How one work grows: medians by length, the fit of its CPU time, and its memory."""
 
-    times: tuple[int, ...]
     cpu: tuple[float, ...]
     peak: tuple[float, ...]
     fit: Fit | None
@@ -159,12 +158,11 @@ def grown(growth: Growth) -> Grown | None:
     """What is made of a growth's runs; None where a length has none."""
     if not all(entrant.runs for entrant in growth.entrants):
         return None
-    pairs = list(zip(growth.times, growth.entrants, strict=True))
+    pairs = list(zip(LENGTHS, growth.entrants, strict=True))
     x = [float(times) for times, entrant in pairs for _ in entrant.runs]
     y = [run.cpu for _, entrant in pairs for run in entrant.runs]
     found = fit(x, y) if len(y) >= 4 and min(y) > 0 and len(set(x)) >= 3 else None
     return Grown(
-        growth.times,
         tuple(Spread.of(run.cpu for run in entrant.runs).median for entrant in growth.entrants),
         tuple(Spread.of(run.peak for run in entrant.runs).median for entrant in growth.entrants),
         found,

@@ -89,21 +89,18 @@ class Contest:
 
 @dataclass(frozen=True)
 class Growth:
-    """One work at several lengths: ``entrants`` are as many as ``times``, each that many times as long."""
+    """One work at several lengths: ``entrants`` are as many as `LENGTHS`, each that many times as long."""
 
     part: str
     name: str
     unit: str
     base: float
     entrants: tuple[Entrant, ...]
-    times: tuple[int, ...] = LENGTHS
     turns: int | None = None
 
     def __post_init__(self) -> None:
-        if len(self.entrants) != len(self.times):
-            raise ValueError(
-                f"{self.name!r} has {len(self.times)} lengths, got {len(self.entrants)} entrants"
-            )
+        if len(self.entrants) != len(LENGTHS):
+            raise ValueError(f"{self.name!r} has {len(LENGTHS)} lengths, got {len(self.entrants)} entrants")
 
 
 @dataclass(frozen=True)

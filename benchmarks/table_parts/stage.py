@@ -80,10 +80,11 @@ class Stage:
 
     def longer(self, times: int, base: float) -> FilmAt:
         """A film so many times as long as about ``base`` seconds: loops of the user's first film, else of the
-        sample, the whole of it or its beginning."""
-        from bench_film import repeated
+        sample or, where that is too long, of its beginning."""
+        from bench_film import SAMPLE, bench_film, repeated
 
-        reel = self.own[0].path if self.own else _beginning(self.folder, base)
+        made = SAMPLE if base >= 40 else bench_film(self.folder, 360, base, base)
+        reel = self.own[0].path if self.own else made
         length = look(reel).seconds
         loops = max(1, round(base / length)) * times
         path = self.folder / f"{reel.stem}-{loops}{reel.suffix}"
@@ -113,33 +114,6 @@ class Stage:
 def by_length(work: str, given: Sequence[Mapping[str, Any]]) -> tuple[Entrant, ...]:
     """One work at each length."""
     return tuple(Entrant(f"{n} times", "ours", work, one) for n, one in zip(LENGTHS, given, strict=True))
-
-
-def _beginning(folder: Path, base: float) -> Path:
-    """The sample, or its packets up to the last key frame no later than ``base`` seconds (else the first
-    after it)."""
-    import av
-    from bench_film import SAMPLE
-
-    path = folder / f"sample-{base:g}.mp4"
-    if base >= 40 or path.exists():
-        return SAMPLE if base >= 40 else path
-    with av.open(str(SAMPLE)) as film:
-        video = film.streams.video[0]
-        unit = video.time_base or 0
-        keys = [float(p.pts * unit) for p in film.demux(video) if p.is_keyframe and p.pts is not None]
-    end = max([key for key in keys if 0 < key <= base] or [key for key in keys if key > base][:1])
-    with av.open(str(SAMPLE)) as film, av.open(str(path), "w") as out:
-        kept = [stream for stream in film.streams if stream.type in ("video", "audio")]
-        streams: dict[int, Any] = {stream.index: out.add_stream_from_template(stream) for stream in kept}
-        for packet in film.demux(kept):
-            if packet.pts is None or packet.dts is None:
-                continue
-            shown = packet.pts if packet.stream.type == "video" else packet.dts
-            if float(max(shown, packet.dts) * packet.time_base) < end:
-                packet.stream = streams[packet.stream.index]
-                out.mux(packet)
-    return path
 
 
 def command(given: Mapping[str, Any], scratch: Path) -> Ready:

@@ -22,20 +22,20 @@ LEFT, RIGHT = [100.0, 100.0, 150.0, 170.0], [400.0, 100.0, 450.0, 170.0]
 def truth(tmp_path: Path) -> Truth:
     """Two shots of a second: Anna beside a stranger, then Anna alone, in the dark for a while."""
     first = [
-        {"name": "anna", "kind": "member", "faces": [[f, *LEFT, "front", 1.0] for f in range(24)]},
-        {"name": "x", "kind": "stranger", "faces": [[f, *RIGHT, "front", 1.0] for f in range(24)]},
+        {"name": "anna", "kind": "member", "faces": [[f, *LEFT, 1.0] for f in range(24)]},
+        {"name": "x", "kind": "stranger", "faces": [[f, *RIGHT, 1.0] for f in range(24)]},
     ]
     lights = [0.1] * 6 + [0.4] * 18
     second = [
         {
             "name": "anna",
             "kind": "member",
-            "faces": [[24 + f, *RIGHT, "side", light] for f, light in enumerate(lights)],
+            "faces": [[24 + f, *RIGHT, light] for f, light in enumerate(lights)],
         }
     ]
     shots = [
-        {"kind": "beside", "first": 0, "end": 24, "people": first},
-        {"kind": "one", "first": 24, "end": 48, "people": second},
+        {"first": 0, "end": 24, "people": first},
+        {"first": 24, "end": 48, "people": second},
     ]
     path = tmp_path / "truth.json"
     path.write_text(json.dumps({"rate": 24, "shots": shots}))
