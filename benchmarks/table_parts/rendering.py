@@ -6,6 +6,7 @@ The films have a small picture (it is copied, so its size hardly counts), sound 
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,19 +23,11 @@ LOOP = 64
 """Seconds of film that are encoded, then repeated: whole packets of sound and picture."""
 EVERY, SPEECH = 12.0, (6.0, 11.0)
 """Seconds from line to line, and when people speak between them."""
-LINES = (
-    "She opens the old door, and a lamp goes out.",
-    "Rain falls on the empty street.",
-    "A tall man in a grey coat walks past the burning house.",
-    "Close by, a person looks up.",
-    "He turns away.",
-)
 
 
 def plan(stage: Stage) -> Plan:
     """The three ways for a film of ten minutes; growth of rendering."""
-    film, seconds = _film(stage, MINUTES)
-    given = {"film": str(film)}
+    given, seconds = _film(stage, MINUTES)
     contest = Contest(
         "rendering",
         f"film of {seconds / 60:.0f} minutes, {LAYOUT}",
@@ -50,21 +43,49 @@ def plan(stage: Stage) -> Plan:
     if not stage.grows:
         return Plan((contest,))
     films = [_film(stage, n * GROWN) for n in LENGTHS]
-    grown = by_length("table_parts.rendering:ours", [{"film": str(path)} for path, _ in films])
+    grown = by_length("table_parts.rendering:ours", [given for given, _ in films])
     growth = Growth("rendering", "render --make film", "s of film", films[0][1], grown, turns=stage.turns(2))
     return Plan((contest,), (growth,))
 
 
-def _film(stage: Stage, minutes: float) -> tuple[Path, float]:
-    """A film of about so many minutes, whole loops, and its length."""
+def _film(stage: Stage, minutes: float) -> tuple[dict[str, Any], float]:
+    """A film of about so many minutes, whole loops, with the work folder of a run; and its length."""
     from bench_film import repeated
 
     loops, reel = max(1, round(minutes * 60 / LOOP)), stage.folder / "sound.mkv"
     if not reel.exists():
         _encode(reel)
-    path = stage.folder / f"sound-{loops}.mkv"
     # A little less than whole loops, so that rounding never adds one.
-    return repeated(reel, path, (loops - 0.5) * LOOP), float(loops * LOOP)
+    film = repeated(reel, stage.folder / f"sound-{loops}.mkv", (loops - 0.5) * LOOP)
+    folder = film.with_suffix(".shotad")
+    if not (folder / "track.json").exists():
+        _describe(film, folder, loops * LOOP)
+    return {"film": str(film), "folder": str(folder)}, float(loops * LOOP)
+
+
+def _describe(film: Path, folder: Path, seconds: float) -> None:
+    """A run with slots and speech that are given."""
+    import shotad
+
+    def script(name: str, *times: float) -> Path:
+        """A cue for each line: from the first of ``times`` after its start to the second."""
+        path = film.with_name(f"{film.stem}.{name}.vtt")
+        cues = ["WEBVTT"]
+        for number in range(int((seconds - 0.5) / EVERY)):
+            at = (0.5 + EVERY * number + time for time in times)
+            start, end = (f"{t // 3600:02.0f}:{t // 60 % 60:02.0f}:{t % 60:06.3f}" for t in at)
+            cues.append(f"{start} --> {end}\nWords.")
+        path.write_text("\n\n".join(cues) + "\n")
+        return path
+
+    shotad.describe(
+        film,
+        out=folder,
+        slots=script("slots", 0.0, SPEECH[0] - 1),
+        subtitles=script("speech", *SPEECH),
+        settings={"engine": "fake", "threads.features": "none", "scale.method": "none"},
+        overview=False,
+    )
 
 
 def _encode(path: Path) -> None:
@@ -93,47 +114,6 @@ def _encode(path: Path) -> None:
         out.mux(sound.encode(None))
 
 
-def write_folder(place: Path, film: Path) -> int:
-    """A work folder as a run would leave it; how many lines it has."""
-    import numpy as np
-
-    from shotad.core import (
-        Given,
-        Interval,
-        Shot,
-        Slot,
-        Utterance,
-        WorkFolder,
-        load_config,
-        shot_rows,
-        slot_id,
-        slot_rows,
-        utterance_rows,
-        write_settings,
-    )
-    from shotad.film import open_film
-    from shotad.script import Cue, FilmId, Track, save_track
-
-    with open_film(film) as opened:
-        info = opened.info
-    starts = np.arange(0.5, info.duration - EVERY, EVERY).tolist()
-    slots = [Slot(slot_id(at), Interval(at, at + SPEECH[0] - 1), 13) for at in starts]
-    cues = tuple(
-        Cue(slot.id, slot.id, Interval(slot.interval.start, slot.interval.start + 3), LINES[i % len(LINES)])
-        for i, slot in enumerate(slots)
-    )
-    speech = [Utterance(Interval(at + SPEECH[0], at + SPEECH[1]), "words") for at in starts]
-    with WorkFolder(place) as folder:
-        write_settings(folder, load_config(None, ()), film, Given())
-        shots = shot_rows((Shot(0, Interval(0.0, info.duration)),), [])
-        folder.write_json("shots.json", {"end": info.duration, "shots": shots})
-        folder.write_json("speech.json", {"key": "k", "speech": utterance_rows(speech)})
-        folder.write_json("slots.json", {"slots": slot_rows(slots)})
-        track = Track(FilmId(film.name, info.fingerprint, info.duration), "en", (), "0.1.0", cues)
-        save_track(track, folder.path, film.name)
-    return len(cues)
-
-
 # Works
 
 
@@ -146,7 +126,7 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     from shotad.sound.render import render
 
     film = Path(given["film"])
-    lines = write_folder(scratch, film)
+    place = Path(shutil.copytree(given["folder"], scratch / "work"))
     spent = [0.0, 0.0]
 
     class Timed(FakeVoice):
@@ -159,10 +139,10 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
             return take
 
     def run() -> Done:
-        with open_film(film) as opened, WorkFolder(scratch) as folder:
-            wanted = wanted_files(parse_wanted(["film"]), film.name, scratch)
+        with open_film(film) as opened, WorkFolder(place) as folder:
+            wanted = wanted_files(parse_wanted(["film"]), film.name, place)
             render(opened, folder, load_config(None, ()), wanted, voice=Timed(), force=True)
-        return Done({"lines": lines}, less_wall=spent[0], less_cpu=spent[1])
+        return Done(less_wall=spent[0], less_cpu=spent[1])
 
     return run
 
