@@ -84,24 +84,12 @@ def _number(field: Field[float], text: str) -> float:
     return value
 
 
-def measured(films: Sequence[Path], scratch: Path) -> Films:
-    """All films in all ways, each way in a process of its own."""
-    runs: list[Run] = []
-    for way in (*WAYS, "server"):
-        print(f"Measuring: {way}.", file=sys.stderr)
-        command = [sys.executable, str(Path(__file__)), "--one", way, "--scratch", str(scratch)]
-        command += [word for film in films for word in ("--film", str(film))]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        runs += [Run(**row) for row in json.loads(done.stdout)]
-    return Films(tuple(runs))
-
-
 def main() -> None:
     chosen = arguments()
     if chosen.one:
         print(json.dumps([asdict(run) for run in measure(chosen.one, chosen.film, chosen.scratch)]))
         return
-    films = read(chosen.read) if chosen.read else measured_now(chosen)
+    films = read(chosen.read) if chosen.read else measured(chosen)
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
         rows = [asdict(run) for run in films.runs]
@@ -125,12 +113,19 @@ def read(file: Path) -> Films:
         sys.exit(f"{file} is no file of measured costs ({error}); write one with --json.")
 
 
-def measured_now(chosen: argparse.Namespace) -> Films:
-    """All films that were named or are to be made; the latter come last."""
+def measured(chosen: argparse.Namespace) -> Films:
+    """All films that were named or are to be made, in all ways, each way in a process of its own."""
+    runs: list[Run] = []
     with tempfile.TemporaryDirectory() as scratch:
         lines = chosen.made or (() if chosen.film else LINES)
-        made = (bench_film(Path(scratch), height, SECONDS) for height in lines)
-        return measured([*(path.resolve() for path in chosen.film), *made], Path(scratch))
+        made = [bench_film(Path(scratch), height, SECONDS) for height in lines]
+        films = [word for film in (*chosen.film, *made) for word in ("--film", str(film.resolve()))]
+        for way in (*WAYS, "server"):
+            print(f"Measuring: {way}.", file=sys.stderr)
+            command = [sys.executable, __file__, "--one", way, "--scratch", scratch, *films]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            runs += [Run(**row) for row in json.loads(done.stdout)]
+    return Films(tuple(runs))
 
 
 def catalogue(films: Films, chosen: argparse.Namespace) -> list[str]:

@@ -42,15 +42,7 @@ def of_scripts(description: Path, captions: Path) -> tuple[Track, tuple[Interval
 def step_of(steps: Sequence[str]) -> str:
     """The deepest step that was taken."""
     said = " ".join(steps)
-    for word, step in (
-        ("clause", "clauses"),
-        ("sentence", "sentences"),
-        ("faster", "faster"),
-        ("moved", "moved"),
-    ):
-        if word in said:
-            return step
-    return "as it is"
+    return next((step for step in reversed(STEPS[1:-1]) if step.removesuffix("s") in said), STEPS[0])
 
 
 def row(lines: Sequence[Line], fitting: Fitting) -> list[str]:

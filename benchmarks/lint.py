@@ -80,19 +80,20 @@ def corpora(data: Path) -> dict[str, list[Material]]:
         found[CUT] = [_clip(clip[0]["cmd_filename"], clip) for clip in cmd_ad(annotation.parent)]
     dream = data / "ad-text" / "elephants-dream"
     for path in sorted(dream.glob("descriptions*.vtt")):
-        speech = read_subtitles(dream / "captions.en.vtt")
         name = f"Elephants Dream {path.stem[13:-3] or 'Pfeiffer'}"
-        found[name] = [Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)]
+        found[name] = [_script(path, dream / "captions.en.vtt")]
     able = data / "ad-text" / "able-player"
     for path in sorted(able.glob("*_description*_en.vtt")):
         captions = path.with_name(f"{path.name.partition('_')[0]}_captions_en.vtt")
-        speech = read_subtitles(captions) if captions.is_file() else None
-        found.setdefault("Able Player", []).append(
-            Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
-        )
+        found.setdefault("Able Player", []).append(_script(path, captions))
     if not found:
         raise SystemExit(f"No audio description was found below {data}.")
     return found
+
+
+def _script(path: Path, captions: Path) -> Material:
+    speech = read_subtitles(captions) if captions.is_file() else None
+    return Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
 
 
 def _clip(name: str, rows: Sequence[dict[str, str]]) -> Material:

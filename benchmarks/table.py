@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,13 +34,11 @@ from table_parts.figures import disagreements
 from table_parts.kinds import Contest, Growth, Report
 from table_parts.running import Runner, load, machine, versions
 from table_parts.show import markdown, missed
-from table_parts.stage import Stage, look
+from table_parts.stage import Plan, Stage, look
 
 from shotad.core import processors
 
 HERE = Path(__file__).resolve().parent
-Reason = tuple[str, str]
-"""What was left out, and why."""
 PARTS = {
     "shots": "shots",
     "frames": "frames",
@@ -113,13 +112,13 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     here, began = machine(), time.monotonic()
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
-    contests, growths, left_out, broken = plans(chosen, folder)
+    plan, broken = plans(chosen, folder)
     say(f"films and texts made in {time.monotonic() - began:.0f} s")
     made = datetime.now(UTC).date().isoformat()
 
     def report_of(contests: Sequence[Contest], growths: Sequence[Growth]) -> Report:
         told = {**here, "load_after": load()}
-        return Report(made, told, versions(), tuple(contests), tuple(growths), tuple(left_out))
+        return Report(made, told, versions(), tuple(contests), tuple(growths), plan.left_out)
 
     def keep(contests: Sequence[Contest], growths: Sequence[Growth]) -> None:
         if chosen.json:
@@ -128,7 +127,8 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
             unfinished.write_text(whole + "\n", encoding="utf-8")
             unfinished.replace(chosen.json)
 
-    contests, growths = Runner(folder, say, processors(), keep).all(contests, growths, chosen.runs)
+    runner = Runner(folder, say, processors(), keep)
+    contests, growths = runner.all(plan.contests, plan.growths, chosen.runs)
     report = report_of(contests, growths)
     print(markdown(report))
     for line in missed(report):
@@ -138,31 +138,24 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     return int(broken or failed or any(disagreements(contest) for contest in contests))
 
 
-def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list[Growth], list[Reason], bool]:
-    """What is to be measured: contests, growths, what is left out, and whether a part could not be got ready;
-    films are made on the way."""
+def plans(chosen: argparse.Namespace, folder: Path) -> tuple[Plan, bool]:
+    """What is to be measured, and whether a part could not be got ready; films are made on the way."""
     try:
         own = tuple(look(path.resolve()) for path in chosen.film)
     except (OSError, ValueError) as error:
         sys.exit(f"A film cannot be read: {error}")
     data = chosen.data if (chosen.data / "cmdad_anno.csv").is_file() else None
     stage = Stage(folder, own, data, processors(), chosen.runs, grows=not chosen.no_growth)
-    contests: list[Contest] = []
-    growths: list[Growth] = []
-    left_out: list[Reason] = []
-    broken = False
+    whole, broken = Plan(), False
     for name in chosen.only:
         try:
             plan = importlib.import_module(f"table_parts.{PARTS[name]}").plan(stage)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other parts can be measured
             broken = True
-            left_out.append((name, f"could not be got ready: {type(error).__name__}: {error}"))
-            say(f"{name} {left_out[-1][1]}")
-            continue
-        contests += plan.contests
-        growths += plan.growths
-        left_out += plan.left_out
-    return contests, growths, left_out, broken
+            plan = Plan(left_out=((name, f"could not be got ready: {type(error).__name__}: {error}"),))
+            say(" ".join(plan.left_out[0]))
+        whole = Plan(*(getattr(whole, part.name) + getattr(plan, part.name) for part in fields(Plan)))
+    return whole, broken
 
 
 def say(line: str) -> None:

@@ -151,8 +151,11 @@ def features_of(clip: Labelled, maker: FeatureMaker) -> ShotFeatures:
         found = [moments_of(shot, film.info.frame_rate or Fraction(25)) for shot in clip.shots]
         moments = {place: [getattr(m, place) for m in found if m] for place in PLACES}
         wanted = sorted({t for times in moments.values() for t in times})
-        made = {p.wanted: maker.of([p.image]) for p in film.pictures(wanted, max_pixels=PIXELS)}
-    return ShotFeatures(**{place: _joined([made[t] for t in times]) for place, times in moments.items()})
+        made = maker.of([picture.image for picture in film.pictures(wanted, max_pixels=PIXELS)])
+    at = {place: [wanted.index(t) for t in times] for place, times in moments.items()}
+    return ShotFeatures(
+        **{place: Features(made.patches[of], made.whole[of], made.grid) for place, of in at.items()}
+    )
 
 
 def judged(clip: Labelled, maker: FeatureMaker) -> Figures:
@@ -192,19 +195,6 @@ def _halves(shot: Interval) -> Iterator[Interval]:
         return
     yield Interval(shot.start, shot.middle - GAP / 2)
     yield Interval(shot.middle + GAP / 2, shot.end)
-
-
-def _joined(some: Sequence[Features]) -> Features:
-    """One record of several; tensors come back to numpy."""
-    patches, whole = (
-        np.concatenate([_numpy(getattr(f, part)) for f in some]) for part in ("patches", "whole")
-    )
-    return Features(patches, whole, some[0].grid)
-
-
-def _numpy(values: object) -> npt.NDArray[np.float32]:
-    host = values.detach().cpu().float().numpy() if hasattr(values, "detach") else values
-    return np.asarray(host, np.float32)
 
 
 def main() -> None:

@@ -109,7 +109,11 @@ def needs(
     yield _days("Cores, without engines", plan.hours * load.cpu, plan.cores, plan.busy, "cores")
     both = plan.hours * (load.cpu + own)
     yield _days("Cores, embedded engine too", both, plan.cores, plan.busy, "cores")
-    for way, each in _ways(how):
+    # Servers are sent stills; in the same process two frames share their tokens, as of a film.
+    for way, each in (
+        ("Qwen2-VL and LLaMA 3 by servers, frames one by one", how),
+        ("The same in the worker, frames in pairs", replace(how, frame_tokens=how.frame_tokens / 2)),
+    ):
         yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
         yield from _gpus(plan, each, share, load.cpu)
     yield ""
@@ -122,12 +126,6 @@ def needs(
     if money:
         yield ""
         yield from money
-
-
-def _ways(how: Asking) -> Iterator[tuple[str, Asking]]:
-    """Servers are sent stills; in the same process two frames share their tokens, as of a film."""
-    yield "Qwen2-VL and LLaMA 3 by servers, frames one by one", how
-    yield "The same in the worker, frames in pairs", replace(how, frame_tokens=how.frame_tokens / 2)
 
 
 def _gpus(plan: Catalogue, how: Asking, share: Shares, cpu: float) -> Iterator[str]:

@@ -61,17 +61,12 @@ def units_told(units: Units, how: Asking) -> str:
     return "\n".join(rows)
 
 
-def films_told(films: Films) -> str:
-    """What was described."""
-    names = [f"{name} ({run.seconds:.0f} s, {run.slots} slots)" for name in films.names
-             for run in [films.of(name, "server")]]  # fmt: skip
-    return f"Measured on {', '.join(names)}."
-
-
 def blocks_of(films: Films, catalogue: Iterable[str]) -> dict[str, str]:
     """What stands in the blocks of a page, by their names."""
+    runs = films.every("server")
+    names = ", ".join(f"{run.film} ({run.seconds:.0f} s, {run.slots} slots)" for run in runs)
     return {
-        "checked": f"{films_told(films)}\n\n{checked(compared(films))}",
+        "checked": f"Measured on {names}.\n\n{checked(compared(films))}",
         "units": units_told(units_of(films), asking_of(films)),
         "catalogue": "```\n" + "\n".join(catalogue) + "\n```",
     }

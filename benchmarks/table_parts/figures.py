@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 from scipy.optimize import nnls
 
@@ -49,13 +48,9 @@ def ratio(ours: Entrant, other: Entrant, clock: Clock) -> Spread | None:
 
 def met(contest: Contest, target: Target) -> bool | None:
     """Whether the median ratio keeps to the target; None where it was not measured."""
-    found = ratio(named(contest, target.ours), named(contest, target.against), target.clock)
+    named = {entrant.name: entrant for entrant in contest.entrants}
+    found = ratio(named[target.ours], named[target.against], target.clock)
     return None if found is None else found.median <= target.most
-
-
-def named(contest: Contest, name: str) -> Entrant:
-    """The entrant of that name."""
-    return next(entrant for entrant in contest.entrants if entrant.name == name)
 
 
 NEAR = 1e-4
@@ -119,21 +114,15 @@ def fit(times: Sequence[float], seconds: Sequence[float]) -> Fit:
     x, y = np.asarray(times, np.float64), np.asarray(seconds, np.float64)
     if len(y) < 4 or len(set(x.tolist())) < 3 or len(x) != len(y) or not (y > 0).all():
         raise ValueError(f"at least four costs at three lengths are needed, got {list(seconds)}")
-    tried = [_with(exponent, x, y) for exponent in _EXPONENTS]
-    errors = np.array([error for error, _ in tried])
+    found = [nnls(np.stack([1 / y, x**power / y], axis=1), np.ones(len(y))) for power in _EXPONENTS]
+    errors = np.array([missed**2 for _, missed in found])
     best = int(errors.argmin())
     # A tenth of a per cent, as no clock is exact to less.
     least = max(float(errors[best]), len(y) * 1e-6)
     freedom = len(y) - 3
     within = errors <= least * (1 + float(stats.f.ppf(0.95, 1, freedom)) / freedom)
     good = _EXPONENTS[within]
-    return Fit(float(_EXPONENTS[best]), float(good.min()), float(good.max()), tried[best][1])
-
-
-def _with(exponent: float, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Sum of squared relative errors, and the fixed part, for one exponent."""
-    (fixed, _), missed = nnls(np.stack([1 / y, x**exponent / y], axis=1), np.ones(len(y)))
-    return float(missed**2), float(fixed)
+    return Fit(float(_EXPONENTS[best]), float(good.min()), float(good.max()), float(found[best][0][0]))
 
 
 @dataclass(frozen=True)
