@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from common import sound_of
 from heardwords import Match, plain_words, side_by_side
-from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
+from recogniser import LONGEST, RATE, Samples, Whisper, Word
 from scipy.signal import correlate
 
 from shotad.core import AudioTrack, FilmInfo, Interval
@@ -142,7 +142,7 @@ def shift_of(sound: Samples, line: Said, takes: Sequence[Samples]) -> float | No
 
 
 def listen(
-    recogniser: Recogniser,
+    recogniser: Whisper,
     film: Film,
     number: int | None,
     lines: Sequence[Said],
@@ -209,13 +209,10 @@ def main() -> None:
     if number is None:
         parser.error("no track says that it is AD: name one with --track-number")
     control = (open_film(args.control), None) if args.control else None
-    results = []
     takes = [sound_of(path, RATE) for path in sorted(args.takes.glob("*.flac"))] if args.takes else []
-    for result in listen(Whisper(), film, number, lines, names, takes=takes, control=control):
-        print(told(result))
-        results.append(result)
-    counted = totals(results)
-    print("\n".join(f"{key}: {value}" for key, value in counted.items()))
+    results = list(listen(Whisper(), film, number, lines, names, takes=takes, control=control))
+    print("\n".join(map(told, results)))
+    print("\n".join(f"{key}: {value}" for key, value in totals(results).items()))
 
 
 if __name__ == "__main__":

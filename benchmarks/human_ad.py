@@ -22,8 +22,6 @@ from shotad.film import free_time, read_subtitles, union
 
 DURATION = 653.0
 """Seconds; the end of the last chapter."""
-
-
 Lines = dict[str, list[tuple[Interval, str]]]
 
 
@@ -52,14 +50,13 @@ def people(lines: Lines) -> None:
 def gaps_table(folder: Path, lines: Lines) -> None:
     speech = read_subtitles(folder / "captions.en.vtt")
     print(f"\nOur gaps, {len(speech)} captions; share of each describer's time that lies in them")
-    print("margin  shortest  gaps  seconds  " + "  ".join(f"{name:>8s}" for name in lines))
-    for margin in (0.0, SpeechSettings().margin, 0.5):
-        for shortest in (0.0, 2.0, 3.0, 4.0):
-            free = free_time(speech, DURATION, SpeechSettings(margin=margin))
-            gaps = [gap for gap in free if gap.duration >= shortest]
-            times = [[time for time, _ in own] for own in lines.values()]
-            told = "  ".join(f"{100 * shared(own, gaps) / total(own):6.1f} %" for own in times)
-            print(f"{margin:5.2f} s  {shortest:6.1f} s  {len(gaps):4d}  {total(gaps):6.1f}   {told}")
+    print("shortest  gaps  seconds  " + "  ".join(f"{name:>8s}" for name in lines))
+    free = free_time(speech, DURATION, SpeechSettings())
+    for shortest in (0.0, 2.0, 3.0, 4.0):
+        gaps = [gap for gap in free if gap.duration >= shortest]
+        times = [[time for time, _ in own] for own in lines.values()]
+        told = "  ".join(f"{100 * shared(own, gaps) / total(own):6.1f} %" for own in times)
+        print(f"{shortest:6.1f} s  {len(gaps):4d}  {total(gaps):6.1f}   {told}")
 
 
 def main() -> None:

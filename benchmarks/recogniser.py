@@ -12,7 +12,7 @@ import base64
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,14 +37,6 @@ class Word:
     text: str
     start: float
     end: float
-
-
-class Recogniser(Protocol):
-    """Whoever writes down what is said."""
-
-    def hear(self, samples: Samples) -> list[Word]:
-        """The words in ``float32[n]`` of mono sound at `RATE`, at most `LONGEST` seconds."""
-        ...
 
 
 class Whisper:

@@ -1,6 +1,6 @@
 """How much speech is missed and how much is imagined: plain Silero against ours.
 
-    python benchmarks/speech.py [--films FOLDER] [--no-mixes]
+    python benchmarks/speech.py [--films FOLDER]
 
 First the supplied clips, by the labels of tests/labels/speech.json; then mixes made here, voices over
 film music and effects at several levels. Voices: the describer of the rabbit clip, the clean lines of
@@ -196,12 +196,9 @@ def table(sounds: Iterable[tuple[str, Signal, Sequence[Interval]]]) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--films", type=Path, default=DATA, help="the folder that holds films/")
-    parser.add_argument("--no-mixes", action="store_true", help="only the supplied clips")
     options = parser.parse_args()
     print(HEAD)
     table(supplied(options.films))
-    if options.no_mixes:
-        return
     lines, grounds = voices(options.films), backgrounds(options.films)
     print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
     for decibels in LEVELS:

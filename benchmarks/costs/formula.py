@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shotad.core import Config
 from shotad.description.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
-from shotad.description.story import RENEW_EVERY
 
 TOKENS_A_WORD = 1.35
 """As `shotad.description.estimate` reckons."""
@@ -36,22 +34,6 @@ class Asking:
     choose: bool = False
     again1: float = 0.0
     again2: float = 0.0
-
-    @staticmethod
-    def of(config: Config, frame_tokens: float, words1: float, words2: float) -> Asking:
-        """What these settings ask, with frames and prompts of so many tokens."""
-        stage2 = config.stage2
-        return Asking(
-            frames=config.frames.inside + config.frames.outside,
-            frame_tokens=frame_tokens,
-            words1=words1,
-            words2=words2,
-            candidates=stage2.candidates,
-            lines=stage2.lines_an_answer,
-            verify=config.verify.on,
-            renew_every=RENEW_EVERY if config.story.on else None,
-            choose=stage2.select == "engine" and stage2.candidates > 1,
-        )
 
     @property
     def answer1(self) -> float:

@@ -42,7 +42,8 @@ def ratio(ours: Entrant, other: Entrant, clock: Clock) -> Spread | None:
     """
     theirs = {run.turn: run for run in other.runs}
     pairs = [(run, theirs[run.turn]) for run in ours.runs if run.turn in theirs]
-    values = [mine.by(clock) / its.by(clock) for mine, its in pairs if its.by(clock) > 0]
+    times = [(getattr(mine, clock), getattr(its, clock)) for mine, its in pairs]
+    values = [mine / its for mine, its in times if its > 0]
     return Spread.of(values) if values else None
 
 

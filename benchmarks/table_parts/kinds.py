@@ -32,9 +32,6 @@ class Run:
         if self.wall < 0 or self.cpu < 0:
             raise ValueError(f"seconds must not be negative, got {self.wall} and {self.cpu}")
 
-    def by(self, clock: Clock) -> float:
-        return self.wall if clock == "wall" else self.cpu
-
 
 @dataclass(frozen=True)
 class Entrant:

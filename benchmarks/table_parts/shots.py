@@ -6,7 +6,6 @@ import importlib.util
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +30,13 @@ def plan(stage: Stage) -> Plan:
     contests = [contest for film in films for contest in (_inside(film), _outside(stage, film))]
     works: list[tuple[str, str, dict[str, Any]]] = [
         (DECODING, "decoding", {"threads": THREADS[0]}),
-        *((f"shots, {path}", "ours", {"path": path}) for path in ("exact", "fast")),
+        ("shots, exact", "ours", {"path": "exact"}),
+        ("shots, fast", "ours", {"path": "fast"}),
     ]
     growths: list[Growth] = []
     for name, work, more in works:
-        given = partial(_given, more)
-        growths += stage.growth("shots", name, f"table_parts.shots:{work}", given, turns=3)
+        growths += stage.growth("shots", name, f"table_parts.shots:{work}", turns=3, more=more)
     return Plan(tuple(contests), tuple(growths))
-
-
-def _given(more: Mapping[str, Any], film: FilmAt) -> dict[str, Any]:
-    return {"film": str(film.path), **more}
 
 
 def _inside(film: FilmAt) -> Contest:

@@ -101,12 +101,13 @@ class Stage:
         *,
         base: float = 12.0,
         turns: int = 2,
+        more: Mapping[str, Any] | None = None,
     ) -> tuple[Growth, ...]:
         """One work on a film and on films 2, 4 and 8 times as long; none where no growth is measured."""
         if not self.grows:
             return ()
         films = [self.longer(n, base) for n in LENGTHS]
-        entrants = by_length(work, [given(film) for film in films])
+        entrants = by_length(work, [{**given(film), **(more or {})} for film in films])
         seconds = round(films[0].seconds, 1)
         return (Growth(part, name, "s of film", seconds, entrants, turns=self.turns(turns)),)
 

@@ -37,15 +37,11 @@ UNITS = Units(0.1, 2.0, 0.05, 0.3, 0.4, 0.5, 3.0, 9000.0, 50_000.0, 70.0, 1e5, 2
 """Round ones."""
 
 
-def test_the_settings_say_how_often_is_asked() -> None:
-    config = load_config(
-        None, ("stage2.candidates=5", "stage2.draw=independent", "verify.on=true", "story.on=true")
-    )
-    found = asked(80, Asking.of(config, 90, 300, 500))
+def test_additions_say_how_often_is_asked() -> None:
+    found = asked(80, Asking(candidates=5, verify=True, renew_every=8))
     assert found.calls1 == 80 + 80
     assert found.calls2 == 80 * 5 + 80 / 8
-    joint = load_config(None, ("stage2.candidates=5", "stage2.draw=joint", "stage2.select=engine"))
-    assert asked(80, Asking.of(joint, 90, 300, 500)).calls2 == 80 + 80
+    assert asked(80, Asking(candidates=5, lines=5, choose=True)).calls2 == 80 + 80
 
 
 def test_it_reckons_as_the_estimate_of_a_run_does() -> None:
