@@ -32,10 +32,8 @@ from shotad.sound.pauses import names_of
 
 AROUND = 0.5
 """Seconds that are listened to before and after a line."""
-
 WITHIN = 1.0
 """Seconds by which a word may be heard off its place."""
-
 SAME_LENGTH = 0.02
 """Seconds by which a take may differ from its line."""
 
