@@ -69,11 +69,11 @@ class Labelled:
         """For each shot the number of its cluster."""
         return labels_of(self.clusters, len(self.shots))
 
-    def counted(self) -> Bools:
+    def counted(self, reach: int = REACH) -> Bools:
         """Which pairs i < j count, ``bool[n, n]``."""
         n = len(self.shots)
         ahead = np.arange(n)[None, :] - np.arange(n)[:, None]
-        some = (ahead > 0) & (ahead <= REACH)
+        some = (ahead > 0) & (ahead <= reach)
         for i, j in self.doubtful:
             some[i, j] = False
         return np.asarray(some)

@@ -136,4 +136,4 @@ def test_halves_leave_a_second_out_and_doubt_what_was_labelled() -> None:
     assert (halved.shots[2].end, halved.shots[3].start) == (6.25, 7.25)
     assert halved.clusters[1] == (2, 3)
     assert {(2, 16), (2, 17), (3, 16), (3, 17)} <= halved.doubtful
-    assert halved.counted(None).sum() == 20 * 19 // 2 - 8
+    assert halved.counted(20).sum() == 20 * 19 // 2 - 8
