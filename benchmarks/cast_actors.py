@@ -5,22 +5,19 @@ Used by cast_film.py. The photos that a cast is made of are other pictures than 
 
 from __future__ import annotations
 
-import pickle
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Literal
 
 import cv2
 import numpy as np
 import numpy.typing as npt
-from facelooks import main_face
 from portraits import Portrait, portraits
 
 from shotad.core import Image
-from shotad.sight import FaceModels
+from shotad.sight import Face, FaceModels
 
 PHOTOS = ("studio_portrait", "amateur_selfie", "studio_posture")
 """Pictures of OpenPeople that a cast is made of, the first first; none of them is on the screen."""
@@ -79,21 +76,8 @@ class Company:
         return [actor for actor in self.actors if actor.kind == kind]
 
 
-def company(folder: Path, models: FaceModels) -> Company:
-    """The people of all three sets, kept in ``folder`` because to cut them out takes a minute or two."""
-    kept = folder / f"company-{REVISION}.pickle"
-    if kept.is_file():
-        with kept.open("rb") as stream:
-            found: Company = pickle.load(stream)
-            return found
-    made = _company(models)
-    folder.mkdir(parents=True, exist_ok=True)
-    with kept.open("wb") as stream:
-        pickle.dump(made, stream)
-    return made
-
-
-def _company(models: FaceModels) -> Company:
+def company(models: FaceModels) -> Company:
+    """The people of all three sets; to cut them out takes a minute or two."""
     pictures = portraits("openpeople", models)
     people = [list(group) for _, group in groupby(pictures, key=lambda p: p.person)]
     actors = [_member(own, models) for own in people]
@@ -108,7 +92,7 @@ def _company(models: FaceModels) -> Company:
 def _member(own: Sequence[Portrait], models: FaceModels) -> Actor:
     views = [v for p in own if p.kind.startswith("emotions") and (v := _keyed(p, models))]
     sides = [v for p in own if p.kind.startswith("character") and (v := _keyed(p, models, from_side=True))]
-    places = [v for p in own if p.kind == "amateur_posture" and (v := _whole(p, models))]
+    places = [v for p in own if p.kind == "amateur_posture" and (v := _found(p, models))]
     return Actor(own[0].person, "member", tuple(views), tuple(sides), tuple(places))
 
 
@@ -116,6 +100,17 @@ def _single(own: Sequence[Portrait], kind: Kind, models: FaceModels) -> Actor | 
     """Somebody whose pictures have no plain ground."""
     views = [v for p in own if (v := _carved(p, models))]
     return Actor(own[0].person, kind, tuple(views)) if views else None
+
+
+def main_face(image: Image, models: FaceModels) -> tuple[Image, Face] | None:
+    """The largest face of a picture, on a grey rim where it fills it: the picture used, and the face."""
+    for rim in (0.0, 0.5):
+        down, across = round(image.shape[0] * rim), round(image.shape[1] * rim)
+        padded = np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=96)
+        faces = models.find(padded, 0.0)
+        if faces:
+            return padded, max(faces, key=lambda f: f.box.area)
+    return None
 
 
 def _found(portrait: Portrait, models: FaceModels) -> View | None:
@@ -133,11 +128,6 @@ def _found(portrait: Portrait, models: FaceModels) -> View | None:
     alpha = np.full((*small.shape[:2], 1), 255, np.uint8)
     left, top, right, bottom = (float(v) for v in box * scale)
     return View(portrait.kind, np.concatenate([small, alpha], axis=2), (left, top, right, bottom))
-
-
-def _whole(portrait: Portrait, models: FaceModels) -> View | None:
-    """The picture as it is, no larger than a film needs."""
-    return _found(portrait, models)
 
 
 def _keyed(portrait: Portrait, models: FaceModels, *, from_side: bool = False) -> View | None:

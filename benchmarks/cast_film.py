@@ -1,7 +1,5 @@
 """Films with known people in them, for the measurements of characters.py.
 
-    python benchmarks/cast_film.py [--to FOLDER] [--quick]
-
 Ten people of OpenPeople and some 300 strangers (fake-avatars; the ORL faces in grey shots) stand, walk and
 talk before photographic grounds: alone, in dialogue from two set-ups, in twos and threes, among strangers,
 and not at all. Faces are 30 to 200 pixels high in 640 x 360; they move, tilt, turn to the side, change
@@ -13,31 +11,244 @@ screen.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
 import cv2
+import numpy as np
+import numpy.typing as npt
+from cast_actors import PHOTOS, REVISION, Actor, Company, View, company, dressed
+from cast_takes import Part, Take, long_film, short_film
 from PIL import Image as Pictures
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from cast_actors import PHOTOS, REVISION, Company, company
-from cast_stage import HEIGHT, RATE, WIDTH, Stage
-from cast_takes import Take, long_film, short_film
-
-from shotad.core import CastSettings
+from shotad.core import CastSettings, Image
 from shotad.sight import make_face_models
 
 CRF = 23
-MADE = 1
+MADE = 2
 """Counted up when the same takes are drawn otherwise."""
+WIDTH, HEIGHT, RATE = 640, 360, 24
+DISSOLVE = 4
+"""Frames in which one view of a person goes over into the next."""
+
+Picture = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float64]
+Area = tuple[slice, slice]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One face in one frame: ``box`` in pixels; ``light`` the gain."""
+
+    name: str
+    box: tuple[float, float, float, float]
+    light: float
+
+
+class Stage:
+    """Draws the frames of takes."""
+
+    def __init__(self, company: Company) -> None:
+        self._company = company
+        self._actors = {actor.name: actor for actor in company.actors}
+        self._small: dict[tuple[str, str], list[View]] = {}
+
+    def frames(self, take: Take, seed: int) -> Iterator[tuple[Image, list[Seen]]]:
+        """Each frame of a take, and who is in it."""
+        self._small.clear()
+        count = round(take.seconds * RATE)
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(0, 1.5, (4, HEIGHT, WIDTH, 1)).astype(np.float32)
+        ground = self._ground(take)
+        for frame in range(count):
+            part = frame / max(count - 1, 1)
+            image, seen = self._place(take, part) if take.place else self._composed(take, ground, part, count)
+            light = _between(take.gain, part) * _fade(take, frame, count)
+            image = _lit(image, light, take) + noise[frame % 4]
+            yield (
+                np.clip(image, 0, 255).astype(np.uint8),
+                [Seen(s.name, s.box, round(light, 2)) for s in seen],
+            )
+
+    def _ground(self, take: Take) -> Picture:
+        image = self._company.grounds[take.ground % len(self._company.grounds)]
+        large = cv2.resize(image, (int(WIDTH * 1.3), int(HEIGHT * 1.3)), interpolation=cv2.INTER_CUBIC)
+        if take.soft > 0.3:
+            large = cv2.GaussianBlur(large, (0, 0), take.soft)
+        return large.astype(np.float32)
+
+    def _composed(self, take: Take, ground: Picture, part: float, count: int) -> tuple[Picture, list[Seen]]:
+        x = _between(take.move, part) * 0.3 * WIDTH
+        shift = np.array([[1, 0, -x], [0, 1, -0.15 * HEIGHT]])
+        image: Picture = cv2.warpAffine(ground, shift, (WIDTH, HEIGHT), borderMode=cv2.BORDER_REFLECT).astype(
+            np.float32
+        )
+        seen = []
+        for one in take.parts:
+            image, face = self._with(image, one, part, count)
+            seen.append(face)
+        return image, seen
+
+    def _with(self, image: Picture, one: Part, part: float, count: int) -> tuple[Picture, Seen]:
+        """The picture with one person before it."""
+        (view, share), *others = self._views(one, part, count)
+        size = _between(one.size, part)
+        area, layer, box = _layer(self._fitting(one.actor, view, size), one, part, size)
+        for other, weight in others:
+            more = _layer(self._fitting(one.actor, other, size), one, part, size, area)[1]
+            layer = layer * share + more * weight
+        layer = _blurred(layer, one, part, count)
+        image[area] = image[area] * (1 - layer[..., 3:] / 255) + layer[..., :3]
+        return _passed(image, box, part) if one.covered else image, Seen(one.actor, box, 1.0)
+
+    def _views(self, one: Part, part: float, count: int) -> list[tuple[str, float]]:
+        """Which views are shown at ``part`` of the take, and how much of each; the first is the most."""
+        length = count / len(one.views)
+        at = part * (count - 1)
+        number = min(int(at / length), len(one.views) - 1)
+        into = at - number * length
+        if number and into < DISSOLVE and len({one.views[number], one.views[number - 1]}) == 2:
+            share = (into + 1) / (DISSOLVE + 1)
+            pair = [(one.views[number], share), (one.views[number - 1], 1 - share)]
+            return sorted(pair, key=lambda item: -item[1])
+        return [(one.views[number], 1.0)]
+
+    def _fitting(self, name: str, view: str, size: float) -> View:
+        """The view, halved as often as the size allows, so that it is not sampled too thinly."""
+        actor = self._actors[name]
+        if (name, view) not in self._small:
+            self._small[name, view] = list(_halvings(dressed(_named(actor, view), name)))
+        steps = self._small[name, view]
+        return next((step for step in reversed(steps) if step.face >= size), steps[0])
+
+    def _place(self, take: Take, part: float) -> tuple[Picture, list[Seen]]:
+        (one,) = take.parts
+        view = self._actors[one.actor].places[0]
+        size = _between(one.size, part)
+        scale, (left, top, right, bottom) = size / view.face, view.box
+        height, width = view.image.shape[:2]
+        scale = max(scale, WIDTH / width)
+        x = float(np.clip((left + right) / 2 * scale - WIDTH / 2, 0, width * scale - WIDTH))
+        y = float(np.clip((top + bottom) / 2 * scale - HEIGHT * one.y[0], 0, max(height * scale - HEIGHT, 0)))
+        move = np.array([[scale, 0, -x], [0, scale, -y]])
+        flags = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+        image = cv2.warpAffine(view.image[..., :3], move, (WIDTH, HEIGHT), flags=flags).astype(np.float32)
+        box = (left * scale - x, top * scale - y, right * scale - x, bottom * scale - y)
+        return image, [Seen(one.actor, box, 1.0)]
+
+
+def _named(actor: Actor, view: str) -> View:
+    if view.startswith("side:"):
+        return next(v for v in actor.sides if v.name == view.removeprefix("side:"))
+    return next(v for v in actor.views if v.name == view)
+
+
+def _halvings(view: View) -> Iterator[View]:
+    """The view, premultiplied, and halves of it down to faces of 28 pixels."""
+    image = view.image.astype(np.float32)
+    image[..., :3] *= image[..., 3:] / 255
+    box = view.box
+    while True:
+        step = View(view.name, np.clip(image, 0, 255).astype(np.uint8), box)
+        yield step
+        if step.face < 56:
+            return
+        half = image.shape[1] // 2, image.shape[0] // 2
+        image = np.asarray(cv2.resize(image, half, interpolation=cv2.INTER_AREA), np.float32)
+        box = (box[0] / 2, box[1] / 2, box[2] / 2, box[3] / 2)
+
+
+def _layer(
+    view: View, one: Part, part: float, size: float, area: Area | None = None
+) -> tuple[Area, Picture, tuple[float, float, float, float]]:
+    """Somebody alone: the rows and columns in which they are, ``float32[h, w, 4]`` premultiplied in these,
+    and the box of the face in the picture."""
+    matrix = _placed(view, one, part, size)
+    height, width = view.image.shape[:2]
+    x0, y0, x1, y1 = _outline((0, 0, width, height), matrix)
+    rows = slice(int(np.clip(y0 - 4, 0, HEIGHT - 1)), int(np.clip(y1 + 4, 1, HEIGHT)))
+    area = area or (rows, slice(int(np.clip(x0 - 12, 0, WIDTH - 1)), int(np.clip(x1 + 12, 1, WIDTH))))
+    shift = np.array([[1, 0, -area[1].start], [0, 1, -area[0].start], [0, 0, 1]])
+    shape = (area[1].stop - area[1].start, area[0].stop - area[0].start)
+    layer = cv2.warpPerspective(view.image, shift @ matrix, shape, flags=cv2.INTER_LINEAR)
+    return area, layer.astype(np.float32), _outline(view.box, matrix)
+
+
+def _outline(box: tuple[float, float, float, float], matrix: Matrix) -> tuple[float, float, float, float]:
+    """The upright rectangle round a box that is put through a homography."""
+    left, top, right, bottom = box
+    corners = np.array([[[left, top], [right, top], [right, bottom], [left, bottom]]], np.float64)
+    points = cv2.perspectiveTransform(corners, matrix)[0]
+    (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
+    return float(x0), float(y0), float(x1), float(y1)
+
+
+def _placed(view: View, one: Part, part: float, size: float) -> Matrix:
+    """Homography from the view to the picture."""
+    left, top, right, bottom = view.box
+    scale, tilt = size / view.face, np.deg2rad(_between(one.tilt, part))
+    turn = _between(one.turn, part) / (3 * view.face)
+    x, y = _centre(one, part, size)
+    cos, sin = scale * np.cos(tilt), scale * np.sin(tilt)
+    away = np.array([[1, 0, -(left + right) / 2], [0, 1, -(top + bottom) / 2], [0, 0, 1]])
+    turned = np.array([[1, 0, 0], [0, 1, 0], [turn, 0, 1]])
+    back = np.array([[cos, -sin, x], [sin, cos, y], [0, 0, 1]])
+    matrix: Matrix = back @ turned @ away
+    return matrix
+
+
+def _centre(one: Part, part: float, size: float) -> tuple[float, float]:
+    sway = one.sway * size
+    x = _between(one.x, part) * WIDTH + sway * np.sin(one.phase + part * 7)
+    y = _between(one.y, part) * HEIGHT + sway * 0.5 * np.sin(2 * one.phase + part * 9)
+    return float(x), float(y)
+
+
+def _blurred(layer: Picture, one: Part, part: float, count: int) -> Picture:
+    """Motion blur: half of the way to the next frame, as film with an open shutter has it."""
+    size, after = _between(one.size, part), min(part + 1 / count, 1.0)
+    here, there = _centre(one, part, size), _centre(one, after, size)
+    way = int(np.hypot(there[0] - here[0], there[1] - here[1]) / 2)
+    if way < 2:
+        return layer
+    kernel = np.zeros((2 * way + 1, 2 * way + 1), np.float32)
+    angle = np.arctan2(there[1] - here[1], there[0] - here[0])
+    end = (round(way + way * float(np.cos(angle)) / 2), round(way + way * float(np.sin(angle)) / 2))
+    start = (2 * way - end[0], 2 * way - end[1])
+    cv2.line(kernel, start, end, 1.0)
+    return np.asarray(cv2.filter2D(layer, -1, kernel / kernel.sum()), np.float32)
+
+
+def _passed(image: Picture, box: tuple[float, float, float, float], part: float) -> Picture:
+    """A dark post that goes by."""
+    width = (box[2] - box[0]) * 0.6
+    start, end = box[0] - 3 * width, box[2] + 3 * width
+    x = start + (end - start) * part
+    image = image.copy()
+    image[:, max(int(x), 0) : max(int(x + width), 0)] = (38, 34, 30)
+    return image
+
+
+def _lit(image: Picture, light: float, take: Take) -> Picture:
+    tint = np.array([1 + take.warmth, 1.0, 1 - take.warmth], np.float32)
+    lit: Picture = image * light * tint
+    return lit.mean(axis=2, keepdims=True).repeat(3, axis=2) if take.grey else lit
+
+
+def _fade(take: Take, frame: int, count: int) -> float:
+    """How much of the light is there while a shot comes from black or goes to it, in 16 frames."""
+    if take.fade == "in":
+        return min(1.0, frame / 16)
+    return min(1.0, (count - 1 - frame) / 16) if take.fade == "out" else 1.0
+
+
+def _between(ends: tuple[float, float], part: float) -> float:
+    return ends[0] + (ends[1] - ends[0]) * part
 
 
 def shoot(takes: Sequence[Take], people: Company, path: Path) -> None:
@@ -51,17 +262,17 @@ def shoot(takes: Sequence[Take], people: Company, path: Path) -> None:
         stream.codec_context.time_base = Fraction(1, RATE)
         stream.options = {"preset": "veryfast", "crf": str(CRF), "threads": "2"}
         for number, take in enumerate(takes):
-            faces: dict[str, list[list[float | str]]] = {part.actor: [] for part in take.parts}
+            faces: dict[str, list[list[float]]] = {part.actor: [] for part in take.parts}
             for offset, (image, seen) in enumerate(stage.frames(take, number)):
                 frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
                 frame.pts, frame.time_base = first + offset, Fraction(1, RATE)
                 sink.mux(stream.encode(frame))
                 for face in seen:
                     box = [round(v, 1) for v in face.box]
-                    faces[face.name].append([first + offset, *box, face.state, face.light])
+                    faces[face.name].append([first + offset, *box, face.light])
             count = round(take.seconds * RATE)
             people_in = [{"name": n, "kind": kinds[n], "faces": rows} for n, rows in faces.items()]
-            shots.append({"kind": take.kind, "first": first, "end": first + count, "people": people_in})
+            shots.append({"first": first, "end": first + count, "people": people_in})
             first += count
         sink.mux(stream.encode())
     path.with_suffix(".json").write_text(json.dumps({"rate": RATE, "shots": shots}))
@@ -77,7 +288,8 @@ def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
     photos = folder / "photos"
     if not (long.exists() and short.exists() and photos.exists()):
         cv2.setNumThreads(2)
-        people = company(folder, make_face_models(CastSettings()))
+        people = company(make_face_models(CastSettings()))
+        folder.mkdir(parents=True, exist_ok=True)
         for path, takes in ((long, long_film(people, quick=quick)), (short, short_film(people))):
             if not path.exists():
                 shoot(takes, people, path)
@@ -86,17 +298,3 @@ def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             Pictures.fromarray(image).save(path, quality=92)
     return long, short
-
-
-def main() -> None:
-    """Make the films."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--to", type=Path, default=Path("cast-film"), help="folder for the films")
-    parser.add_argument("--quick", action="store_true", help="a fifth of the long film")
-    options = parser.parse_args()
-    for path in make(options.to, options.quick):
-        print(path)
-
-
-if __name__ == "__main__":
-    main()

@@ -47,7 +47,6 @@ class Take:
     ``place``: the ground is the whole picture of the one person in it, over which the camera moves.
     """
 
-    kind: str
     seconds: float
     ground: int
     parts: tuple[Part, ...] = ()
@@ -69,34 +68,34 @@ class Author:
         self._strangers = cycle(self._rng.permutation(np.array(company.of("stranger"), object)).tolist())
         self._grey = cycle(company.of("grey"))
 
-    def single(self, actor: Actor, kind: str = "one") -> Take:
+    def single(self, actor: Actor) -> Take:
         """One person, near or far, often walking or turning."""
         size = self._size()
         start = self._rng.uniform(0.2, 0.8)
         end = start if self._rng.random() < 0.5 else self._rng.uniform(0.15, 0.85)
         part = self._part(actor, size, (start, end))
-        return self._take(kind, (self._acted(part, actor),))
+        return self._take((self._acted(part, actor),))
 
     def place(self, actor: Actor) -> Take:
         """Somebody in their own surroundings, the camera going closer or away."""
         near = self._rng.uniform(70, 130)
         sizes = (near * self._rng.uniform(0.4, 0.7), near)
         part = Part(actor.name, sizes if self._rng.random() < 0.5 else sizes[::-1], (0.5, 0.5), (0.4, 0.4))
-        return replace(self._take("place", (part,)), place=True, soft=0.0)
+        return replace(self._take((part,)), place=True, soft=0.0)
 
     def dialogue(self, one: Actor, other: Actor, shots: int) -> Iterator[Take]:
         """A-B-A-B: two set-ups in turn, each with its framing, and at the end both in one shot."""
         set_ups = []
         for actor, x in ((one, 0.38), (other, 0.62)):
             size = self._rng.uniform(75, 140)
-            set_ups.append((actor, size, x, self._take("dialogue", ())))
+            set_ups.append((actor, size, x, self._take(())))
         for shot in range(shots):
             actor, size, x, look = set_ups[shot % 2]
             part = self._part(actor, (size, size * self._rng.uniform(0.95, 1.08)), (x, x))
             yield replace(look, seconds=self._seconds(), parts=(replace(part, views=self._views(actor, 3)),))
-        yield self.together([one, other], "two")
+        yield self.together([one, other])
 
-    def together(self, actors: Sequence[Actor], kind: str, height: Range = (45.0, 95.0)) -> Take:
+    def together(self, actors: Sequence[Actor], height: Range = (45.0, 95.0)) -> Take:
         """Several people side by side in one shot."""
         size = float(self._rng.uniform(*height))
         size = min(size, 640 / len(actors) * 0.42)
@@ -106,7 +105,7 @@ class Author:
             own = size * self._rng.uniform(0.85, 1.15)
             part = self._part(actor, (own, own * self._rng.uniform(0.95, 1.1)), (x, x), sway=0.05)
             parts.append(replace(part, views=self._views(actor, 2)))
-        return self._take(kind, tuple(parts))
+        return self._take(tuple(parts))
 
     def strangers(self, count: int) -> list[Actor]:
         """The next few of the strangers; each comes once before any comes twice."""
@@ -115,11 +114,11 @@ class Author:
     def grey(self, count: int) -> Take:
         """Strangers of another set in a grey shot, and its few pixels kept in mind."""
         actors = [next(self._grey) for _ in range(count)]
-        return replace(self.together(actors, "grey", (45.0, 90.0)), grey=True)
+        return replace(self.together(actors, (45.0, 90.0)), grey=True)
 
     def empty(self) -> Take:
         """Nobody."""
-        return self._take("empty", ())
+        return self._take(())
 
     def shuffled(self, scenes: Sequence[Sequence[Take]]) -> list[Take]:
         """The scenes in another order; some begin or end in black."""
@@ -172,7 +171,7 @@ class Author:
         chosen = self._rng.permutation(len(actor.views))[:count]
         return tuple(actor.views[int(number)].name for number in chosen)
 
-    def _take(self, kind: str, parts: tuple[Part, ...]) -> Take:
+    def _take(self, parts: tuple[Part, ...]) -> Take:
         rng = self._rng
         gain = (1.0, 1.0)
         if rng.random() < 0.25:
@@ -182,7 +181,6 @@ class Author:
                 else (1.05, float(rng.uniform(0.35, 0.6)))
             )
         return Take(
-            kind,
             self._seconds(),
             int(rng.integers(self._grounds)),
             parts,
@@ -215,13 +213,13 @@ def long_film(company: Company, seed: int = 1, quick: bool = False) -> list[Take
         one, other = members[2 * number % 10], members[(2 * number + 1 + number // 5 * 2) % 10]
         scenes += [list(author.dialogue(one, other, 6))]
     for number in range(2 * some):
-        scenes += [[author.together([members[(number + k * 3) % 10] for k in range(3)], "three")]]
+        scenes += [[author.together([members[(number + k * 3) % 10] for k in range(3)])]]
     for number in range(6 * some):
         beside = [members[number % 10], *author.strangers(1 + number % 3)]
-        scenes += [[author.together(beside[:: 1 if number % 2 else -1], "beside")]]
-    scenes += [[author.single(author.strangers(1)[0], "stranger")] for _ in range(16 * some)]
-    scenes += [[author.together(author.strangers(2 + n % 3), "strangers")] for n in range(16 * some)]
-    scenes += [[author.together(author.strangers(6), "crowd", (30.0, 48.0))] for _ in range(2 * some)]
+        scenes += [[author.together(beside[:: 1 if number % 2 else -1])]]
+    scenes += [[author.single(author.strangers(1)[0])] for _ in range(16 * some)]
+    scenes += [[author.together(author.strangers(2 + n % 3))] for n in range(16 * some)]
+    scenes += [[author.together(author.strangers(6), (30.0, 48.0))] for _ in range(2 * some)]
     scenes += [[author.grey(2)] for _ in range(4 * some)]
     scenes += [[author.empty()] for _ in range(2 * some)]
     return author.shuffled(scenes)
@@ -238,13 +236,13 @@ def short_film(company: Company, seed: int = 2) -> list[Take]:
         return replace(take, gain=(1.0, 1.0), seconds=4.0)
 
     talk = [calm(take) for take in author.dialogue(her, him, 6)]
-    stranger = [author.together(author.strangers(count), "strangers") for count in (1, 2, 3)]
-    beside = author.together([him, *author.strangers(2)], "beside")
+    stranger = [author.together(author.strangers(count)) for count in (1, 2, 3)]
+    beside = author.together([him, *author.strangers(2)])
     story = [
         author.empty(),
-        replace(author.empty(), kind="one", parts=(walk,)),
+        replace(author.empty(), parts=(walk,)),
         author.empty(),
-        replace(author.empty(), kind="one", parts=(near,)),
+        replace(author.empty(), parts=(near,)),
         stranger[0],
         *talk,
         author.empty(),
@@ -253,7 +251,7 @@ def short_film(company: Company, seed: int = 2) -> list[Take]:
         author.place(her),
         stranger[2],
         author.single(him),
-        author.together([her, him], "two"),
+        author.together([her, him]),
         author.empty(),
     ]
     return [calm(take) for take in story]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from common import Share
 
 from shotad.core import Box
 from shotad.sight import FaceTrack, Verdict
@@ -15,54 +17,24 @@ from shotad.sight import FaceTrack, Verdict
 WIDTH, HEIGHT = 640, 360
 LEAST_SECONDS = 0.5
 """How long a face must be there for its person to be in a shot."""
-DARK = 0.62
-"""Light below which a face is in the dark."""
-
-
-@dataclass(frozen=True)
-class FaceAt:
-    """Where a face truly is in one frame."""
-
-    box: Box
-    pixels: float
-    state: str
-    light: float
 
 
 @dataclass(frozen=True)
 class TrueShot:
     """One shot of the truth: frames ``[first, end)``; ``people`` by name, with their faces by frame."""
 
-    kind: str
     first: int
     end: int
-    people: Mapping[str, Mapping[int, FaceAt]]
+    people: Mapping[str, Mapping[int, Box]]
     kinds: Mapping[str, str]
 
-    def present(self, kind: str = "member") -> set[str]:
-        """Who of a kind has a face on the screen long enough."""
+    def present(self) -> set[str]:
+        """Members with a face on the screen long enough."""
         return {
             n
             for n, faces in self.people.items()
-            if self.kinds[n] == kind and len(faces) >= LEAST_SECONDS * 24
+            if self.kinds[n] == "member" and len(faces) >= LEAST_SECONDS * 24
         }
-
-    def traits(self, name: str) -> set[str]:
-        """What makes somebody hard to know in this shot."""
-        faces = list(self.people[name].values())
-        height, part = sorted(f.pixels for f in faces)[len(faces) // 2], 1 / len(faces)
-        bucket = next(words for most, words in BUCKETS if height < most)
-        found = {bucket, self.kind}
-        if sum(f.state == "side" for f in faces) * part > 0.3:
-            found.add("partly from the side")
-        if any(f.state == "covered" for f in faces):
-            found.add("covered for a while")
-        if sum(f.light < DARK for f in faces) * part > 0.5:
-            found.add("dark")
-        return found
-
-
-BUCKETS = ((40, "30-40 px"), (60, "40-60 px"), (90, "60-90 px"), (130, "90-130 px"), (999, "130-200 px"))
 
 
 @dataclass(frozen=True)
@@ -90,10 +62,9 @@ class Truth:
     def whose(self, second: float, box: Box) -> str | None:
         """Whose face is in a box at a moment; None where there is none."""
         frame = round(second * self.rate)
-        shot = self.shots[self.shot_at(second)]
-        for name, faces in shot.people.items():
+        for name, faces in self.shots[self.shot_at(second)].people.items():
             face = faces.get(frame) or faces.get(frame - 1) or faces.get(frame + 1)
-            if face is not None and face.box.iou(box) > 0.25:
+            if face is not None and face.iou(box) > 0.25:
                 return name
         return None
 
@@ -104,17 +75,14 @@ def read_truth(path: Path) -> Truth:
     return Truth(record["rate"], tuple(_shot(row) for row in record["shots"]))
 
 
-def _shot(row: Mapping[str, object]) -> TrueShot:
+def _shot(row: Mapping[str, Any]) -> TrueShot:
     people, kinds = {}, {}
-    for person in row["people"]:  # type: ignore[attr-defined]
-        faces = {}
-        for frame, *corners, state, light in person["faces"]:
-            box = _inside(*corners)
-            if box is not None and light > 0.15:
-                faces[frame] = FaceAt(box, corners[3] - corners[1], state, light)
+    for person in row["people"]:
+        boxes = {frame: _inside(*corners) for frame, *corners, light in person["faces"] if light > 0.15}
+        faces = {frame: box for frame, box in boxes.items() if box is not None}
         if faces:
             people[person["name"]], kinds[person["name"]] = faces, person["kind"]
-    return TrueShot(str(row["kind"]), int(row["first"]), int(row["end"]), people, kinds)  # type: ignore[call-overload]
+    return TrueShot(row["first"], row["end"], people, kinds)
 
 
 def _inside(left: float, top: float, right: float, bottom: float) -> Box | None:
@@ -144,10 +112,9 @@ class Judged:
         return [(f.seconds, self.verdict.member) for f in self.track.faces] if self.verdict.member else []
 
     @property
-    def named(self) -> str | None:
-        """Who the track, or most of its looks, was said to be."""
-        counted = Counter(name for _, name in self.names())
-        return counted.most_common(1)[0][0] if counted else None
+    def named(self) -> bool:
+        """Whether the track, or a look of it, was said to be anybody."""
+        return bool(self.names())
 
 
 def owner_of(track: FaceTrack, truth: Truth) -> tuple[str | None, float]:
@@ -160,62 +127,22 @@ def owner_of(track: FaceTrack, truth: Truth) -> tuple[str | None, float]:
     return name, count / counted.total()
 
 
-@dataclass(frozen=True)
-class Share:
-    """``hits`` of ``all``, printed with the 95 % interval of Wilson."""
-
-    hits: int
-    all: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's, 0 to 1."""
-        if not self.all:
-            return 0.0, 1.0
-        z, n, p = 1.96, self.all, self.hits / self.all
-        middle, wide = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return max((middle - wide) / (1 + z * z / n), 0.0), min((middle + wide) / (1 + z * z / n), 1.0)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        part = self.hits / self.all if self.all else 0.0
-        return f"{self.hits:4} of {self.all:5} = {part:6.1%} ({low:.1%} to {high:.1%})"
-
-
 def shot_pairs(judged: Iterable[Judged], truth: Truth) -> set[tuple[int, str]]:
     """Which names were given in which shots."""
     return {(truth.shot_at(second), name) for one in judged for second, name in one.names()}
 
 
-def true_pairs(truth: Truth, members: set[str]) -> dict[tuple[int, str], set[str]]:
-    """Who of ``members`` is in which shot, with what makes it hard."""
-    return {
-        (i, name): shot.traits(name)
-        for i, shot in enumerate(truth.shots)
-        for name in shot.present() & members
-    }
+def true_pairs(truth: Truth, members: set[str]) -> set[tuple[int, str]]:
+    """Who of ``members`` is in which shot."""
+    return {(i, name) for i, shot in enumerate(truth.shots) for name in shot.present() & members}
 
 
 def precision(said: set[tuple[int, str]], truth: Truth) -> Share:
     """Names said that are of somebody with a face in the shot, however shortly."""
-    right = sum(name in truth.shots[shot].people for shot, name in said)
-    return Share(right, len(said))
+    return Share(sum(name in truth.shots[shot].people for shot, name in said), len(said))
 
 
-def by_trait(
-    true: Mapping[tuple[int, str], set[str]], said: set[tuple[int, str]]
-) -> Iterator[tuple[str, Share]]:
-    """Recall for each trait."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for pair, traits in true.items():
-        for trait in traits:
-            counts[trait][0] += pair in said
-            counts[trait][1] += 1
-    order = [words for _, words in BUCKETS]
-    for trait in sorted(counts, key=lambda t: (t not in order, order.index(t) if t in order else 0, t)):
-        yield trait, Share(*counts[trait])
-
-
-def over_people(named: Sequence[Judged]) -> int:
-    """How many different people these are."""
-    return len({one.owner for one in named})
+def shares(said: set[tuple[int, str]], truth: Truth, members: set[str]) -> str:
+    """Precision and recall of names per shot, in words."""
+    true = true_pairs(truth, members)
+    return f"precision {precision(said, truth)}  recall {Share(len(said & true), len(true))}"

@@ -1,183 +1,143 @@
 """Who is on the screen, measured the whole way: on films with known people, by the code that describes films.
 
-    python benchmarks/characters.py [--folder FOLDER] [--quick] [--only PART ...] [--worst FILE]
+    python benchmarks/characters.py [--folder FOLDER] [--quick] [--only PART ...]
 
-PART is ``names``, ``strangers``, ``discover``, ``speed`` or ``twice`` (described twice, see cast_twice.py).
 The films of cast_film.py are made at first use (some minutes) and kept in FOLDER with what was read of them,
-so that a second run takes a minute. All intervals are Wilson's at 95 %; those over strangers count tracks,
-and beside them stands how many people these are. ``--worst`` writes pictures of the tracks that went wrong.
+so that a second run takes a minute. Intervals are Wilson's at 95 %; those over strangers count tracks.
 
-names       precision and recall of names per shot, with one photo and several of each of ten people, with and
-            without the film's own bank, and by AutoAD-Zero's published rule (each frame for itself, 0.2, no
-            margin; by SFace here, not by the paper's models); what makes somebody hard to know
+names       precision and recall of names per shot, with one photo and several of each of ten people, and by
+            AutoAD-Zero's published rule (each frame for itself, 0.2, no margin; by SFace here, not by the
+            paper's models)
 strangers   how many tracks of people who are not in the cast are given a name, for several casts
-discover    people found, purity, completeness and splits; and the film named by the cast found in it
-speed       pictures searched and faces read in a second, and the ratio to the film's length
+discover    purity and groups of the people found; and the film named by the cast found in it
+twice       a film of two people described without a cast, with a photo of each, and by the cast found in it:
+            names in lines whose shots show their people, and elsewhere
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import shutil
+import subprocess
 import sys
-import time
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
-import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import cast_film
 from cast_actors import PHOTOS
-from cast_found import discover
-from cast_lab import Lab, judged
-from cast_truth import Judged, Share, by_trait, over_people, precision, read_truth, shot_pairs, true_pairs
-from cast_twice import described_twice
-from PIL import Image as Pictures, ImageDraw
-from portraits import portraits
+from cast_truth import Judged, Share, Truth, owner_of, read_truth, shares, shot_pairs
 
-from shotad.core import Cast, CastSettings, Image, Member, NoProgress, WorkFolder
-from shotad.description import prepare, understand
-from shotad.description.cast_recognition import Source, Wanted, read_faces, ticks_in
+from shotad.core import Cast, CastSettings, Config, Given, Member, NoProgress, WorkFolder
+from shotad.description import Bench, cast_discovery as discovering, prepare, understand
+from shotad.description.cast_recognition import FaceMatcher
 from shotad.film import open_film
-from shotad.sight import Gallery, identify, make_face_models, read_gallery
+from shotad.sight import (
+    CastFile,
+    FoundPerson,
+    Gallery,
+    identify,
+    load_cast,
+    make_face_models,
+    people_in,
+    read_gallery,
+)
 from shotad.sight.gallery import Embeddings, mean_of
-from tests.rules import ruled
 
-Photos = Mapping[str, Embeddings]
-PARTS = ("names", "strangers", "discover", "speed")
+QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}
+"""Film grammar has no part in who somebody is."""
+NAMES = {"P003": "Clara", "P005": "Omar"}
+"""Who is named in the short film."""
+ALIKE = 0.5
+"""Likeness to somebody's photos from which a person found is taken for them by who names the cast."""
 
 
-def names(lab: Lab) -> dict[str, list[Judged]]:
+@dataclass(frozen=True)
+class Lab:
+    """The long film, its truth, the photos of its people, and a folder for what is read."""
+
+    folder: Path
+    film: Path
+    truth: Truth
+
+    @contextmanager
+    def run(self, work: str, cast: Mapping[str, object] | None = None) -> Iterator[Bench]:
+        """The film opened with settings for the cast."""
+        config = Config.model_validate(QUIET | ({"cast": dict(cast)} if cast else {}))
+        with open_film(self.film) as film, WorkFolder(self.folder / work) as folder:
+            yield Bench.of(film, folder, config, Given(), NoProgress())
+
+    @property
+    def members(self) -> set[str]:
+        """Names of those who can be in a cast."""
+        return {name for name, kind in self.truth.kinds.items() if kind == "member"}
+
+    def cast(self, photos: Sequence[str], names: Sequence[str] = ()) -> Cast:
+        """A cast of ``names`` (everybody) with these photos of each."""
+        files = {
+            name: tuple(self.folder / "photos" / name / f"{PHOTOS.index(kind)}-{kind}.jpg" for kind in photos)
+            for name in sorted(names or self.members)
+        }
+        return Cast(tuple(Member(name, name, photos=own) for name, own in files.items()))
+
+    def judged(self, cast: Cast, settings: Mapping[str, object] | None = None) -> list[Judged]:
+        """The film's tracks as they are decided for a cast."""
+        with self.run(f"work-{self.film.stem}-{'frame' if settings else 'track'}", settings) as run:
+            plans = understand(prepare(run), run).plans
+            shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
+            named = FaceMatcher(run, cast, None).named(plans, shots)
+        tracks = [pair for shot in named.values() for pair in shot.tracks]
+        return [Judged(track, *owner_of(track, self.truth), verdict) for track, verdict in tracks]
+
+
+def names(lab: Lab) -> None:
     """Precision and recall of names per shot."""
-    casts = {
-        "1 photo (studio)": lab.cast(PHOTOS[:1]),
-        "1 photo (selfie)": lab.cast(PHOTOS[1:2]),
-        "3 photos": lab.cast(PHOTOS),
-    }
-    ways: dict[str, dict[str, object]] = {
-        "": {},
-        ", without the film's bank": {"from_film": False},
-        ", each photo for itself": {"pool": "set"},
-        ", each frame, 0.2, no margin": {"decide": "frame", "threshold": 0.2, "margin": 0.0},
-    }
-    true = true_pairs(lab.truth, lab.members)
-    print(f"\nNames per shot: {len(true)} times one of {len(lab.members)} people is in a shot")
-    print(f"{'':46}{'precision':39}{'recall':39}of members given another's name (tracks)")
-    usual = {}
-    for words, settings in ways.items():
-        for name, rows in judged(lab, casts, settings).items():
-            said = shot_pairs(rows, lab.truth)
-            own = [r for r in rows if r.owner in lab.members]
-            wrong = Share(sum(r.named not in (None, r.owner) for r in own), len(own))
-            recall = Share(len(said & true.keys()), len(true))
-            print(f"{name + words:46}{precision(said, lab.truth)}  {recall}  {wrong}")
-            if not settings:
-                usual[name] = rows
-    print("\nRecall by what makes it hard, 3 photos")
-    for trait, share in by_trait(true, shot_pairs(usual["3 photos"], lab.truth)):
-        print(f"  {trait:24}{share}")
-    missed(usual["3 photos"], lab, true)
-    tracks(usual["3 photos"], lab)
-    return usual
+    print("\nNames per shot")
+    for words, photos in (("1 photo (studio)", PHOTOS[:1]), ("3 photos", PHOTOS)):
+        said = shot_pairs(lab.judged(lab.cast(photos)), lab.truth)
+        print(f"{words:34}{shares(said, lab.truth, lab.members)}")
+    rule = {"rules": "paper", "threshold": 0.2}
+    frames = shot_pairs(lab.judged(lab.cast(PHOTOS[:1]), rule), lab.truth)
+    print(f"{'1 photo, each frame for itself':34}{shares(frames, lab.truth, lab.members)}")
 
 
-def missed(rows: Sequence[Judged], lab: Lab, true: Mapping[tuple[int, str], set[str]]) -> None:
-    """Why nobody was named where somebody was."""
-    said = shot_pairs(rows, lab.truth)
-    why: Counter[str] = Counter()
-    for shot, name in true.keys() - said:
-        own = [r for r in rows if r.owner == name and lab.truth.shot_at(r.track.first) == shot]
-        reasons = {r.verdict.reason.split("(")[0].strip() for r in own} or {"no face was found"}
-        why[" / ".join(sorted("too near to another" if " too near " in r else r for r in reasons))] += 1
-    print("Missed: " + "; ".join(f"{count} {reason}" for reason, count in why.most_common()))
-
-
-def tracks(rows: Sequence[Judged], lab: Lab) -> None:
-    """How well faces were followed."""
-    nobody = [r for r in rows if r.owner is None]
-    parts = Counter((lab.truth.shot_at(r.track.first), r.owner) for r in rows if r.owner)
-    there = sum(len(shot.people) for shot in lab.truth.shots)
-    print(f"{len(rows)} tracks; {len(parts)} of {there} faces in shots found, in {parts.total()} tracks")
-    print(f"  tracks of more than one person {sum(r.pure < 1 for r in rows)}, of nobody's face {len(nobody)}")
-
-
-def strangers(lab: Lab) -> list[Judged]:
+def strangers(lab: Lab) -> None:
     """How often somebody who is not in the cast is given a name."""
     members = sorted(lab.members)
-    halves = (members[:5], members[5:])
     casts = {
         "ten, 1 photo (studio)": lab.cast(PHOTOS[:1]),
-        "ten, 1 photo (selfie)": lab.cast(PHOTOS[1:2]),
         "ten, 3 photos": lab.cast(PHOTOS),
+        "five of ten, 3 photos": lab.cast(PHOTOS, members[:5]),
+        "the other five": lab.cast(PHOTOS, members[5:]),
+        **{f"only {name}, 3 photos": lab.cast(PHOTOS, [name]) for name in members[:3]},
     }
-    casts |= {f"five of ten, 3 photos, half {i}": lab.cast(PHOTOS, half) for i, half in enumerate(halves, 1)}
-    casts |= {f"only {name}, 3 photos": lab.cast(PHOTOS, [name]) for name in members[:3]}
-    print("\nStrangers' tracks that are given a name")
-    print(f"{'cast':34}{'strangers':39}{'people':8}members left out of the cast")
-    wrong = []
-    for words, settings in (("", {}), (", no bank", {"from_film": False})):
-        for name, rows in judged(lab, casts, settings).items():
-            cast = {member.id for member in casts[name]}
-            others = [r for r in rows if r.owner and r.owner not in lab.members]
-            left = [r for r in rows if r.owner in lab.members - cast]
-            bad = [r for r in others if r.named]
-            wrong += [r for r in [*bad, *(r for r in left if r.named)] if not words]
-            left_out = Share(sum(r.named is not None for r in left), len(left)) if left else ""
-            print(f"{name + words:34}{Share(len(bad), len(others))}  {over_people(others):4}    {left_out}")
-    of_strangers(lab)
-    return wrong
+    print(f"\nTracks that are given a name\n{'cast':34}{'strangers':41}members left out of the cast")
+    for name, cast in casts.items():
+        rows = lab.judged(cast)
+        others = [r for r in rows if r.owner and r.owner not in members]
+        left = [r for r in rows if r.owner in lab.members - {member.id for member in cast}]
+        print(f"{name:34}{_named(others)}  {_named(left) if left else ''}")
+    # Casts of ten of those who are strangers so far, with a picture from the film; all others are strangers.
+    rows = [r for r in lab.judged(lab.cast(PHOTOS[:1])) if r.owner]
+    for kind in ("stranger", "grey"):
+        own = {name: one for name, one in _from_film(rows).items() if lab.truth.kinds[name] == kind}
+        print(f"{f'casts of ten, {kind}, from the film':34}{_misnamed(rows, own)}")
 
 
-def of_strangers(lab: Lab) -> None:
-    """Casts of ten of those who are strangers so far; everybody else is a stranger to them.
-
-    Of fake-avatars there is one picture each, which is on the screen too: their own tracks are left out. The
-    photos of ORL's people are others than those on the screen. ``film``: the photo is a track of the film, as
-    the face pictures are that ``cast discover`` makes.
-    """
-    rows = [r for r in judged(lab, {"": lab.cast(PHOTOS[:1])})[""] if r.owner]
-    gallery = read_gallery(_strangers_cast(lab), make_face_models(CastSettings()), CastSettings()).gallery
-    sets = {f"{kind}, photos": _of_kind(gallery.photos, lab, kind) for kind in ("stranger", "grey")}
-    sets |= {f"{kind}, film": _of_kind(_from_film(rows), lab, kind) for kind in ("stranger", "grey")}
-    for words, photos in sets.items():
-        for from_film in (True, False):
-            named, others, casts = _misnamed(rows, photos, ruled(CastSettings(), from_film=from_film))
-            title = f"{casts} x ten of {words}{'' if from_film else ', no bank'}"
-            people = over_people(named)
-            print(f"{title:34}{Share(len(named), others)}  {people:4} people are taken for another")
+def _named(rows: Sequence[Judged]) -> Share:
+    return Share(sum(row.named for row in rows), len(rows))
 
 
-def _strangers_cast(lab: Lab) -> Cast:
-    """Everybody of fake-avatars and ORL with photos, which are written beside the film."""
-    photos: dict[str, list[Path]] = defaultdict(list)
-    for portrait in [
-        *portraits("fake-avatars"),
-        *(p for p in portraits("orl-faces") if p.kind in ("8", "9")),
-    ]:
-        path = lab.folder / "photos-strangers" / f"{portrait.person}-{portrait.kind}.png"
-        if not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            # Faces that fill a picture are not found.
-            Pictures.fromarray(np.pad(portrait.image, ((40, 40), (40, 40), (0, 0)), constant_values=96)).save(
-                path
-            )
-        photos[portrait.person].append(path)
-    return Cast(tuple(Member(name, name, photos=tuple(paths)) for name, paths in photos.items()))
-
-
-def _of_kind(photos: Photos, lab: Lab, kind: str) -> Photos:
-    kinds = lab.truth.kinds
-    return {name: rows for name, rows in photos.items() if kinds.get(name) == kind}
-
-
-def _from_film(rows: Sequence[Judged]) -> Photos:
-    """One track of the film for each stranger, large enough for a face picture."""
+def _from_film(rows: Sequence[Judged]) -> dict[str, Embeddings]:
+    """One track of the film for each stranger, large enough for a face picture, as discovery makes them."""
     found: dict[str, Embeddings] = {}
     for r in rows:
         if r.owner and r.pure > 0.9 and max(face.box.height for face in r.track.faces) * 360 > 60:
@@ -185,81 +145,112 @@ def _from_film(rows: Sequence[Judged]) -> Photos:
     return found
 
 
-def _misnamed(
-    rows: Sequence[Judged], photos: Photos, settings: CastSettings
-) -> tuple[list[Judged], int, int]:
-    """Tracks of strangers that are given a name by casts of ten; of how many; and the number of casts."""
-    models, people = make_face_models(settings), sorted(photos)
-    named: list[Judged] = []
-    others = 0
+def _misnamed(rows: Sequence[Judged], photos: Mapping[str, Embeddings]) -> Share:
+    """Tracks of strangers that are given a name by casts of ten."""
+    settings, people = CastSettings(), sorted(photos)
+    models = make_face_models(settings)
+    named = others = 0
     for first in range(0, len(people) - 9, 10):
         own = people[first : first + 10]
-        rest = [r for r in rows if r.owner not in own]
-        verdicts = identify([r.track for r in rest], Gallery({n: photos[n] for n in own}), settings, models)
-        named += [replace(r, verdict=v) for r, v in zip(rest, verdicts, strict=True) if v.member]
-        others += len(rest)
-    return named, others, len(people) // 10
+        rest = [r.track for r in rows if r.owner not in own]
+        verdicts = identify(rest, Gallery({n: photos[n] for n in own}), settings, models)
+        named, others = named + sum(v.member is not None for v in verdicts), others + len(rest)
+    return Share(named, others)
 
 
-def speed(lab: Lab) -> None:
-    """Looking for faces in the first part of the film with nothing kept: wall clock and processor."""
-    models = make_face_models(CastSettings())
-    seconds = min(lab.truth.seconds, 60.0)
-    with lab.bench(f"work-{lab.film.stem}-track") as bench:
-        shots = {p.shot.index: p.shot for plan in understand(prepare(bench), bench).plans for p in plan.shots}
-        wanted = [
-            Wanted(shot, tuple(ticks_in(shot.interval.start, shot.interval.end, CastSettings().looks)))
-            for _, shot in sorted(shots.items())
-            if shot.interval.end <= seconds
-        ]
-        pictures = sum(len(want.looks) for want in wanted)
-        with WorkFolder(lab.folder / "work-speed", force=True) as folder:
-            log = folder.log_of_records(f"speed-{time.time_ns()}")
-            wall, work = time.perf_counter(), time.process_time()
-            source = Source(bench.frames.pictures, ["speed"])
-            faces = sum(
-                len(t.faces) for s in read_faces(wanted, source, models, log, NoProgress()) for t in s.tracks
-            )
-            wall, work = time.perf_counter() - wall, time.process_time() - work
-        shutil.rmtree(lab.folder / "work-speed")
-    film = wanted[-1].shot.interval.end
-    print(f"\nSpeed: {film:.0f} s of film, {pictures} pictures, {faces} faces found and read")
-    for words, spent in (("wall clock", wall), ("processor time", work)):
-        rates = f"{pictures / spent:5.1f} pictures and {faces / spent:5.1f} faces a second"
-        print(f"  {words:15} {spent:6.1f} s: {rates}, {spent / film:.2f} of the film's length")
+def discover(lab: Lab) -> None:
+    """People found by their faces, against the truth; and the film named by them."""
+    place = lab.folder / f"found-{lab.film.stem}.cast"
+    shutil.rmtree(place, ignore_errors=True)
+    with lab.run(f"work-{lab.film.stem}-discover") as run:
+        models = make_face_models(run.config.cast)
+        faces = [track for shot in discovering._faces(run, models) for track in shot.tracks]
+        height = run.film.info.size_within(max_pixels=discovering.PIXELS)[1]
+        people = people_in(faces, height, models.join, models.margin)
+        discovering.discover(run, place)
+    owners = {id(track): owner_of(track, lab.truth)[0] for track in faces}
+    held = [Counter(owners[id(track)] for track in person.tracks) for person in people]
+    main = [counted.most_common(1)[0] for counted in held]
+    pure = Share(sum(count for _, count in main), sum(counted.total() for counted in held))
+    groups = [name for name, _ in main if name in lab.members]
+    print(f"\nDiscovered: {len(people)} groups; {len(set(groups))} members in {len(groups)} of them")
+    print(f"{'  purity (tracks)':34}{pure}")
+    said = by_found(lab, place, owners, people)
+    print(f"{'  named by the cast found':34}{shares(said, lab.truth, lab.members)}")
 
 
-def worst(lab: Lab, wrong: Sequence[Judged], path: Path) -> None:
-    """A picture of each track that went wrong, with who it is and who it was said to be."""
-    tiles = []
-    for one in wrong[:40]:
-        face = one.track.faces[one.track.read[0]]
-        with open_film(lab.film) as film:
-            image = next(iter(film.pictures([face.seconds]))).image
-        tiles.append((f"{one.owner} as {one.named} {one.verdict.likeness:.2f}", image))
-    if tiles:
-        _sheet(tiles, path)
+def by_found(
+    lab: Lab, place: Path, owners: Mapping[int, str | None], people: Sequence[FoundPerson]
+) -> set[tuple[int, str]]:
+    """Names by shot, the people found being named as somebody would who looks at the overview."""
+    file, models = CastFile.open(place), make_face_models(CastSettings())
+    whose = {}
+    for name, photos in read_gallery(Cast(file.members), models, CastSettings()).gallery.photos.items():
+        alike = max(people, key=lambda person: float(person.centre @ mean_of(photos)))
+        whose[name] = Counter(owners[id(track)] for track in alike.tracks).most_common(1)[0][0]
+    spoken = {m.id: owner if (owner := whose.get(m.id)) in lab.members else "" for m in file.members}
+    cast = Cast(tuple(Member(m.id, spoken[m.id] or "", photos=m.photos) for m in file.members))
+    pairs = shot_pairs(lab.judged(cast), lab.truth)
+    return {(shot, spoken[name] or "") for shot, name in pairs}
 
 
-def _sheet(tiles: Sequence[tuple[str, Image]], path: Path) -> None:
-    columns, (width, height) = 4, (320, 180)
-    sheet = Pictures.new("RGB", (columns * width, -(-len(tiles) // columns) * height))
-    for number, (words, image) in enumerate(tiles):
-        tile = Pictures.fromarray(image).resize((width, height))
-        ImageDraw.Draw(tile).text((4, 4), words, fill=(255, 255, 0))
-        sheet.paste(tile, (number % columns * width, number // columns * height))
-    sheet.save(path)
+def twice(folder: Path, film: Path) -> None:
+    """The film of two people described three times: do names stand in the right lines, and only there?"""
+    truth = read_truth(film.with_suffix(".json"))
+    photos, found = folder / "two-photos", folder / "two-found.cast"
+    for person, name in NAMES.items():
+        (photos / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "photos" / person / f"0-{PHOTOS[0]}.jpg", photos / name / "photo.jpg")
+    shutil.rmtree(found, ignore_errors=True)
+    _shotad("cast", "discover", film, "--out", folder / "twice-found", "--cast", found)
+    known = {member.name: rows for member, rows in _looks(load_cast(photos))}
+    for member, rows in _looks(Cast(load_cast(found).members)):
+        likeness, name = max((float(mean_of(own) @ mean_of(rows)), name) for name, own in known.items())
+        if likeness >= ALIKE:
+            _shotad("cast", "name", found, member.id, name)
+    print("\nDescribed: names said where the person is, elsewhere, not said where they are")
+    for words, cast in (("without a cast", None), ("a photo each", photos), ("discovered", found)):
+        out = folder / f"twice-{words.split()[-1]}"
+        options = ("--engine", "embedded", "--detail", "rich", "--no-sheet")
+        _shotad("describe", film, "--out", out, *options, *(("--cast", cast) if cast else ()))
+        print(f"{words:34}{_checked(out, truth)}")
+
+
+def _shotad(*arguments: object) -> None:
+    command = [sys.executable, "-c", "import sys; from shotad.cli.main import main; sys.exit(main())"]
+    words = [*map(str, arguments), "--plain"]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"shotad {' '.join(words)} failed:\n{done.stderr}")
+
+
+def _looks(cast: Cast) -> list[tuple[Member, Embeddings]]:
+    photos = read_gallery(cast, make_face_models(CastSettings()), CastSettings()).gallery.photos
+    return [(member, photos[member.id]) for member in cast if member.id in photos]
+
+
+def _checked(out: Path, truth: Truth) -> str:
+    """Names in lines, against who has a face in the shots that their slots go over."""
+    track = json.loads((out / "track.json").read_text(encoding="utf-8"))
+    slots = json.loads((out / "slots.json").read_text(encoding="utf-8"))["slots"]
+    texts = {cue["slot"]: cue["text"] for cue in track["cues"]}
+    right = wrong = missed = 0
+    for slot in slots:
+        first, end = (slot["start"] + 0.05) * truth.rate, (slot["end"] - 0.05) * truth.rate
+        there = {n for shot in truth.shots if shot.first < end and shot.end > first for n in shot.people}
+        said = {p for p, name in NAMES.items() if re.search(rf"\b{name}\b", texts.get(slot["id"], ""))}
+        right, wrong = right + len(said & there), wrong + len(said - there)
+        missed += len((there & NAMES.keys()) - said)
+    return f"{right}, {wrong}, {missed}; {len(slots)} slots"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--folder", type=Path, default=Path("cast-film"), help="for the films and what is read"
-    )
+    parser.add_argument("--folder", type=Path, default=Path("cast-film"), help="for films and what is read")
     parser.add_argument("--quick", action="store_true", help="a fifth of the film")
-    parser.add_argument("--only", nargs="+", choices=(*PARTS, "twice"), default=(*PARTS, "twice"))
-    parser.add_argument("--worst", type=Path, help="picture of tracks that were named wrongly")
+    parts = {"names": names, "strangers": strangers, "discover": discover}
+    parser.add_argument("--only", nargs="+", choices=(*parts, "twice"), default=(*parts, "twice"))
     options = parser.parse_args()
     cv2.setNumThreads(2)
     film, short = cast_film.make(options.folder, options.quick)
@@ -267,23 +258,11 @@ def main() -> None:
     print(
         f"{film.name}: {lab.truth.seconds:.0f} s, {len(lab.truth.shots)} shots, {len(lab.truth.kinds)} people"
     )
-    wrong: list[Judged] = []
-    if "names" in options.only:
-        wrong += [
-            r
-            for rows in names(lab).values()
-            for r in rows
-            if r.named and r.owner in lab.members and r.named != r.owner
-        ]
-    if "strangers" in options.only:
-        wrong += strangers(lab)
-    for part, measure in (("discover", discover), ("speed", speed)):
+    for part, measure in parts.items():
         if part in options.only:
             measure(lab)
     if "twice" in options.only:
-        described_twice(options.folder, short)
-    if options.worst:
-        worst(lab, wrong, options.worst)
+        twice(options.folder, short)
 
 
 if __name__ == "__main__":

@@ -1,44 +1,39 @@
 """What a finished film really says: its AD track, written down by a speech recogniser, against the script.
 
     python benchmarks/heard.py FILM (--track WORKFOLDER/track.json | --script AD.vtt) [--track-number N]
-        [--takes WORKFOLDER/voice] [--control ORIGINAL] [--pauses FILM.pauses.json] [--json FILE]
+        [--takes WORKFOLDER/voice] [--control ORIGINAL]
 
 For each line that was spoken (`Cue.voiced`: its text and when; or of a script, with ``--script``) the sound
 around it is transcribed, half a second to either side. A word is found if it was heard, numbers and spellings
 evened out; names that were heard as something like them are counted apart. It is in its place if it was heard
 within a second of where it should be, the line's words spread over its time by their letters.
 
-control: the same moments of the original programme: words that stand there by chance. alone: the line's own
-take from ``--takes``, without any film: what the recogniser makes of the voice itself. shift: by how many ms
-the take stands off its place, by cross-correlation at 16 kHz.
+control: the same moments of the original programme: words that stand there by chance. shift: by how many ms
+the line's own take from ``--takes`` stands off its place, by cross-correlation at 16 kHz.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from common import sound_of
 from heardwords import Match, plain_words, side_by_side
-from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
+from recogniser import LONGEST, RATE, Samples, Whisper, Word
+from scipy.signal import correlate
 
 from shotad.core import AudioTrack, FilmInfo, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.script import Track, load_track, read_cues
-from shotad.sound.pauses import Pause, names_of
-from shotad.sound.time_map import PausesFile, TimeMap, read_pauses
+from shotad.sound.pauses import names_of
 
 AROUND = 0.5
 """Seconds that are listened to before and after a line."""
-
 WITHIN = 1.0
 """Seconds by which a word may be heard off its place."""
-
 SAME_LENGTH = 0.02
 """Seconds by which a take may differ from its line."""
 
@@ -54,44 +49,22 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was found of a line's words. ``onset``: seconds from its start to its first word, if heard.
+    """How many of a line's words were found, and what was heard. ``shift`` in ms."""
 
-    Counted are words; ``both`` were heard in the film and alone. ``shift`` in ms.
-    """
-
-    id: str
-    text: str
-    start: float
-    end: float
+    line: Said
     heard: str
     words: int
     found: int
     near: int
     placed: int
-    onset: float | None = None
     control: int | None = None
-    alone: int | None = None
-    both: int | None = None
     shift: float | None = None
-    likeness: float | None = None
 
 
-def lines_said(track: Track, pauses: PausesFile | None = None) -> list[Said]:
-    """The track's lines as they were last spoken; on the copy's time where the film pauses."""
+def lines_said(track: Track) -> list[Said]:
+    """The track's lines as they were last spoken."""
     spoken = [(cue.id, cue.voiced) for cue in track.cues if cue.voiced is not None]
-    found = [
-        Said(name, voiced.text, voiced.interval) for name, voiced in spoken if voiced.interval is not None
-    ]
-    if pauses is None:
-        return found
-    times = TimeMap(tuple(Pause(part.at, part.length, part.line) for part in pauses.pauses))
-    waited = {part.line: part.copy_starts for part in pauses.pauses}
-    starts = [waited.get(line.id, times.late(line.interval.start)) for line in found]
-    moved = [
-        Said(line.id, line.text, Interval(start, start + line.interval.duration))
-        for line, start in zip(found, starts, strict=True)
-    ]
-    return sorted(moved, key=lambda line: line.interval.start)
+    return [Said(name, v.text, v.interval) for name, v in spoken if v.interval is not None]
 
 
 def lines_written(script: Path) -> list[Said]:
@@ -138,48 +111,36 @@ def judge(line: Said, heard: Sequence[Word], names: Sequence[str]) -> Heard:
     """What was heard of a line; ``heard`` counts seconds from the start of its window."""
     wanted, spread, matches = matched(line.text, heard, names)
     offset, expected = window_of(line).start, word_times(wanted, line.interval)
-    placed, onset = 0, None
+    placed = 0
     for match in matches:
         middle = offset + (spread[match.first].start + spread[match.last].end) / 2
         placed += abs(middle - expected[match.wanted]) <= WITHIN
-        if match.wanted == 0:
-            onset = offset + spread[match.first].start - line.interval.start
     near = sum(match.near for match in matches)
     said = " ".join(word.text for word in heard)
-    return Heard(
-        *(line.id, line.text, line.interval.start, line.interval.end, said, len(wanted)),
-        *(len(matches) - near, near, placed, onset),
-    )
+    return Heard(line, said, len(wanted), len(matches) - near, near, placed)
 
 
-def best_take(sound: Samples, line: Said, takes: Sequence[Samples]) -> tuple[Samples, float, float] | None:
-    """Of the takes that are as long as the line the one that is heard, how many ms off, and how like it.
+def shift_of(sound: Samples, line: Said, takes: Sequence[Samples]) -> float | None:
+    """How many ms off its place the take is heard, of those as long as the line the most alike one.
 
     ``sound`` begins where the line's window does. Likeness is the normalised correlation (1: the same sound).
     """
     found = []
+    place = round((line.interval.start - window_of(line).start) * RATE)
+    running = np.concatenate([[0.0], np.cumsum(sound.astype(np.float64) ** 2)])
     for take in takes:
         if abs(len(take) / RATE - line.interval.duration) > SAME_LENGTH or len(take) > len(sound):
             continue
-        products = _correlated(sound, take)
-        running = np.concatenate([[0.0], np.cumsum(sound.astype(np.float64) ** 2)])
+        products = correlate(sound, take, "valid")
         energy = running[len(take) :] - running[: -len(take)]
         alike = products / np.sqrt(np.maximum(energy, 1e-9) * max(float((take**2).sum()), 1e-9))
         at = int(products.argmax())
-        place = round((line.interval.start - window_of(line).start) * RATE)
-        found.append((take, (at - place) / RATE * 1000, float(alike[at])))
-    return max(found, key=lambda item: item[2], default=None)
-
-
-def _correlated(sound: Samples, take: Samples) -> np.ndarray:
-    size = 1 << math.ceil(math.log2(len(sound) + len(take)))
-    spectrum = np.fft.rfft(sound, size) * np.conj(np.fft.rfft(take, size))
-    products: np.ndarray = np.fft.irfft(spectrum, size)[: len(sound) - len(take) + 1]
-    return products
+        found.append((float(alike[at]), (at - place) / RATE * 1000))
+    return max(found)[1] if found else None
 
 
 def listen(
-    recogniser: Recogniser,
+    recogniser: Whisper,
     film: Film,
     number: int | None,
     lines: Sequence[Said],
@@ -193,15 +154,9 @@ def listen(
     sounds = pieces(sound_blocks(film, number, RATE, "mono"), windows)
     others = pieces(sound_blocks(control[0], control[1], RATE, "mono"), windows) if control else None
     for line, sound in zip(lines, sounds, strict=True):
-        heard = recogniser.hear(sound)
-        result = judge(line, heard, names)
+        result = replace(judge(line, recogniser.hear(sound), names), shift=shift_of(sound, line, takes))
         if others is not None:
             result = replace(result, control=len(matched(line.text, recogniser.hear(next(others)), names)[2]))
-        if (take := best_take(sound, line, takes)) is not None:
-            clean = matched(line.text, recogniser.hear(np.pad(take[0], round(AROUND * RATE))), names)[2]
-            here = {match.wanted for match in matched(line.text, heard, names)[2]}
-            both = sum(match.wanted in here for match in clean)
-            result = replace(result, alone=len(clean), both=both, shift=take[1], likeness=take[2])
         yield result
 
 
@@ -211,50 +166,24 @@ def described(info: FilmInfo) -> AudioTrack | None:
     return tracks[-1] if tracks else (info.audio[0] if len(info.audio) == 1 else None)
 
 
-def read_takes(folder: Path) -> list[Samples]:
-    """All takes of a folder of voices, at `RATE`."""
-    found = []
-    for path in sorted(folder.glob("*.flac")):
-        import av
-
-        with av.open(str(path)) as container:
-            resampler = av.AudioResampler("flt", "mono", RATE)
-            frames = [out for frame in container.decode(audio=0) for out in resampler.resample(frame)]
-            frames += resampler.resample(None)
-        found.append(np.concatenate([frame.to_ndarray().reshape(-1) for frame in frames]))
-    return found
-
-
 def totals(results: Sequence[Heard]) -> dict[str, float]:
     """Counts over all lines, and shares of the words in per cent."""
     words = sum(result.words for result in results)
-    sums = {key: sum(getattr(result, key) for result in results) for key in ("found", "near", "placed")}
-    counted: dict[str, float] = {"lines": len(results), "words": words, **sums}
-    counted |= {f"{key} %": round(100 * value / max(1, words), 1) for key, value in sums.items()}
-    counted["heard %"] = round(100 * (sums["found"] + sums["near"]) / max(1, words), 1)
-    for key in ("control", "alone", "both"):
-        had = [(value, result.words) for result in results if (value := getattr(result, key)) is not None]
+    counted: dict[str, float] = {"lines": len(results), "words": words}
+    for key in ("found", "near", "placed", "control"):
+        had = [value for result in results if (value := getattr(result, key)) is not None]
         if had:
-            counted[f"{key} %"] = round(100 * sum(v for v, _ in had) / max(1, sum(w for _, w in had)), 1)
-    clean = [(result.both, result.alone) for result in results if result.alone and result.both is not None]
-    if clean:
-        counted["of those heard alone %"] = round(
-            100 * sum(b for b, _ in clean) / sum(a for _, a in clean), 1
-        )
-    for key in ("onset", "shift"):
-        had_times = [abs(value) for result in results if (value := getattr(result, key)) is not None]
-        if had_times:
-            counted[f"{key} median"] = round(statistics.median(had_times), 3)
-            counted[f"{key} worst"] = round(max(had_times), 3)
-    return counted
+            counted |= {key: sum(had), f"{key} %": round(100 * sum(had) / max(1, words), 1)}
+    shifts = [abs(result.shift) for result in results if result.shift is not None]
+    return {**counted, **({"shift worst": round(max(shifts), 3)} if shifts else {})}
 
 
 def told(result: Heard) -> str:
     """One line of the report."""
-    extra = [f"{result.found}+{result.near}/{result.words}", f"{result.placed} in place"]
-    extra += [f"{key} {value}" for key in ("control", "alone") if (value := getattr(result, key)) is not None]
-    extra += [f"shift {result.shift:+.2f} ms ({result.likeness:.2f})"] if result.shift is not None else []
-    return f"{result.start:8.2f}  {', '.join(extra)}\n    said:  {result.text}\n    heard: {result.heard}"
+    shift = f", shift {result.shift:+.2f} ms" if result.shift is not None else ""
+    counts = f"{result.found}+{result.near}/{result.words}, {result.placed} in place{shift}"
+    start, text = result.line.interval.start, result.line.text
+    return f"{start:8.2f}  {counts}\n    said:  {text}\n    heard: {result.heard}"
 
 
 def main() -> None:
@@ -269,11 +198,8 @@ def main() -> None:
     parser.add_argument("--track-number", type=int)
     parser.add_argument("--takes", type=Path)
     parser.add_argument("--control", type=Path)
-    parser.add_argument("--pauses", type=Path)
-    parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    pauses = read_pauses(args.pauses) if args.pauses else None
-    lines = lines_written(args.script) if args.script else lines_said(load_track(args.track), pauses)
+    lines = lines_written(args.script) if args.script else lines_said(load_track(args.track))
     names = sorted(names_of([line.text for line in lines], "en"))
     film = open_film(args.film)
     chosen = described(film.info)
@@ -281,16 +207,10 @@ def main() -> None:
     if number is None:
         parser.error("no track says that it is AD: name one with --track-number")
     control = (open_film(args.control), None) if args.control else None
-    results = []
-    takes = read_takes(args.takes) if args.takes else []
-    for result in listen(Whisper(), film, number, lines, names, takes=takes, control=control):
-        print(told(result))
-        results.append(result)
-    counted = totals(results)
-    print("\n".join(f"{key}: {value}" for key, value in counted.items()))
-    if args.json:
-        rows = {"totals": counted, "lines": [asdict(result) for result in results]}
-        args.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    takes = [sound_of(path, RATE) for path in sorted(args.takes.glob("*.flac"))] if args.takes else []
+    results = list(listen(Whisper(), film, number, lines, names, takes=takes, control=control))
+    print("\n".join(map(told, results)))
+    print("\n".join(f"{key}: {value}" for key, value in totals(results).items()))
 
 
 if __name__ == "__main__":

@@ -7,36 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from num2words import num2words
+
 NEAR = 0.6
 """How alike a name and what was heard for it must be (1: the same letters): names are spelled freely."""
 
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_ORDINALS = {
-    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
-    "twelve": "twelfth",
-}  # fmt: skip
 _SIGNS = {"&": " and ", "%": " percent ", "+": " plus ", "=": " equals "}
 _SHORT = {"mr": "mister", "mrs": "missus", "dr": "doctor", "st": "saint", "ok": "okay", "tv": "television"}
 
@@ -57,7 +32,9 @@ def plain_words(text: str) -> list[str]:
     for sign, word in _SIGNS.items():
         text = text.replace(sign, word)
     text = re.sub(r"(?<=\d)[,](?=\d{3}\b)", "", text.lower().replace("’", "'"))
-    text = re.sub(r"\b(\d+)(st|nd|rd|th)\b", lambda found: _ordinal(int(found[1])), text)
+    text = re.sub(
+        r"\b(\d+)(st|nd|rd|th)\b", lambda found: _plain(num2words(int(found[1]), to="ordinal")), text
+    )
     text = re.sub(r"\d+", lambda found: f" {spelled(int(found[0]))} ", text)
     words = re.findall(r"[^\W_]+", text.replace("'", ""))
     return [_one_spelling(word) for word in words]
@@ -65,27 +42,14 @@ def plain_words(text: str) -> list[str]:
 
 def spelled(number: int) -> str:
     """A number in words: ``21 → twenty one``, ``1999 → nineteen ninety nine`` (as years are said)."""
-    if number < 20:
-        return _ONES[number]
-    if number < 100:
-        return _join(_TENS[number // 10 - 2], number % 10)
-    if number < 1000:
-        return _join(f"{_ONES[number // 100]} hundred", number % 100)
-    if 1100 <= number < 2000 and number % 100 >= 10:
-        return f"{spelled(number // 100)} {spelled(number % 100)}"
-    if number < 1_000_000:
-        return _join(f"{spelled(number // 1000)} thousand", number % 1000)
-    return " ".join(_ONES[int(digit)] for digit in str(number))
+    if number >= 1_000_000:
+        return " ".join(num2words(int(digit)) for digit in str(number))
+    year = 1100 <= number < 2000 and number % 100 >= 10
+    return _plain(num2words(number, to="year" if year else "cardinal"))
 
 
-def _join(head: str, rest: int) -> str:
-    return head if rest == 0 else f"{head} {spelled(rest)}"
-
-
-def _ordinal(number: int) -> str:
-    *head, last = spelled(number).split()
-    ended = _ORDINALS.get(last) or (f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th")
-    return " ".join([*head, ended])
+def _plain(words: str) -> str:
+    return words.replace(" and ", " ").replace(",", "").replace("-", " ")
 
 
 def _one_spelling(word: str) -> str:

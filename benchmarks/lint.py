@@ -12,12 +12,16 @@ lists alone.
 from __future__ import annotations
 
 import argparse
-import csv
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common import DATA, cmd_ad
 
 from shotad.core import Interval, LintSettings, Utterance
 from shotad.description import Checker, lint
@@ -25,7 +29,6 @@ from shotad.film import read_subtitles
 from shotad.script import Finding, Material, TrackLine, lines_of_script, read_cues, short_hash
 
 HERE = Path(__file__).resolve().parent
-DATA = HERE.parents[1] / "shared" / "data"
 CUT = "CMD-AD"
 """The corpus whose films are known in short clips only."""
 SAMPLE = 40
@@ -40,6 +43,7 @@ class Hit:
     text: str
     before: tuple[str, ...]
     corpus: str
+    line: str = ""
 
     @property
     def words(self) -> str:
@@ -56,15 +60,13 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")
     parser.add_argument("--words", action="store_true", help="Word lists alone.")
-    parser.add_argument("--all", action="store_true", help="With --read: those judged too.")
     asked = parser.parse_args()
     checker = Checker.of(LintSettings(parse="words" if asked.words else "auto"))
     materials = corpora(asked.data)
     lines = Counter({name: sum(len(m.lines) for m in those) for name, those in materials.items()})
     found = [hit for name, those in materials.items() for hit in hits(name, those, checker)]
-    judged = judgements()
     if asked.read:
-        to_read(asked.read, found, {} if asked.all else judged)
+        to_read(asked.read, found, judgements())
         return
     table(found, lines)
     recall(checker)
@@ -75,24 +77,23 @@ def corpora(data: Path) -> dict[str, list[Material]]:
     found: dict[str, list[Material]] = {}
     annotation = data / "cmd-ad" / "cmdad_anno.csv"
     if annotation.is_file():
-        with annotation.open(encoding="utf-8", newline="") as file:
-            rows = groupby(csv.DictReader(file), key=lambda row: row["cmd_filename"])
-            found[CUT] = [_clip(name, list(those)) for name, those in rows]
+        found[CUT] = [_clip(clip[0]["cmd_filename"], clip) for clip in cmd_ad(annotation.parent)]
     dream = data / "ad-text" / "elephants-dream"
     for path in sorted(dream.glob("descriptions*.vtt")):
-        speech = read_subtitles(dream / "captions.en.vtt")
         name = f"Elephants Dream {path.stem[13:-3] or 'Pfeiffer'}"
-        found[name] = [Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)]
+        found[name] = [_script(path, dream / "captions.en.vtt")]
     able = data / "ad-text" / "able-player"
     for path in sorted(able.glob("*_description*_en.vtt")):
         captions = path.with_name(f"{path.name.partition('_')[0]}_captions_en.vtt")
-        speech = read_subtitles(captions) if captions.is_file() else None
-        found.setdefault("Able Player", []).append(
-            Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
-        )
+        found.setdefault("Able Player", []).append(_script(path, captions))
     if not found:
         raise SystemExit(f"No audio description was found below {data}.")
     return found
+
+
+def _script(path: Path, captions: Path) -> Material:
+    speech = read_subtitles(captions) if captions.is_file() else None
+    return Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
 
 
 def _clip(name: str, rows: Sequence[dict[str, str]]) -> Material:
@@ -120,14 +121,12 @@ def hits(corpus: str, materials: Sequence[Material], checker: Checker) -> Iterat
                 continue
             text = material.lines[place].text if place is not None else ""
             before = tuple(line.text for line in material.lines[max(0, (place or 0) - 3) : place or 0])
-            yield Hit(finding, text, before, corpus)
+            yield Hit(finding, text, before, corpus, f"{material.name} {finding.cue_id}")
 
 
 def judgements(*, second: bool | None = None) -> dict[str, bool]:
     """By stamp whether a hit was right: of all, of those read before rules were tuned, or of those after."""
     path = HERE / "lint-judged.txt"
-    if not path.is_file():
-        return {}
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
     return {row[1]: row[2] == "right" for row in rows if second is None or second == (row[3:] == ["second"])}
 
@@ -142,21 +141,15 @@ def sampled(found: Sequence[Hit]) -> list[Hit]:
 def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
     for hit in sampled([hit for hit in found if hit.finding.rule == rule]):
         if hit.stamp not in judged:
-            if rule in ("L6", "L9", "L10"):
-                print("         ", " / ".join(hit.before))
-            print(
-                rule,
-                hit.stamp,
-                f"[{hit.words}]",
-                hit.text.replace("\n", " "),
-                "" if hit.words else hit.finding.message,
-            )
+            text = hit.text.replace("\n", " ")
+            print(rule, hit.stamp, f"[{hit.words or hit.finding.message}]", *hit.before, "//", text)
 
 
 def table(found: Sequence[Hit], lines: Counter[str]) -> None:
-    print(f"{'corpus':26} {'lines':>5}  rule  level    hits  of lines")
-    counts = Counter((hit.corpus, hit.finding.rule, hit.finding.level.value) for hit in found)
-    for (corpus, rule, level), number in sorted(counts.items()):
+    print(f"{'corpus':26} {'lines':>5}  rule  level    lines that break it")
+    places = {(hit.corpus, hit.finding.rule, hit.finding.level.value, hit.line) for hit in found}
+    broken = Counter(place[:3] for place in places)
+    for (corpus, rule, level), number in sorted(broken.items()):
         print(f"{corpus:26} {lines[corpus]:5}  {rule:4}  {level:8} {number:4}  {number / lines[corpus]:.2%}")
     for second, what in ((False, "on lines it was tuned on"), (True, "on lines read after that")):
         print(f"\n{what}\nrule  hits  read  right  false  precision")

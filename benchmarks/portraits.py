@@ -1,21 +1,17 @@
 """Pictures of faces with their people, for the measurements of recognition.
 
-    python benchmarks/portraits.py [--to FOLDER] [SET ...]
-
-SET is ``openpeople`` (10 people, about 23 pictures each), ``fake-avatars`` (263, one each) or ``orl-faces``
-(40, ten each); portraits.yaml says where they come from and on which terms. They are fetched at first use and
-kept in the cache of the weights. With ``--to`` they are written as PNG, one folder for each person.
+The sets are ``openpeople`` (10 people, about 23 pictures each), ``fake-avatars`` (263, one each) and
+``orl-faces`` (40, ten each); portraits.yaml says where they come from and on which terms. They are fetched at
+first use and kept in the cache of the weights.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import re
-import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,8 +19,6 @@ from pathlib import Path
 import numpy as np
 import yaml
 from PIL import Image as Pictures
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from shotad.core import CastSettings, Image, NoProgress, weight_store as weights
 from shotad.sight import FaceModels, make_face_models
@@ -51,9 +45,7 @@ class Portrait:
 
 def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
     """The pictures of one set, in a fixed order. ``models`` find the faces on OpenPeople's sheets."""
-    archive = _archive(name)
-    found = [_READERS[name](path, data) for path, data in _members(archive)]
-    single = [portrait for portrait in found if portrait is not None]
+    single = [_portrait(path, data) for path, data in _members(_archive(name))]
     if name != "openpeople":
         return sorted(single, key=lambda p: (_natural(p.person), _natural(p.kind)))
     models = models or make_face_models(CastSettings())
@@ -81,27 +73,22 @@ def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, stream.read()
 
 
-_PICTURE = re.compile(r"(curated/P\d+/assets/\w+\.jpg|avatars/png/\d+\.png|ORL_faces/s\d+/\d+\.pgm)$")
+_PICTURE = re.compile(
+    r"curated/(?P<person>P\d+)/assets/(?P<kind>\w+)\.jpg$|avatars/png/(?P<avatar>\d+)\.png$"
+    r"|ORL_faces/(?P<orl>s\d+)/(?P<number>\d+)\.pgm$"
+)
 
 
-def _openpeople(path: str, data: bytes) -> Portrait | None:
-    person, kind = re.search(r"(P\d+)/assets/(\w+)\.jpg$", path).groups()  # type: ignore[union-attr]
-    return Portrait(person, kind, _image(data))
-
-
-def _avatar(path: str, data: bytes) -> Portrait | None:
-    return Portrait(f"avatar-{Path(path).stem}", "portrait", _image(data))
-
-
-def _orl(path: str, data: bytes) -> Portrait | None:
-    return Portrait(f"orl-{Path(path).parent.name}", Path(path).stem, _image(data))
-
-
-_READERS: dict[str, Callable[[str, bytes], Portrait | None]] = {
-    "openpeople": _openpeople,
-    "fake-avatars": _avatar,
-    "orl-faces": _orl,
-}
+def _portrait(path: str, data: bytes) -> Portrait:
+    found = _PICTURE.search(path)
+    assert found is not None
+    with Pictures.open(io.BytesIO(data)) as opened:
+        image = np.asarray(opened.convert("RGB"), np.uint8)
+    if found["avatar"]:
+        return Portrait(f"avatar-{found['avatar']}", "portrait", image)
+    if found["orl"]:
+        return Portrait(f"orl-{found['orl']}", found["number"], image)
+    return Portrait(found["person"], found["kind"], image)
 
 
 def _cut(portrait: Portrait, models: FaceModels) -> Iterator[Portrait]:
@@ -139,31 +126,5 @@ def _faces(image: Image, tile: tuple[slice, slice], models: FaceModels) -> Itera
         yield round(x * width) + tile[1].start, round(y * height) + tile[0].start, half
 
 
-def _image(data: bytes) -> Image:
-    with Pictures.open(io.BytesIO(data)) as opened:
-        return np.asarray(opened.convert("RGB"), np.uint8)
-
-
 def _natural(text: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
-
-
-def main() -> None:
-    """List or write the pictures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("sets", nargs="*", default=list(_READERS), metavar="SET")
-    parser.add_argument("--to", type=Path, help="write the pictures below this folder")
-    options = parser.parse_args()
-    for name in options.sets:
-        if name not in _READERS:
-            parser.error(f"there is no set {name!r}; there are {', '.join(_READERS)}")
-        found = portraits(name)
-        print(f"{name:12}  {len({p.person for p in found}):4} people  {len(found):4} pictures")
-        for portrait in found if options.to else ():
-            path = options.to / name / portrait.person / f"{portrait.kind}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Pictures.fromarray(portrait.image).save(path)
-
-
-if __name__ == "__main__":
-    main()

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import base64
 import re
-import zipfile
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,24 +39,18 @@ class Word:
     end: float
 
 
-class Recogniser(Protocol):
-    """Whoever writes down what is said."""
-
-    def hear(self, samples: Samples) -> list[Word]:
-        """The words in ``float32[n]`` of mono sound at `RATE`, at most `LONGEST` seconds."""
-        ...
-
-
 class Whisper:
     """tiny.en on two threads, without chance: the likeliest word each time."""
 
     def __init__(self) -> None:
         import torch
+        from transformers import WhisperFeatureExtractor
         from transformers.utils import logging
 
         logging.set_verbosity_error()  # It warns of its own arguments.
         torch.set_num_threads(2)
-        self._model, self._features = _model(), _features()
+        self._model = _model()
+        self._features = WhisperFeatureExtractor(feature_size=80, sampling_rate=RATE, padding_value=0.0)
 
     def hear(self, samples: Samples) -> list[Word]:
         """The words of up to half a minute; what is longer is refused."""
@@ -116,37 +109,6 @@ def vocabulary() -> list[bytes]:
     return [pieces[rank] for rank in range(len(pieces))]
 
 
-_BLOCK = (
-    *("mlp_ln.weight", "mlp_ln.bias", "mlp.0.weight", "mlp.0.bias", "mlp.2.weight", "mlp.2.bias"),
-    *("attn_ln.weight", "attn_ln.bias", "attn.query.weight", "attn.query.bias", "attn.key.weight"),
-    *("attn.value.weight", "attn.value.bias", "attn.out.weight", "attn.out.bias"),
-)
-_CROSS = tuple(part.replace("attn", "cross_attn") for part in _BLOCK if part.startswith("attn"))
-_CONVOLUTIONS = tuple(f"encoder.conv{i}.{part}" for i in (1, 2) for part in ("weight", "bias"))
-_LAYERS, _HEADS, _WIDTH, _LONGEST_TEXT = 4, 6, 384, 448
-
-
-def stored_order() -> list[str]:
-    """The release's tensors in the order in which its zip numbers them (``archive/data/0`` …)."""
-    decoder = [f"decoder.blocks.{i}.{part}" for i in range(_LAYERS) for part in (*_BLOCK, *_CROSS)]
-    encoder = [f"encoder.blocks.{i}.{part}" for i in range(_LAYERS) for part in _BLOCK]
-    return [
-        *("decoder.positional_embedding", "encoder.positional_embedding", "decoder.token_embedding.weight"),
-        *(*decoder, "decoder.ln.weight", "decoder.ln.bias", *_CONVOLUTIONS),
-        *(*encoder, "encoder.ln_post.weight", "encoder.ln_post.bias"),
-    ]
-
-
-def read_tensor(archive: zipfile.ZipFile, number: int, name: str, shape: tuple[int, ...]) -> Samples:
-    """One tensor of the release, ``float32``. The matrices of its blocks are stored column by column.
-
-    Raises ValueError where its size is not that of ``shape``.
-    """
-    numbers = np.frombuffer(archive.read(f"archive/data/{number}"), "<f2").astype(np.float32)
-    turned = ".blocks." in name and len(shape) == 2
-    return numbers.reshape(shape[::-1]).T.copy() if turned else numbers.reshape(shape)
-
-
 _NAMES = (
     (r"\.blocks\.", ".layers."),
     (r"\.mlp\.0\.", ".fc1."),
@@ -176,50 +138,33 @@ def theirs(name: str) -> str:
 
 
 def _model() -> Any:
-    """The model with the release's numbers; of the release's pickle nothing is run."""
+    """The model with the release's numbers."""
     import torch
     from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
 
+    marks = {f"{kind}_token_id": _END for kind in ("bos", "eos", "pad")} | {"decoder_start_token_id": _START}
+    sizes = {"layers": 4, "attention_heads": 6, "ffn_dim": 1536}
     config = WhisperConfig(
         vocab_size=51864,
-        num_mel_bins=80,
-        d_model=_WIDTH,
-        encoder_layers=_LAYERS,
-        encoder_attention_heads=_HEADS,
-        encoder_ffn_dim=4 * _WIDTH,
-        decoder_layers=_LAYERS,
-        decoder_attention_heads=_HEADS,
-        decoder_ffn_dim=4 * _WIDTH,
-        max_source_positions=1500,
-        max_target_positions=_LONGEST_TEXT,
-        **{f"{kind}_token_id": _END for kind in ("bos", "eos", "pad")},
-        decoder_start_token_id=_START,
+        d_model=384,
+        max_target_positions=448,
         attn_implementation="eager",
+        **{f"{part}_{name}": size for part in ("encoder", "decoder") for name, size in sizes.items()},
+        **marks,
     )
     model = WhisperForConditionalGeneration(config)
-    wanted = model.state_dict()
-    with zipfile.ZipFile(weights_file("whisper-tiny-en")) as archive:
-        named = {
-            (to := theirs(name)): torch.from_numpy(read_tensor(archive, i, name, tuple(wanted[to].shape)))
-            for i, name in enumerate(stored_order())
-        }
+    stored = torch.load(weights_file("whisper-tiny-en"), weights_only=True)["model_state_dict"]
+    named = {theirs(name): numbers.float() for name, numbers in stored.items()}
     named["proj_out.weight"] = named["model.decoder.embed_tokens.weight"]
     model.load_state_dict(named, strict=True)
     model.generation_config = GenerationConfig(
-        decoder_start_token_id=_START,
-        **{f"{kind}_token_id": _END for kind in ("bos", "eos", "pad")},
+        **marks,
         no_timestamps_token_id=_NO_TIMES,
         alignment_heads=_ALIGNED,
         median_filter_width=7,
         is_multilingual=False,
-        max_length=_LONGEST_TEXT,
+        max_length=448,
         begin_suppress_tokens=[220, _END],
         suppress_tokens=[_START, *range(_START + 1, _NO_TIMES)],
     )
     return model.eval()
-
-
-def _features() -> Any:
-    from transformers import WhisperFeatureExtractor
-
-    return WhisperFeatureExtractor(feature_size=80, sampling_rate=RATE, padding_value=0.0)

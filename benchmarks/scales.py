@@ -1,15 +1,13 @@
 """How well shot scales are read, on stills of the supplied films labelled by eye.
 
-    python benchmarks/scales.py [FOLDER] [--checkpoint FILE] [--borders]
+    python benchmarks/scales.py [FOLDER] [--checkpoint FILE]
 
 FOLDER holds the films (default ../shared/data/films); tests/labels/scales.json says what each still is.
-Printed, for each film and together: coverage (share of stills with a guess); of those that have one, the
-accuracy, the accuracy where a second label that can be defended counts too, the share within one scale,
-macro-F1; the share of all stills whose factor of Stage I is that of the label; the confusion matrix; false
-guesses on black and title cards; trivial baselines; and processor time for each still. `middle` is the
-middle frame of each shot, as in the paper, `quarters` the mean of the guesses at a quarter, the middle and
-three quarters of the shot. With ``--borders`` the borders between the scales are moved, and chosen on all
-films but one and tried on that one.
+Printed are coverage (share of stills with a guess); of those that have one, the accuracy, the accuracy where
+a second label that can be defended counts too, the share within one scale, macro-F1; the share of all stills
+whose factor of Stage I is that of the label; the confusion matrix; false guesses on black and title cards;
+and what comes of always saying one scale. `middle` is the middle frame of each shot, as in the paper,
+`quarters` the mean of the guesses at a quarter, the middle and three quarters of the shot.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import argparse
 import itertools
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,18 +24,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.common import FILMS, ROOT
 from shotad.core import ComputeSettings, Image, PromptSettings, ScaleSettings, ShotScale, ShotSettings
 from shotad.description.prompts import factors_for
 from shotad.film import open_film
 from shotad.film.shots import detect_shots
-from shotad.grammar import by_face, make_scale_reader
+from shotad.grammar import make_scale_reader
 from shotad.grammar.features import ScaleGuess, ScaleReader, merged
 
-ROOT = Path(__file__).parents[1]
 LABELS = ROOT / "tests" / "labels" / "scales.json"
-FILMS = ROOT.parent / "shared" / "data" / "films"
 NAMES = [scale.value for scale in ShotScale]
 UNKNOWN = 2.0
 """Effective scale where nothing is known."""
@@ -145,13 +141,6 @@ def compare(stills: Sequence[Still], guesses: Sequence[int | None]) -> Figures:
     )
 
 
-def factor_by_expected(stills: Sequence[Still], guesses: Sequence[ScaleGuess | None]) -> float:
-    """Share of stills whose factor is that of a label, with expected values for scales."""
-    pairs = [(still, guess) for still, guess in zip(stills, guesses, strict=True) if still.labels]
-    right = sum(factor_of(g and g.expected) in {factor_of(n) for n in s.labels} for s, g in pairs)
-    return right / max(len(pairs), 1)
-
-
 def factor_of(scale: float | None) -> tuple[str, ...]:
     """What Stage I asks for at a clip of one shot of this scale."""
     return factors_for(UNKNOWN if scale is None else scale, PromptSettings())
@@ -180,76 +169,31 @@ def number(guess: ScaleGuess | None) -> int | None:
 
 
 def _print(title: str, stills: Sequence[Still], guesses: Sequence[int | None]) -> None:
-    print(f"\n== {title}")
-    for film in dict.fromkeys(s.film for s in stills):
-        pairs = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.film == film]
-        print(f"{film:>28}: {compare([s for s, _ in pairs], [g for _, g in pairs])}")
-    total = compare(stills, guesses)
-    print(f"{'all':>28}: {total}")
-    print(table(total.confusion))
+    found = compare(stills, guesses)
+    print(f"\n== {title}\n{found}\n{table(found.confusion)}")
     common = Counter(s.labels[0] for s in stills if s.labels).most_common(1)[0][0]
-    for name, always in (("always medium", 2), (f"always {NAMES[common]}, the commonest", common)):
-        print(f"{name:>28}: {compare(stills, [always if s.labels else None for s in stills])}")
-    print(f"{'no guess at all':>28}: {compare(stills, [None] * len(stills))}")
-
-
-def move_borders(stills: Sequence[Still], images: Sequence[Image]) -> None:
-    """The borders of by-face moved one by one, then chosen without one film and tried on that film."""
-    reader = by_face.ByFace()
-    seen = [reader.see(image) for image in images]
-    start = by_face.BORDERS
-
-    def guesses(borders: tuple[float, ...], rows: Iterable[int]) -> list[int | None]:
-        return [number(seen[i].guess(borders)) for i in rows]
-
-    everything = range(len(stills))
-    print("\n== borders, of all stills")
-    for at, step in itertools.product(range(4), (0.8, 0.9, 1.0, 1.1, 1.25)):
-        borders = tuple(b * step if i == at else b for i, b in enumerate(start))
-        print(" / ".join(f"{b:.2f}" for b in borders), compare(stills, guesses(borders, everything)))
-    print(
-        "\n== borders chosen without one film, tried on it (accuracy of stills with a guess; given → chosen)"
-    )
-    steps = itertools.product((0.8, 0.9, 1.0, 1.1, 1.25), repeat=3)
-    options = [(start[0], start[1] * a, start[2] * b, start[3] * c) for a, b, c in steps]
-    for film in dict.fromkeys(s.film for s in stills):
-        other = [i for i in everything if stills[i].film != film]
-        mine = [i for i in everything if stills[i].film == film]
-        best = max(options, key=lambda o: compare([stills[i] for i in other], guesses(o, other)).right)
-        pair = [compare([stills[i] for i in mine], guesses(o, mine)) for o in (start, best)]
-        print(
-            f"{film:>28}: {pair[0].right} → {pair[1].right} of {pair[0].guessed}, "
-            f"borders {' / '.join(f'{b:.2f}' for b in best)}"
-        )
+    for always in sorted({2, common}):
+        told = compare(stills, [always if s.labels else None for s in stills])
+        print(f"always {NAMES[always]}: {told}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
     parser.add_argument("--checkpoint", help="a file from `shotad train scale`: read with the classifier")
-    parser.add_argument("--borders", action="store_true", help="move the borders of by-face")
     given = parser.parse_args()
     stills = read_labels()
-    images = pictures_of(stills, given.folder)
-    settings = ScaleSettings(checkpoint=given.checkpoint)
-    reader = make_scale_reader(settings, ComputeSettings())
+    reader = make_scale_reader(ScaleSettings(checkpoint=given.checkpoint), ComputeSettings())
     assert reader is not None
-    reader.of(images[:1])
-    clock = time.process_time()
-    found = reader.of(images)
-    guesses = [number(guess) for guess in found]
-    spent = (time.process_time() - clock) / len(images)
-    print(f"{reader.identity}: {1000 * spent:.0f} ms of processor time a still")
+    print(reader.identity)
+    guesses = [number(guess) for guess in reader.of(pictures_of(stills, given.folder))]
     _print("all stills", stills, guesses)
-    print(f"factor of all by expected values instead of classes: {factor_by_expected(stills, found):.2f}")
-    middles = [i for i, still in enumerate(stills) if still.middle]
-    _print("middle: one still a shot", [stills[i] for i in middles], [guesses[i] for i in middles])
-    if given.checkpoint is None:
-        by_film = quarter_guesses(reader, dict.fromkeys(s.film for s in stills), given.folder)
-        quarters = [number(guess) for guesses in by_film.values() for guess in guesses]
-        _print("quarters: three stills a shot", [stills[i] for i in middles], quarters)
-    if given.borders:
-        move_borders(stills, images)
+    middles = [(still, guess) for still, guess in zip(stills, guesses, strict=True) if still.middle]
+    shots = [still for still, _ in middles]
+    _print("middle: one still a shot", shots, [guess for _, guess in middles])
+    by_film = quarter_guesses(reader, dict.fromkeys(s.film for s in stills), given.folder)
+    quarters = [number(guess) for guesses in by_film.values() for guess in guesses]
+    _print("quarters: three stills a shot", shots, quarters)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How much speech is missed and how much is imagined: plain Silero against ours.
 
-    python benchmarks/speech.py [--films FOLDER] [--no-mixes]
+    python benchmarks/speech.py [--films FOLDER]
 
 First the supplied clips, by the labels of tests/labels/speech.json; then mixes made here, voices over
 film music and effects at several levels. Voices: the describer of the rabbit clip, the clean lines of
@@ -16,20 +16,22 @@ import argparse
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common import DATA, ROOT, sound_of
 
 from shotad.core import Interval, SpeechSettings, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
 from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_intervals
 
-ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared" / "data"
 MARGIN = SpeechSettings().margin
 LEVELS = (10, 5, 0, -5)
 """Decibels of the voice over its surroundings."""
@@ -41,7 +43,6 @@ SENTENCES = (
     "Put it down. Slowly.",
     "We have to go, right now.",
 )
-WORDS = ("No.", "Yes!", "Stop.", "What?", "Hey!", "Run!", "Why?", "Dad?", "Okay.", "Help!")
 Detector = Callable[[Signal], tuple[Interval, ...]]
 
 
@@ -56,13 +57,7 @@ class Score:
     false: float
 
     def __add__(self, more: Score) -> Score:
-        return Score(
-            self.speech + more.speech,
-            self.other + more.other,
-            self.missed + more.missed,
-            self.open + more.open,
-            self.false + more.false,
-        )
+        return Score(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(Score)))
 
 
 def plain(sound: Signal) -> tuple[Interval, ...]:
@@ -113,22 +108,12 @@ def supplied(films: Path) -> Iterator[tuple[str, Signal, list[Interval]]]:
 
 def voices(films: Path) -> list[Signal]:
     """Spoken lines, each of about 2 s, without silence around them."""
-    describer = hear_sound(films / "films/rabbit/audio-description.mp3")
+    describer = sound_of(films / "films/rabbit/audio-description.mp3", RATE)
     trailer = hear(films / "films/sintel-trailer.mp4")
     cut = [(describer, 0.3, 3.6), (describer, 4.25, 6.9), (describer, 10.6, 12.4)]
     cut += [(trailer, 12.3, 14.6), (trailer, 18.8, 20.2)]
     lines = [sound[round(a * RATE) : round(b * RATE)] for sound, a, b in cut]
     return [trimmed(line) for line in [*lines, *synthesised(SENTENCES)]]
-
-
-def hear_sound(path: Path) -> Signal:
-    """A file of sound alone, mono; the product opens films only."""
-    import av
-
-    with av.open(str(path)) as container:
-        mono = av.AudioResampler("fltp", "mono", RATE)
-        frames = [out for frame in container.decode(audio=0) for out in mono.resample(frame)]
-        return np.concatenate([out.to_ndarray()[0] for out in [*frames, *mono.resample(None)]])
 
 
 def synthesised(texts: Sequence[str]) -> list[Signal]:
@@ -139,7 +124,7 @@ def synthesised(texts: Sequence[str]) -> list[Signal]:
             for n, text in enumerate(texts):
                 voice = ("en-us", "en-gb+f3", "en-us+m3")[n % 3]
                 subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
-                found.append(hear_sound(path))
+                found.append(sound_of(path, RATE))
         try:
             import hibari
         except ImportError:
@@ -147,7 +132,7 @@ def synthesised(texts: Sequence[str]) -> list[Signal]:
         speak = hibari.Hibari()
         for text in texts:
             hibari.write_wav(str(path), speak(text))
-            found.append(hear_sound(path))
+            found.append(sound_of(path, RATE))
     return found
 
 
@@ -197,60 +182,29 @@ def row(name: str, who: str, s: Score) -> str:
 HEAD = f"{'':34s} {'':17s} speech  missed   open   share  false  share"
 
 
-def clips_table(films: Path) -> None:
-    print(HEAD)
-    cost = dict.fromkeys(DETECTORS, 0.0)
-    heard = 0.0
-    for name, sound, speech in supplied(films):
-        heard += len(sound) / RATE
+def table(sounds: Iterable[tuple[str, Signal, Sequence[Interval]]]) -> dict[str, Score]:
+    """Prints a row for each sound and detector; the sums."""
+    total = dict.fromkeys(DETECTORS, Score(0, 0, 0, 0, 0))
+    for name, sound, speech in sounds:
         for who, detect in DETECTORS.items():
-            began = time.process_time()
-            found = detect(sound)
-            cost[who] += time.process_time() - began
-            print(row(name.removeprefix("films/"), who, score(found, speech, len(sound) / RATE)))
-    for who, seconds in cost.items():
-        print(f"{who}: {1000 * seconds / heard:.1f} ms of CPU per second of sound")
-
-
-def mixes_table(films: Path) -> None:
-    lines, grounds = voices(films), backgrounds(films)
-    print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
-    for decibels in LEVELS:
-        total = {who: Score(0, 0, 0, 0, 0) for who in DETECTORS}
-        for name, ground in grounds.items():
-            sound, speech = mix(ground, lines, decibels)
-            for who, detect in DETECTORS.items():
-                one = score(detect(sound), speech, len(sound) / RATE)
-                total[who] += one
-                print(row(f"  {name} {decibels:+d} dB", who, one))
-        for who, s in total.items():
-            print(row(f"all {decibels:+d} dB", who, s))
-
-
-def words_table(films: Path) -> None:
-    words, grounds = [trimmed(word) for word in synthesised(WORDS)], backgrounds(films)
-    if not words:
-        print("\nNo synthesiser here, so single words are not tried.")
-        return
-    longest = max(len(word) for word in words) / RATE
-    print(f"\nSingle words of at most {longest:.1f} s: how many are heard of {len(words) * len(grounds)}")
-    for decibels in LEVELS[:3]:
-        mixed = [mix(ground, words, decibels) for ground in grounds.values()]
-        for who, detect in DETECTORS.items():
-            heard = [(detect(sound), speech) for sound, speech in mixed]
-            hits = sum(any(i.overlaps(word) for i in found) for found, speech in heard for word in speech)
-            print(f"  {decibels:+d} dB {who:17s} {hits}")
+            one = score(detect(sound), speech, len(sound) / RATE)
+            total[who] += one
+            print(row(name, who, one), flush=True)
+    return total
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--films", type=Path, default=SHARED, help="the folder that holds films/")
-    parser.add_argument("--no-mixes", action="store_true", help="only the supplied clips")
+    parser.add_argument("--films", type=Path, default=DATA, help="the folder that holds films/")
     options = parser.parse_args()
-    clips_table(options.films)
-    if not options.no_mixes:
-        mixes_table(options.films)
-        words_table(options.films)
+    print(HEAD)
+    table(supplied(options.films))
+    lines, grounds = voices(options.films), backgrounds(options.films)
+    print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
+    for decibels in LEVELS:
+        mixes = ((f"  {name} {decibels:+d} dB", *mix(one, lines, decibels)) for name, one in grounds.items())
+        for who, s in table(mixes).items():
+            print(row(f"all {decibels:+d} dB", who, s))
 
 
 if __name__ == "__main__":

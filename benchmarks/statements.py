@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 import tempfile
@@ -34,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import shotad
 from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
+from benchmarks.common import Share
 from shotad.core import NoProgress
 
 VERDICTS = ("true", "false", "doubtful")
@@ -75,12 +75,8 @@ def describe(clip: Clip, out: Path) -> Described:
 
 def interval(right: int, of: int) -> str:
     """ "right of n: share (low to high)", by Wilson."""
-    if not of:
-        return "0 of 0"
-    z, share = 1.96, right / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return f"{right} of {of}: {share:.0%} ({middle - half:.0%} to {min(1.0, middle + half):.0%})"
+    low, high = Share(right, of).interval
+    return f"{right} of {of}: {right / of:.0%} ({low:.0%} to {high:.0%})" if of else "0 of 0"
 
 
 def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str, Any]) -> Iterator[str]:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from costs.formula import (
+    GPUS,
     Asked,
     Asking,
     Hour,
+    Shares,
     Units,
     around,
     asked,
     bytes_kept,
     bytes_sent,
+    of_both,
     preparing,
 )
-from costs.gpus import GPUS, Shares, of_both
-
-DAY = 86_400
-SLOTS_AN_HOUR, SHOTS_AN_HOUR = 322.0, 1029.0
-"""Of CMD-AD's test set: 7,316 ADs and 23,383 shots in 22.7 hours of film."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,9 @@ class Catalogue:
     """So many hours of film, and the machines for them: ``busy`` is the share of time that they work."""
 
     hours: float = 100_000.0
-    slots: float = SLOTS_AN_HOUR
-    shots: float = SHOTS_AN_HOUR
+    slots: float = 322.0
+    shots: float = 1029.0
+    """Both an hour, of CMD-AD's test set: 7,316 ADs and 23,383 shots in 22.7 hours of film."""
     bits: float = 5e6
     cores: int = 1000
     gpus: int = 100
@@ -100,17 +98,19 @@ def needs(
     yield f"1080p at 24: {plan.hours * plan.slots:,.0f} slots. An hour of film takes"
     yield f"  {load.cpu:,.0f} core seconds before and beside the engines,"
     yield f"  of them {load.reading:,.0f} to decode, find shots and listen;"
-    if not math.isnan(own):
-        yield f"  {own:,.0f} core seconds of the embedded engine, or"
+    yield f"  {own:,.0f} core seconds of the embedded engine, or"
     yield f"  {found.calls1 + found.calls2:,.0f} calls, {found.tokens_in1 + found.tokens_in2:,.0f} tokens in"
     out = found.tokens_out1 + found.tokens_out2
     yield f"  ({found.frames * how.frame_tokens:,.0f} of them frames), {out:,.0f} out."
     yield ""
     yield _days("Cores, without engines", plan.hours * load.cpu, plan.cores, plan.busy, "cores")
-    if not math.isnan(own):
-        both = plan.hours * (load.cpu + own)
-        yield _days("Cores, embedded engine too", both, plan.cores, plan.busy, "cores")
-    for way, each in _ways(how):
+    both = plan.hours * (load.cpu + own)
+    yield _days("Cores, embedded engine too", both, plan.cores, plan.busy, "cores")
+    # Servers are sent stills; in the same process two frames share their tokens, as of a film.
+    for way, each in (
+        ("Qwen2-VL and LLaMA 3 by servers, frames one by one", how),
+        ("The same in the worker, frames in pairs", replace(how, frame_tokens=how.frame_tokens / 2)),
+    ):
         yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
         yield from _gpus(plan, each, share, load.cpu)
     yield ""
@@ -125,12 +125,6 @@ def needs(
         yield from money
 
 
-def _ways(how: Asking) -> Iterator[tuple[str, Asking]]:
-    """Servers are sent stills; in the same process two frames share their tokens, as of a film."""
-    yield "Qwen2-VL and LLaMA 3 by servers, frames one by one", how
-    yield "The same in the worker, frames in pairs", replace(how, frame_tokens=how.frame_tokens / 2)
-
-
 def _gpus(plan: Catalogue, how: Asking, share: Shares, cpu: float) -> Iterator[str]:
     found = asked(plan.slots, how)
     for name, gpu in GPUS.items():
@@ -140,7 +134,7 @@ def _gpus(plan: Catalogue, how: Asking, share: Shares, cpu: float) -> Iterator[s
 
 
 def _days(what: str, seconds: float, machines: int, busy: float, kind: str) -> str:
-    days = seconds / DAY
+    days = seconds / 86_400
     many = f"{machines:,} {kind}".strip()
     return f"{what}: {days:,.0f} days of one; {days / machines / busy:,.1f} days of {many} at {busy:.0%}"
 

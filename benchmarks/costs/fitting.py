@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import nnls
 
 from costs.formula import Asking, Hour, Units, around, asked, bytes_kept, bytes_sent, preparing
 from costs.measuring import Run
@@ -31,14 +31,8 @@ class Films:
     def every(self, way: str) -> list[Run]:
         return [run for run in self.runs if run.way == way]
 
-    def has(self, way: str) -> bool:
-        """Whether it was measured at all."""
-        return any(run.way == way for run in self.runs)
-
     def more(self, film: str, way: str, than: str) -> float:
-        """Core seconds that one way takes more than another; no number where it was not measured."""
-        if not self.has(way):
-            return math.nan
+        """Core seconds that one way takes more than another."""
         return self.of(film, way).cpu - self.of(film, than).cpu
 
 
@@ -84,15 +78,11 @@ def asking_of(films: Films) -> Asking:
 
 def _each(films: Films, way: str, than: str, number: Callable[[Run], int]) -> float:
     more = sum(films.more(name, way, than) for name in films.names)
-    return (more if math.isnan(more) else max(more, 0.0)) / sum(
-        number(films.of(name, than)) for name in films.names
-    )
+    return max(more, 0.0) / sum(number(films.of(name, than)) for name in films.names)
 
 
 def _by_size(runs: Sequence[Run]) -> tuple[float, float]:
     """Core seconds for a second and for 10^9 pixels; neither is less than nothing."""
-    from scipy.optimize import nnls
-
     sizes = np.array([[run.seconds, run.gigapixels] for run in runs])
     weights = 1 / np.array([run.cpu for run in runs])
     found, _ = nnls(sizes * weights[:, None], np.ones(len(runs)))
@@ -118,16 +108,17 @@ def compared(films: Films) -> Iterator[Line]:
     for name in films.names:
         others = films.without(name)
         units, how = units_of(others), asking_of(others)
-        yield from (line for line in _film(films, name, units, how) if not math.isnan(line.measured))
+        yield from _film(films, name, units, how)
 
 
 def _film(films: Films, name: str, units: Units, how: Asking) -> Iterator[Line]:
     served, drawn = films.of(name, "server"), films.of(name, "sheet")
-    hour = _hour(served)
+    # Only the pixels of the film matter, not how they lie.
+    rate = served.gigapixels * 1e3 / served.seconds
+    hour = Hour(served.slots, served.shots, 1000, 1000, rate, served.seconds, served.moments)
     yield Line("preparing, core s", name, preparing(hour, units), films.of(name, "credits").cpu)
-    slots = around(hour, units, sheet=False, grammar=True)
-    measured = films.more(name, "grammar", "prepare")
-    yield Line("slots and grammar, core s", name, slots, measured)
+    slots = around(hour, units, sheet=False)
+    yield Line("slots and grammar, core s", name, slots, films.more(name, "grammar", "prepare"))
     yield Line("embedded, core s", name, hour.slots * units.embedded, films.more(name, "embedded", "slots"))
     yield Line("overview, core s", name, hour.slots * units.sheet, films.more(name, "sheet", "slots"))
     kept = served.kept["records"] + served.kept["track"] + served.kept["shots"]
@@ -140,16 +131,3 @@ def _film(films: Films, name: str, units: Units, how: Asking) -> Iterator[Line]:
     yield Line("tokens in (by --estimate)", name, found.tokens_in1 + found.tokens_in2,
                said["words1"] + said["frame_tokens"] + said["words2"])  # fmt: skip
     yield Line("sent, kB", name, bytes_sent(found, units) / 1e3, seen["bytes"] / 1e3)
-
-
-def _hour(run: Run) -> Hour:
-    """The film as the formulas take it; only its pixels matter, not how they lie."""
-    return Hour(
-        slots=run.slots,
-        shots=run.shots,
-        width=1000,
-        height=1000,
-        rate=run.gigapixels * 1e3 / run.seconds,
-        seconds=run.seconds,
-        moments=run.moments,
-    )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 
 from costs.fitting import Films, Line, asking_of, compared, units_of
 from costs.formula import Asking, Units
 
-BEGIN, END = "<!-- costs: {} -->", "<!-- costs end -->"
-_BLOCK = re.compile(r"(<!-- costs: (\S+) -->\n)(.*?)(<!-- costs end -->)", re.DOTALL)
 UNITS = {
     "second": ("core seconds for a second of film, whatever its size", 1, ".3f"),
     "pixels": ("core seconds for 10⁹ pixels decoded and scored", 1, ".2f"),
@@ -57,7 +53,7 @@ def units_told(units: Units, how: Asking) -> str:
     for field in fields(units):
         what, by, digits = UNITS[field.name]
         value = getattr(units, field.name) / by
-        rows.append(f"| {what} | {'not measured' if math.isnan(value) else f'{value:{digits}}'} |")
+        rows.append(f"| {what} | {value:{digits}} |")
     rows.append(
         f"| tokens of a prompt of Stage I, of a frame ({how.frames} of them), of a prompt of Stage II "
         f"| {how.words1:.0f}, {how.frame_tokens:.0f}, {how.words2:.0f} and the description |"
@@ -65,26 +61,12 @@ def units_told(units: Units, how: Asking) -> str:
     return "\n".join(rows)
 
 
-def films_told(films: Films) -> str:
-    """What was described."""
-    names = [f"{name} ({run.seconds:.0f} s, {run.slots} slots)" for name in films.names
-             for run in [films.of(name, "server")]]  # fmt: skip
-    return f"Measured on {', '.join(names)}."
-
-
 def blocks_of(films: Films, catalogue: Iterable[str]) -> dict[str, str]:
     """What stands in the blocks of a page, by their names."""
+    runs = films.every("server")
+    names = ", ".join(f"{run.film} ({run.seconds:.0f} s, {run.slots} slots)" for run in runs)
     return {
-        "checked": f"{films_told(films)}\n\n{checked(compared(films))}",
+        "checked": f"Measured on {names}.\n\n{checked(compared(films))}",
         "units": units_told(units_of(films), asking_of(films)),
         "catalogue": "```\n" + "\n".join(catalogue) + "\n```",
     }
-
-
-def put_into(page: str, told: Mapping[str, str]) -> str:
-    """``page`` with its blocks filled anew, each between ``<!-- costs: NAME -->`` and ``<!-- costs end -->``.
-    Raises ValueError for a block that is missing or that nobody knows."""
-    there = [block[2] for block in _BLOCK.finditer(page)]
-    if sorted(there) != sorted(told):
-        raise ValueError(f"the page must have each of the blocks {sorted(told)} once, got {sorted(there)}")
-    return _BLOCK.sub(lambda block: f"{block[1]}{told[block[2]]}\n{block[4]}", page)

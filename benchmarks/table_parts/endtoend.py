@@ -2,62 +2,63 @@
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Target
-from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only, shotad
+from shotad.core import Abilities, Given, Identity, NoProgress, Reply, Request, WorkFolder, load_config
+from table_parts.kinds import Contest, Entrant, Growth, Target
+from table_parts.running import Done, Ready
+from table_parts.stage import FilmAt, Plan, Stage, shotad
 
 COMMAND, READ = "table_parts.stage:command", "table_parts.endtoend:reading"
+LIMIT, DECODING = "decoding picture and sound", "table_parts.endtoend:decoding"
 ANSWERS = (0.5, 0.3)
 """Seconds of an answer of Stage I and of Stage II, where what overlapping spares is measured."""
 READING = 1.6
 """The project's own limit at 1080 lines: processor time of all that is read against decoding."""
-GAPS = "a word is said every 10 s, by subtitles; benchmarks/overlap.py"
 
 
 def plan(stage: Stage) -> Plan:
     """Both engines that need no GPU, and what is read before them; growth of each."""
-    films = stage.own or (stage.longer(1, 12.0 if stage.quick else 20.0),)
-    contests = [_contest(stage, film, ("fake", "embedded")) for film in films]
-    if stage.quick:
-        left_out = full_only("end to end", "720p", "reading at 1080p", "overlap", "growth")
-        return Plan(tuple(contests), left_out=left_out)
+    contests = [
+        _describing(stage, film, "fake", "embedded") for film in stage.own or (stage.longer(1, 20.0),)
+    ]
     if not stage.own:
-        contests.append(_contest(stage, stage.made(720, 30), ("fake",)))
+        contests.append(_describing(stage, stage.made(720, 30), "fake"))
     contests += [_reading(stage, film) for film in stage.films((1080, 24))]
     contests.append(_overlap(stage, stage.own[0] if stage.own else stage.made(720, 30)))
-    growths = [
-        growth
-        for name, work, given, base in (
-            ("describe, fake engine", COMMAND, partial(_of, "fake"), 12.0),
-            ("describe, embedded engine", COMMAND, partial(_of, "embedded"), 12.0),
-            ("speech, shots and frames", READ, lambda film: {"film": str(film.path)}, 40.0),
-        )
-        for growth in film_growth(stage, "end to end", name, work, given, base=base, turns=2)
-    ]
+    growths: list[Growth] = []
+    for engine in ("fake", "embedded"):
+        given = partial(_command, engine)
+        growths += stage.growth("end to end", f"describe, {engine} engine", COMMAND, given)
+    growths += stage.growth("end to end", "speech, shots and frames", READ, base=40.0)
     return Plan(tuple(contests), tuple(growths))
+
+
+def _describing(stage: Stage, film: FilmAt, *engines: str) -> Contest:
+    ours = [Entrant(f"describe, {one} engine", "ours", COMMAND, _command(one, film)) for one in engines]
+    entrants = (*ours, Entrant(LIMIT, "limit", DECODING, {"film": str(film.path)}))
+    about = f"{film.cost}; the whole command with the start of Python, overview and scripts"
+    return Contest("end to end", film.label, entrants, about, film.seconds, turns=stage.turns(3))
+
+
+def _command(engine: str, film: FilmAt) -> dict[str, Any]:
+    return shotad("describe", film.path, "--out", "{out}", "--engine", engine, "--quiet")
 
 
 def _reading(stage: Stage, film: FilmAt) -> Contest:
     """All that is read of a film before an engine looks, whatever the engine."""
-    given = {"film": str(film.path)}
-    name, limit = "speech, shots and frames of every slot", "decoding picture and sound"
+    given, name = {"film": str(film.path)}, "speech, shots and frames of every slot"
     return Contest(
         "end to end",
         f"{film.label}, no engine",
-        (
-            Entrant(name, "ours", READ, given),
-            Entrant(limit, "limit", "table_parts.endtoend:decoding", given),
-        ),
+        (Entrant(name, "ours", READ, given), Entrant(LIMIT, "limit", DECODING, given)),
         f"{film.cost}; as `shotad describe` reads, 32 frames for each slot",
         film.seconds,
-        targets=(Target(name, limit, "cpu", READING),) if film.height == 1080 else (),
+        targets=(Target(name, LIMIT, "cpu", READING),) if film.height == 1080 else (),
         turns=stage.turns(3),
     )
 
@@ -69,35 +70,14 @@ def _overlap(stage: Stage, film: FilmAt) -> Contest:
     entrants = (
         Entrant("acts at once", "ours", work, {**given, "way": "at once"}),
         Entrant("one step after the other", "rival", work, {**given, "way": "in turn"}),
-        Entrant("the longest step of those alone", "limit", "table_parts.endtoend:longest", given),
+        Entrant("the longest step of those alone", "limit", work, {**given, "way": "in turn", "bound": True}),
     )
     name = f"{film.label}, engines that take {ANSWERS[0]:g} and {ANSWERS[1]:g} s an answer"
-    about = f"{film.cost}; {GAPS}"
+    about = f"{film.cost}; a word is said every 10 s, by subtitles"
     return Contest("end to end", name, entrants, about, film.seconds, turns=stage.turns(3))
 
 
-def _of(engine: str, film: FilmAt) -> dict[str, Any]:
-    return _describe(film.path, engine)
-
-
-def _describe(film: Path, engine: str) -> dict[str, Any]:
-    return shotad("describe", film, "--out", "{out}", "--engine", engine, "--quiet")
-
-
-def _contest(stage: Stage, film: FilmAt, engines: Sequence[str]) -> Contest:
-    ours = [Entrant(f"describe, {one} engine", "ours", COMMAND, _describe(film.path, one)) for one in engines]
-    alone = {"film": str(film.path)}
-    return Contest(
-        "end to end",
-        film.label,
-        (
-            *ours,
-            Entrant("decoding picture and sound", "limit", "table_parts.endtoend:decoding", alone),
-        ),
-        f"{film.cost}; the whole command with the start of Python, overview and scripts",
-        film.seconds,
-        turns=stage.turns(3),
-    )
+# Works
 
 
 def decoding(given: Mapping[str, Any], scratch: Path) -> Ready:
@@ -123,7 +103,6 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     import cv2  # noqa: F401
     import onnxruntime  # noqa: F401
 
-    from shotad.core import Given, NoProgress, WorkFolder, load_config
     from shotad.description import Bench, prepare
     from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
 
@@ -157,39 +136,55 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     return run
 
 
-def _run(given: Mapping[str, Any], scratch: Path, way: str) -> Callable[[], float]:
-    """A run of `benchmarks/overlap.py`; gives the seconds of its longest room."""
-    import overlap
+class Sleepy:
+    """An engine that answers what the fake one does, after ``seconds``: elsewhere, or as a model of this
+    machine, which takes turns with the other stage's."""
 
-    spoken = scratch / "spoken.vtt"
-    overlap.subtitles(spoken, given["seconds"])
-    options = argparse.Namespace(stage1=ANSWERS[0], stage2=ANSWERS[1], in_flight=1)
+    def __init__(self, name: str, seconds: float, *, elsewhere: bool) -> None:
+        self.identity = Identity(name, name, "1")
+        self.abilities = Abilities(accepts_images=True, **({"sends_to": "elsewhere"} if elsewhere else {}))
+        self._seconds = seconds
 
-    def run() -> float:
-        table = overlap.run(Path(given["film"]), spoken, way, options, scratch / "work").table
-        return max(row.lasted for row in table.rows)
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, each after its time."""
+        from shotad.engines.fake import plain_answer
 
-    return run
+        found = []
+        for request in requests:
+            time.sleep(self._seconds)
+            found.append(Reply(plain_answer(request)))
+        return found
 
 
 def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """One way of the two, from the beginning."""
-    run = _run(given, scratch, given["way"])
+    """A run whose engines take their time, one ``way`` or the other. ``bound``: only its longest room counts,
+    for no order of work can be shorter."""
+    from shotad.core.profiling import recording
+    from shotad.description import Engines, describe
+    from shotad.film import open_film
 
-    def whole() -> Done:
-        run()
-        return Done()
+    spoken = scratch / "spoken.vtt"
+    cues = ["WEBVTT\n"]
+    for second in range(9, int(given["seconds"]) - 1, 10):
+        start, end = (f"{s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}.000" for s in (second, second + 1))
+        cues.append(f"{start} --> {end}\nWell.\n")
+    spoken.write_text("\n".join(cues))
+    settings = ("engine=fake", "slots.find_credits=false", "scale.method=none", "slots.detail=rich")
+    looks, writes = (
+        Sleepy(name, seconds, elsewhere=given["way"] == "at once")
+        for name, seconds in zip(("looks", "writes"), ANSWERS, strict=True)
+    )
 
-    return whole
-
-
-def longest(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """The longest room of a run in which one step follows the other: no order of work can be shorter."""
-    run = _run(given, scratch, "in turn")
-
-    def whole() -> Done:
+    def run() -> Done:
         began = time.perf_counter()
-        room = run()
-        return Done(less_wall=time.perf_counter() - began - room)
+        with (
+            recording() as found,
+            open_film(Path(given["film"])) as film,
+            WorkFolder(scratch / "work") as work,
+        ):
+            config, subtitles = load_config(None, settings), Given(subtitles=spoken)
+            describe(film, work, config, subtitles, engines=Engines(looks, writes), sheet=False)
+        wall, longest = time.perf_counter() - began, max(row.lasted for row in found.table().rows)
+        return Done(less_wall=wall - longest if given.get("bound") else 0.0)
 
-    return whole
+    return run

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
 from table_parts.kinds import Contest, Entrant
+from table_parts.running import Done, Ready
 from table_parts.stage import Plan, Stage
 
 FORWARD = "the model's forward alone"
-SMALL = (384, 12, 6)
-"""Width, layers and heads of the small vision transformer."""
+SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "image_size": 518}
+"""The small vision transformer; random weights change no cost."""
 FRAME = (480, 854, 3)
 
 
 def plan(stage: Stage) -> Plan:
     """DINOv2 of the smallest published size, where what surrounds the model weighs most; and the grid."""
-    images = 8 if stage.quick else 32
+    images = 32
     grid = {"images": images * 4}
     contests = [
         Contest(
@@ -36,7 +36,9 @@ def plan(stage: Stage) -> Plan:
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         return Plan(tuple(contests), left_out=(("features by DINOv2", f"{missing[0]} is not installed"),))
-    folder = _model(stage.folder / "dinov2-small")
+    from tests.grammar.dino_models import saved
+
+    folder = saved(stage.folder / "dinov2-small", registers=4, **SMALL)
     given = {"folder": str(folder), "images": images, "batch": 8, "threads": stage.threads}
     contests.append(
         Contest(
@@ -52,28 +54,6 @@ def plan(stage: Stage) -> Plan:
         )
     )
     return Plan(tuple(contests))
-
-
-def _model(folder: Path) -> Path:
-    """A DINOv2 with random weights: they change no cost."""
-    if not (folder / "model.safetensors").exists():
-        import torch
-        import transformers
-
-        from shotad.core import loading_quiet
-
-        torch.manual_seed(0)
-        width, layers, heads = SMALL
-        config = transformers.Dinov2WithRegistersConfig(
-            hidden_size=width,
-            num_hidden_layers=layers,
-            num_attention_heads=heads,
-            image_size=518,
-            patch_size=14,
-        )
-        with loading_quiet(transformers):
-            transformers.Dinov2WithRegistersModel(config).save_pretrained(folder)
-    return folder
 
 
 # Works

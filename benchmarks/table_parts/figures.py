@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from scipy import stats
+from scipy.optimize import nnls
 
-from table_parts.kinds import Clock, Contest, Entrant, Growth, Run, Target
+from table_parts.kinds import LENGTHS, Clock, Contest, Entrant, Growth, Target
 
 LINEAR = 1.1
 """Exponents up to this count as linear: the measured ones are not exact to the last part of ten."""
 FLAT = 0.15
 """Share by which memory at the greatest length may exceed that at the shortest."""
 _EXPONENTS = np.round(np.arange(0.3, 2.51, 0.01), 2)
-_FISHER = {1: 161.4, 2: 18.51, 3: 10.13, 4: 7.71, 5: 6.61, 6: 5.99, 7: 5.59, 8: 5.32, 9: 5.12, 10: 4.96,
-           12: 4.75, 15: 4.54, 20: 4.35, 30: 4.17}  # fmt: skip
-"""95 % of the F distribution with 1 and so many degrees of freedom (any statistics textbook)."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,6 @@ class Spread:
         return Spread(statistics.median(some), min(some), max(some), len(some))
 
 
-def costs(runs: Sequence[Run], clock: Clock) -> Spread:
-    """Seconds of runs by a clock."""
-    return Spread.of(run.by(clock) for run in runs)
-
-
 def ratio(ours: Entrant, other: Entrant, clock: Clock) -> Spread | None:
     """Ours against the other, turn by turn: what disturbed the machine in a turn disturbed both.
 
@@ -49,19 +42,16 @@ def ratio(ours: Entrant, other: Entrant, clock: Clock) -> Spread | None:
     """
     theirs = {run.turn: run for run in other.runs}
     pairs = [(run, theirs[run.turn]) for run in ours.runs if run.turn in theirs]
-    values = [mine.by(clock) / its.by(clock) for mine, its in pairs if its.by(clock) > 0]
+    times = [(getattr(mine, clock), getattr(its, clock)) for mine, its in pairs]
+    values = [mine / its for mine, its in times if its > 0]
     return Spread.of(values) if values else None
 
 
 def met(contest: Contest, target: Target) -> bool | None:
     """Whether the median ratio keeps to the target; None where it was not measured."""
-    found = ratio(named(contest, target.ours), named(contest, target.against), target.clock)
+    named = {entrant.name: entrant for entrant in contest.entrants}
+    found = ratio(named[target.ours], named[target.against], target.clock)
     return None if found is None else found.median <= target.most
-
-
-def named(contest: Contest, name: str) -> Entrant:
-    """The entrant of that name."""
-    return next(entrant for entrant in contest.entrants if entrant.name == name)
 
 
 NEAR = 1e-4
@@ -125,40 +115,21 @@ def fit(times: Sequence[float], seconds: Sequence[float]) -> Fit:
     x, y = np.asarray(times, np.float64), np.asarray(seconds, np.float64)
     if len(y) < 4 or len(set(x.tolist())) < 3 or len(x) != len(y) or not (y > 0).all():
         raise ValueError(f"at least four costs at three lengths are needed, got {list(seconds)}")
-    tried = [_with(exponent, x, y) for exponent in _EXPONENTS]
-    errors = np.array([error for error, _ in tried])
+    found = [nnls(np.stack([1 / y, x**power / y], axis=1), np.ones(len(y))) for power in _EXPONENTS]
+    errors = np.array([missed**2 for _, missed in found])
     best = int(errors.argmin())
     # A tenth of a per cent, as no clock is exact to less.
     least = max(float(errors[best]), len(y) * 1e-6)
     freedom = len(y) - 3
-    within = errors <= least * (1 + _fisher(freedom) / freedom)
+    within = errors <= least * (1 + float(stats.f.ppf(0.95, 1, freedom)) / freedom)
     good = _EXPONENTS[within]
-    return Fit(float(_EXPONENTS[best]), float(good.min()), float(good.max()), tried[best][1])
-
-
-def _with(exponent: float, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Sum of squared relative errors, and the fixed part, for one exponent."""
-    one, power = 1 / y, x**exponent / y
-    both = np.stack([one, power], axis=1)
-    (fixed, each), *_ = np.linalg.lstsq(both, np.ones(len(y)), rcond=None)
-    if fixed < 0:
-        fixed, each = 0.0, float(power.sum() / (power @ power))
-    elif each < 0:
-        fixed, each = float(one.sum() / (one @ one)), 0.0
-    missed = fixed * one + each * power - 1
-    return float(missed @ missed), float(fixed)
-
-
-def _fisher(freedom: int) -> float:
-    return _FISHER[max(known for known in _FISHER if known <= freedom)]
+    return Fit(float(_EXPONENTS[best]), float(good.min()), float(good.max()), float(found[best][0][0]))
 
 
 @dataclass(frozen=True)
 class Grown:
     """How one work grows: medians by length, the fit of its CPU time, and its memory."""
 
-    times: tuple[int, ...]
-    wall: tuple[float, ...]
     cpu: tuple[float, ...]
     peak: tuple[float, ...]
     fit: Fit | None
@@ -177,14 +148,12 @@ def grown(growth: Growth) -> Grown | None:
     """What is made of a growth's runs; None where a length has none."""
     if not all(entrant.runs for entrant in growth.entrants):
         return None
-    pairs = list(zip(growth.times, growth.entrants, strict=True))
+    pairs = list(zip(LENGTHS, growth.entrants, strict=True))
     x = [float(times) for times, entrant in pairs for _ in entrant.runs]
     y = [run.cpu for _, entrant in pairs for run in entrant.runs]
     found = fit(x, y) if len(y) >= 4 and min(y) > 0 and len(set(x)) >= 3 else None
     return Grown(
-        growth.times,
-        tuple(costs(entrant.runs, "wall").median for entrant in growth.entrants),
-        tuple(costs(entrant.runs, "cpu").median for entrant in growth.entrants),
+        tuple(Spread.of(run.cpu for run in entrant.runs).median for entrant in growth.entrants),
         tuple(Spread.of(run.peak for run in entrant.runs).median for entrant in growth.entrants),
         found,
     )
@@ -202,37 +171,3 @@ def counted(entrant: Entrant, count: str) -> float | None:
     """The median of something that the runs of an entrant counted."""
     values = [run.counts[count] for run in entrant.runs if count in run.counts]
     return statistics.median(values) if values else None
-
-
-def summary(contests: Sequence[Contest], growths: Sequence[Growth]) -> dict[str, list[Mapping[str, object]]]:
-    """The figures of a report, for those who read its JSON without this program."""
-    rows: list[Mapping[str, object]] = []
-    for contest in contests:
-        for ours in (e for e in contest.entrants if e.role == "ours" and e.runs):
-            for other in (e for e in contest.entrants if e.role != "ours" and e.runs):
-                wall, cpu = ratio(ours, other, "wall"), ratio(ours, other, "cpu")
-                rows.append(
-                    {
-                        "part": contest.part,
-                        "contest": contest.name,
-                        "ours": ours.name,
-                        "against": other.name,
-                        "wall": None if wall is None else vars(wall),
-                        "cpu": None if cpu is None else vars(cpu),
-                    }
-                )
-    found = [(growth, grown(growth)) for growth in growths]
-    return {
-        "ratios": rows,
-        "growth": [
-            {
-                "part": growth.part,
-                "name": growth.name,
-                "exponent": one.fit and [one.fit.exponent, one.fit.low, one.fit.high],
-                "verdict": one.fit and one.fit.verdict,
-                "peak_mb": one.peak,
-            }
-            for growth, one in found
-            if one is not None
-        ],
-    }

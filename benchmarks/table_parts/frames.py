@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
 from table_parts.kinds import Contest, Entrant
+from table_parts.running import Done, Ready
 from table_parts.shots import THREADS
-from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only
+from table_parts.stage import FilmAt, Plan, Stage
 
 SPARSE = 0.18
 """Part of a film that AD fills where it is sparse."""
@@ -24,27 +24,20 @@ SPOKEN = 5.0
 
 def plan(stage: Stage) -> Plan:
     """Slots all along the film, and in `SPARSE` of it, each with the 32 frames of the published method."""
-    seconds = (12, 36) if stage.quick else (30, 90)
-    contests = tuple(
+    kinds = ((30, "AD all along", 1.0), (90, f"AD in {SPARSE:.0%} of it", SPARSE))
+    contests = [
         _contest(stage, film, kind, share)
-        for length, kind, share in (
-            (seconds[0], "AD all along", 1.0),
-            (seconds[1], f"AD in {SPARSE:.0%} of it", SPARSE),
-        )
+        for length, kind, share in kinds
         for film in stage.films((720, length))
-    )
-    if stage.quick:
-        return Plan(contests, left_out=full_only("frames", "growth"))
-    growth = film_growth(
-        stage,
+    ]
+    growth = stage.growth(
         "frames",
         "frames of every AD",
         "table_parts.frames:one_pass",
         lambda film: {"film": str(film.path), "plans": str(_plans(stage, film, 1.0))},
-        base=12.0,
         turns=3,
     )
-    return Plan(contests, growth)
+    return Plan(tuple(contests), growth)
 
 
 def _contest(stage: Stage, film: FilmAt, kind: str, share: float) -> Contest:

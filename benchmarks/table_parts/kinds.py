@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
+
+from pydantic import TypeAdapter
 
 Role = Literal["ours", "rival", "limit"]
 """``rival`` does the same another way; ``limit`` is what cannot be spared, or a named bound."""
 Clock = Literal["wall", "cpu"]
-SCHEMA = 1
 LENGTHS = (1, 2, 4, 8)
 
 
@@ -30,9 +31,6 @@ class Run:
     def __post_init__(self) -> None:
         if self.wall < 0 or self.cpu < 0:
             raise ValueError(f"seconds must not be negative, got {self.wall} and {self.cpu}")
-
-    def by(self, clock: Clock) -> float:
-        return self.wall if clock == "wall" else self.cpu
 
 
 @dataclass(frozen=True)
@@ -88,21 +86,18 @@ class Contest:
 
 @dataclass(frozen=True)
 class Growth:
-    """One work at several lengths: ``entrants`` are as many as ``times``, each that many times as long."""
+    """One work at several lengths: ``entrants`` are as many as `LENGTHS`, each that many times as long."""
 
     part: str
     name: str
     unit: str
     base: float
     entrants: tuple[Entrant, ...]
-    times: tuple[int, ...] = LENGTHS
     turns: int | None = None
 
     def __post_init__(self) -> None:
-        if len(self.entrants) != len(self.times):
-            raise ValueError(
-                f"{self.name!r} has {len(self.times)} lengths, got {len(self.entrants)} entrants"
-            )
+        if len(self.entrants) != len(LENGTHS):
+            raise ValueError(f"{self.name!r} has {len(LENGTHS)} lengths, got {len(self.entrants)} entrants")
 
 
 @dataclass(frozen=True)
@@ -110,54 +105,28 @@ class Report:
     """All that one run of the table found, and where and with what."""
 
     made: str
-    asked: Mapping[str, Any]
     machine: Mapping[str, Any]
     versions: Mapping[str, str]
     contests: tuple[Contest, ...]
     growths: tuple[Growth, ...]
     left_out: tuple[tuple[str, str], ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Any:
         """Everything but the paths that the works were given."""
-        bare = replace(
-            self,
-            contests=tuple(replace(c, entrants=_bare(c.entrants)) for c in self.contests),
-            growths=tuple(replace(g, entrants=_bare(g.entrants)) for g in self.growths),
-        )
-        return {"schema": SCHEMA, **asdict(bare)}
+        bare = replace(self, contests=_bare(self.contests), growths=_bare(self.growths))
+        return TypeAdapter(Report).dump_python(bare, mode="json")
 
     @staticmethod
-    def from_json(told: Mapping[str, Any]) -> Report:
-        """What `to_json` made; ``figures`` that stand beside it are left aside. Raises ValueError."""
-        if told.get("schema") != SCHEMA:
-            raise ValueError(f"the schema of the results must be {SCHEMA}, got {told.get('schema')!r}")
-        return Report(
-            told["made"],
-            told["asked"],
-            told["machine"],
-            told["versions"],
-            tuple(_contest(row) for row in told["contests"]),
-            tuple(_growth(row) for row in told["growths"]),
-            tuple((name, reason) for name, reason in told["left_out"]),
-        )
+    def from_json(told: Any) -> Report:
+        """What `to_json` made; what stands beside it is left aside. Raises ValueError."""
+        return TypeAdapter(Report).validate_python(told)
 
 
-def _bare(entrants: Sequence[Entrant]) -> tuple[Entrant, ...]:
-    return tuple(replace(entrant, work="", given={}) for entrant in entrants)
+Some = TypeVar("Some", Contest, Growth)
 
 
-def _entrants(rows: Sequence[Mapping[str, Any]]) -> tuple[Entrant, ...]:
-    return tuple(Entrant(**{**row, "runs": tuple(Run(**run) for run in row["runs"])}) for row in rows)
-
-
-def _contest(row: Mapping[str, Any]) -> Contest:
-    own = {
-        "entrants": _entrants(row["entrants"]),
-        "same": tuple(row["same"]),
-        "targets": tuple(Target(**one) for one in row["targets"]),
-    }
-    return Contest(**{**row, **own})
-
-
-def _growth(row: Mapping[str, Any]) -> Growth:
-    return Growth(**{**row, "entrants": _entrants(row["entrants"]), "times": tuple(row["times"])})
+def _bare(some: tuple[Some, ...]) -> tuple[Some, ...]:
+    return tuple(
+        replace(one, entrants=tuple(replace(entrant, work="", given={}) for entrant in one.entrants))
+        for one in some
+    )

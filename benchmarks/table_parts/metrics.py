@@ -2,86 +2,61 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import json
-import random
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Growth
-from table_parts.stage import Plan, Stage, entrants_by_length
+from table_parts.kinds import LENGTHS, Contest, Entrant, Growth
+from table_parts.running import Done, Ready
+from table_parts.stage import Plan, Stage, by_length
 
 NAMES = ("cider", "bleu-1", "bleu-2", "bleu-3", "bleu-4", "rouge-l")
-GOLDEN = "cmdad_anno.csv"
-ADS = (2000, 7316)
-"""How many, quick and in full: the latter are all of CMD-AD's."""
 SCALE = 100.0
 
 
 def plan(stage: Stage) -> Plan:
-    """CMD-AD's human ADs where they are at hand, else made ones; predictions are others of the same."""
-    count = ADS[0] if stage.quick else ADS[1]
-    source = "CMD-AD" if stage.data is not None else "made texts"
-    given = {"texts": str(_texts(stage, count))}
+    """CMD-AD's human ADs; predictions are others of the same."""
+    if stage.data is None:
+        return Plan(left_out=(("metrics", "CMD-AD's annotation is not at hand"),))
+    from common import cmd_ad
+
+    human = [row["text"] for clip in cmd_ad(stage.data) for row in clip]
     coco = importlib.util.find_spec("pycocoevalcap") is not None
     missing = (
         "" if coco and shutil.which("java") else f"{'Java' if coco else 'pycocoevalcap'} is not installed"
     )
+    given = _texts(stage, human, len(human))
     contest = Contest(
         "metrics",
-        f"{count} ADs",
+        f"{len(human)} ADs",
         (
             Entrant("shotad evaluate's", "ours", "table_parts.metrics:ours", given),
             Entrant("COCO tools (pycocoevalcap)", "rival", "table_parts.metrics:coco", given, missing),
             Entrant("counting words and n-grams alone", "limit", "table_parts.metrics:counting", given),
         ),
-        f"CIDEr, BLEU-1 to 4, ROUGE-L; {source}, another human AD as prediction",
+        "CIDEr, BLEU-1 to 4, ROUGE-L; CMD-AD, another human AD as prediction",
         same=("cider", "bleu4", "rouge"),
         turns=stage.turns(3),
     )
     if not stage.grows:
         return Plan((contest,))
-    base = count // 8
-    growth = Growth(
-        "metrics",
-        "CIDEr, BLEU, ROUGE-L",
-        "ADs",
-        base,
-        entrants_by_length("table_parts.metrics:ours", lambda n: {"texts": str(_texts(stage, n * base))}),
-        turns=stage.turns(3),
-    )
+    base = len(human) // 8
+    texts = [_texts(stage, human, n * base) for n in LENGTHS]
+    grown = by_length("table_parts.metrics:ours", texts)
+    growth = Growth("metrics", "CIDEr, BLEU, ROUGE-L", "ADs", base, grown, turns=stage.turns(3))
     return Plan((contest,), (growth,))
 
 
-def _texts(stage: Stage, count: int) -> Path:
+def _texts(stage: Stage, human: Sequence[str], count: int) -> dict[str, str]:
     """A file of so many pairs, prediction and human AD."""
     path = stage.folder / f"texts-{count}.json"
-    if not path.exists():
-        human = golden(stage.data) if stage.data is not None else made(ADS[1])
-        shift = 17
-        pairs = [(human[(i + shift) % len(human)], human[i % len(human)]) for i in range(count)]
-        path.write_text(json.dumps(pairs), encoding="utf-8")
-    return path
-
-
-def golden(data: Path) -> list[str]:
-    """The human ADs of CMD-AD, in the order of its file."""
-    with (data / GOLDEN).open(encoding="utf-8", newline="") as file:
-        return [row["text"] for row in csv.DictReader(file)]
-
-
-def made(count: int) -> list[str]:
-    """Sentences of 4 to 16 words, which are as unevenly common as those of a language."""
-    chance = random.Random(1)
-    words = ["".join(chance.choices("aeioulmnrst", k=chance.randint(2, 9))) for _ in range(5000)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
-    lines = [chance.choices(words, weights, k=chance.randint(4, 16)) for _ in range(count)]
-    return [f"{' '.join(line).capitalize()}." for line in lines]
+    pairs = [(human[(i + 17) % len(human)], human[i]) for i in range(count)]
+    path.write_text(json.dumps(pairs), encoding="utf-8")
+    return {"texts": str(path)}
 
 
 # Works

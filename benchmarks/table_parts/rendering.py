@@ -1,27 +1,33 @@
-"""Rendering a described film, beside copying it, and beside copying it with its sound coded once more."""
+"""Rendering a described film, beside copying it, and beside copying it with its sound coded once more.
+
+The films have a small picture (it is copied, so its size hardly counts), sound all along, a line of AD every
+12 seconds and speech between them; the fake voice speaks, and its own time is taken off.
+"""
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Growth
-from table_parts.stage import Plan, Stage, entrants_by_length, full_only
+from table_parts.kinds import LENGTHS, Contest, Entrant, Growth
+from table_parts.running import Done, Ready
+from table_parts.stage import Plan, Stage, by_length
 
-MINUTES = (2.0, 10.0)
-"""Length of the film: quick and in full."""
-GROWN = 1.0
-"""Minutes of the shortest film of the growth."""
-LAYOUT, RATE = "stereo", 48000
+MINUTES, GROWN = 10.0, 1.0
+"""Length of the film of the contest, and of the shortest of the growth."""
+LAYOUT, RATE, RASTER = "stereo", 48000, 25
+LOOP = 64
+"""Seconds of film that are encoded, then repeated: whole packets of sound and picture."""
+EVERY, SPEECH = 12.0, (6.0, 11.0)
+"""Seconds from line to line, and when people speak between them."""
 
 
 def plan(stage: Stage) -> Plan:
-    """A made film with a line every twelve seconds and a small picture, which is copied in any case."""
-    minutes = MINUTES[0] if stage.quick else MINUTES[1]
-    film, seconds = _film(stage, minutes)
-    given = {"film": str(film)}
+    """The three ways for a film of ten minutes; growth of rendering."""
+    given, seconds = _film(stage, MINUTES)
     contest = Contest(
         "rendering",
         f"film of {seconds / 60:.0f} minutes, {LAYOUT}",
@@ -34,31 +40,78 @@ def plan(stage: Stage) -> Plan:
         seconds,
         turns=stage.turns(3),
     )
-    if stage.quick:
-        return Plan((contest,), left_out=full_only("rendering", "growth"))
     if not stage.grows:
         return Plan((contest,))
-    base = GROWN
-    growth = Growth(
-        "rendering",
-        "render --make film",
-        "s of film",
-        _film(stage, base)[1],
-        entrants_by_length("table_parts.rendering:ours", lambda n: {"film": str(_film(stage, n * base)[0])}),
-        turns=stage.turns(2),
-    )
+    films = [_film(stage, n * GROWN) for n in LENGTHS]
+    grown = by_length("table_parts.rendering:ours", [given for given, _ in films])
+    growth = Growth("rendering", "render --make film", "s of film", films[0][1], grown, turns=stage.turns(2))
     return Plan((contest,), (growth,))
 
 
-def _film(stage: Stage, minutes: float) -> tuple[Path, float]:
-    """A film of about so many minutes, whole loops of `rendering.LOOP` seconds, and its length."""
-    import rendering
+def _film(stage: Stage, minutes: float) -> tuple[dict[str, Any], float]:
+    """A film of about so many minutes, whole loops, with the work folder of a run; and its length."""
+    from bench_film import repeated
 
-    loops = max(1, round(minutes * 60 / rendering.LOOP))
-    path = stage.folder / f"sound-{loops}.mkv"
-    if not path.exists():
-        rendering.make_film(path, loops * rendering.LOOP / 60, LAYOUT)
-    return path, loops * rendering.LOOP
+    loops, reel = max(1, round(minutes * 60 / LOOP)), stage.folder / "sound.mkv"
+    if not reel.exists():
+        _encode(reel)
+    # A little less than whole loops, so that rounding never adds one.
+    film = repeated(reel, stage.folder / f"sound-{loops}.mkv", (loops - 0.5) * LOOP)
+    folder = film.with_suffix(".shotad")
+    if not (folder / "track.json").exists():
+        _describe(film, folder, loops * LOOP)
+    return {"film": str(film), "folder": str(folder)}, float(loops * LOOP)
+
+
+def _describe(film: Path, folder: Path, seconds: float) -> None:
+    """A run with slots and speech that are given."""
+    import shotad
+
+    def script(name: str, *times: float) -> Path:
+        """A cue for each line: from the first of ``times`` after its start to the second."""
+        path = film.with_name(f"{film.stem}.{name}.vtt")
+        cues = ["WEBVTT"]
+        for number in range(int((seconds - 0.5) / EVERY)):
+            at = (0.5 + EVERY * number + time for time in times)
+            start, end = (f"{t // 3600:02.0f}:{t // 60 % 60:02.0f}:{t % 60:06.3f}" for t in at)
+            cues.append(f"{start} --> {end}\nWords.")
+        path.write_text("\n\n".join(cues) + "\n")
+        return path
+
+    shotad.describe(
+        film,
+        out=folder,
+        slots=script("slots", 0.0, SPEECH[0] - 1),
+        subtitles=script("speech", *SPEECH),
+        settings={"engine": "fake", "threads.features": "none", "scale.method": "none"},
+        overview=False,
+    )
+
+
+def _encode(path: Path) -> None:
+    """One loop: the colour of the picture changes each second; noise that comes and goes, and peaks."""
+    import av
+    import numpy as np
+
+    generator = np.random.default_rng(1)
+    with av.open(str(path), "w") as out:
+        picture: Any = out.add_stream("libx264", rate=RASTER, options={"preset": "ultrafast", "g": "50"})
+        picture.width, picture.height, picture.pix_fmt = 160, 90, "yuv420p"
+        sound: Any = out.add_stream("ac3", rate=RATE, layout=LAYOUT)
+        sound.bit_rate = 192000
+        for second in range(LOOP):
+            image = av.VideoFrame.from_ndarray(np.full((90, 160, 3), second * 37 % 256, np.uint8), "rgb24")
+            for number in range(RASTER):
+                image.pts = second * RASTER + number
+                out.mux(picture.encode(image))
+            loud = 0.02 + 0.1 * (SPEECH[0] <= second % EVERY < SPEECH[1])
+            block = generator.standard_normal((2, RATE)).astype(np.float32) * loud
+            block[:, :: RATE // 3] *= 6
+            heard = av.AudioFrame.from_ndarray(np.clip(block, -1, 1), "fltp", LAYOUT)
+            heard.sample_rate, heard.pts = RATE, second * RATE
+            out.mux(sound.encode(heard))
+        out.mux(picture.encode(None))
+        out.mux(sound.encode(None))
 
 
 # Works
@@ -66,14 +119,30 @@ def _film(stage: Stage, minutes: float) -> tuple[Path, float]:
 
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """`shotad render --make film` on a work folder as `shotad describe` leaves it."""
-    import rendering
+    from shotad.core import WorkFolder, load_config
+    from shotad.film import open_film
+    from shotad.sound import Take, parse_wanted, wanted_files
+    from shotad.sound.fake_voice import FakeVoice
+    from shotad.sound.render import render
 
     film = Path(given["film"])
-    lines = rendering.write_folder(scratch, film)
+    place = Path(shutil.copytree(given["folder"], scratch / "work"))
+    spent = [0.0, 0.0]
+
+    class Timed(FakeVoice):
+        """A voice that notes how long it spoke, by the clock and on the processor."""
+
+        def speak(self, text: str, speed: float = 1.0) -> Take:
+            wall, cpu = time.perf_counter(), time.thread_time()
+            take = super().speak(text, speed)
+            spent[:] = spent[0] + time.perf_counter() - wall, spent[1] + time.thread_time() - cpu
+            return take
 
     def run() -> Done:
-        voice = rendering.render_voiced(film, scratch, "film")
-        return Done({"lines": lines}, less_wall=voice.wall, less_cpu=voice.cpu)
+        with open_film(film) as opened, WorkFolder(place) as folder:
+            wanted = wanted_files(parse_wanted(["film"]), film.name, place)
+            render(opened, folder, load_config(None, ()), wanted, voice=Timed(), force=True)
+        return Done(less_wall=spent[0], less_cpu=spent[1])
 
     return run
 

@@ -6,13 +6,12 @@ import importlib.util
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
 from table_parts.kinds import Contest, Entrant, Growth, Target
-from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only, shotad
+from table_parts.running import Done, Ready
+from table_parts.stage import FilmAt, Plan, Stage, shotad
 
 DECODING = "decoding alone"
 MOST = {1080: 1.15, 720: 1.25}
@@ -26,15 +25,18 @@ SAME = ("frames", "cuts", "sum of the cuts' frames")
 
 def plan(stage: Stage) -> Plan:
     """Contests at 720 and 1080 lines, and growth of decoding and of both paths."""
-    if stage.quick:
-        films = stage.films((720, 12))
-        left_out = full_only("shots", "1080p", "whole commands", "growth of the fast path")
-        inside = tuple(_inside(film) for film in films)
-        return Plan(inside, _growths(stage, ("exact",)), left_out if not stage.own else left_out[1:])
     # Long enough for the two decoders to part the work evenly.
     films = stage.films((720, 90), (1080, 72))
     contests = [contest for film in films for contest in (_inside(film), _outside(stage, film))]
-    return Plan(tuple(contests), _growths(stage, ("exact", "fast")))
+    works: list[tuple[str, str, dict[str, Any]]] = [
+        (DECODING, "decoding", {"threads": THREADS[0]}),
+        ("shots, exact", "ours", {"path": "exact"}),
+        ("shots, fast", "ours", {"path": "fast"}),
+    ]
+    growths: list[Growth] = []
+    for name, work, more in works:
+        growths += stage.growth("shots", name, f"table_parts.shots:{work}", turns=3, more=more)
+    return Plan(tuple(contests), tuple(growths))
 
 
 def _inside(film: FilmAt) -> Contest:
@@ -68,31 +70,6 @@ def _outside(stage: Stage, film: FilmAt) -> Contest:
 
 def _missing() -> str:
     return "" if importlib.util.find_spec("scenedetect") else "scenedetect is not installed"
-
-
-def _growths(stage: Stage, paths: Sequence[str]) -> tuple[Growth, ...]:
-    base = 6.0 if stage.quick else 12.0
-    rows: list[tuple[str, str, dict[str, Any]]] = [
-        (DECODING, "decoding", {"threads": THREADS[0]}),
-        *((f"shots, {path}", "ours", {"path": path}) for path in paths),
-    ]
-    return tuple(
-        growth
-        for name, work, more in rows
-        for growth in film_growth(
-            stage,
-            "shots",
-            name,
-            f"table_parts.shots:{work}",
-            partial(_given, more),
-            base=base,
-            turns=3,
-        )
-    )
-
-
-def _given(more: Mapping[str, Any], film: FilmAt) -> dict[str, Any]:
-    return {"film": str(film.path), **more}
 
 
 def best_threads(path: Path) -> tuple[str, int]:

@@ -1,15 +1,12 @@
-"""The report as text for a terminal and as Markdown for the README."""
+"""The report as Markdown, for the README and for a terminal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from table_parts.figures import (
     FLAT,
     LINEAR,
-    Grown,
     Spread,
     counted,
     disagreements,
@@ -18,34 +15,18 @@ from table_parts.figures import (
     ratio,
     shown,
 )
-from table_parts.kinds import Clock, Contest, Entrant, Growth, Report, Target
+from table_parts.kinds import Clock, Contest, Entrant, Growth, Report
 
-BEGIN, END = "<!-- benchmarks: {} -->", "<!-- benchmarks end -->"
-_BLOCK = re.compile(r"(<!-- benchmarks: (\S+) -->\n)(.*?)(<!-- benchmarks end -->)", re.DOTALL)
 _DASH = "–"
 _ROLE = {"rival": "", "limit": " (limit)"}
 _UNITS = ("images", "ADs", "pairs")
 Row = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table: its head and rows, all of the same number of cells."""
-
-    head: Row
-    rows: tuple[Row, ...]
-
-
-def text(report: Report) -> str:
-    """Everything, in columns for a terminal."""
-    parts = [about(report), *map(_columns, (*ratios(report), growths(report))), *_notes(report)]
-    return "\n\n".join(part for part in parts if part)
-
-
 def markdown(report: Report) -> str:
     """What the README shows: a table for each part and one of growth, the machine and what is meant, and what
     is missing."""
-    parts = [about(report), *map(_pipes, (*ratios(report), growths(report))), *_notes(report)]
+    parts = [about(report), *map(pipes, (*ratios(report), growths(report))), *_notes(report)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -73,19 +54,18 @@ def _busy(report: Report) -> str:
     return " Others were at work on the machine: the wall times say little, the CPU times more."
 
 
-def ratios(report: Report) -> Iterator[Sheet]:
-    """A sheet for each part, with a row for each of ours against each other."""
+def ratios(report: Report) -> Iterator[list[Row]]:
+    """A table for each part, with a row for each of ours against each other."""
     for part in dict.fromkeys(contest.part for contest in report.contests):
         head = (part, "ours against", "time by the clock", "of the processors", "ours takes", "MB")
-        some = [contest for contest in report.contests if contest.part == part]
-        yield Sheet(head, tuple(row for contest in some for row in _contest_rows(contest)))
-
-
-def _contest_rows(contest: Contest) -> Iterator[Row]:
-    for ours in contest.entrants:
-        for other in contest.entrants:
-            if ours.role == "ours" and other.role != "ours":
-                yield _row(contest, ours, other)
+        pairs = (
+            (contest, ours, other)
+            for contest in report.contests
+            for ours in contest.entrants
+            for other in contest.entrants
+            if contest.part == part and ours.role == "ours" and other.role != "ours"
+        )
+        yield [head, *(_row(*pair) for pair in pairs)]
 
 
 def _row(contest: Contest, ours: Entrant, other: Entrant) -> Row:
@@ -133,11 +113,11 @@ def _target(contest: Contest, ours: Entrant, other: Entrant, clock: Clock) -> st
     return "".join(told)
 
 
-def growths(report: Report) -> Sheet:
+def growths(report: Report) -> list[Row]:
     """A row for each work that was measured at several lengths."""
     head = ("growth", "1 time is", "processor seconds at 1, 2, 4, 8 times", "power of the length (95 %)",
             "so it is", "MB at 1, 2, 4, 8 times")  # fmt: skip
-    return Sheet(head, tuple(_growth_row(growth) for growth in report.growths))
+    return [head, *map(_growth_row, report.growths)]
 
 
 def _growth_row(growth: Growth) -> Row:
@@ -146,28 +126,13 @@ def _growth_row(growth: Growth) -> Row:
     if found is None:
         why = next((entrant.missing for entrant in growth.entrants if entrant.missing), "not measured")
         return (*named, why, *[_DASH] * 3)
-    memory = f"{_whole(found.peak)}: {_memory(found)}"
-    return (*named, _all(found.cpu), *_fit(found), memory)
-
-
-def _all(values: Sequence[float]) -> str:
-    return ", ".join(shown(value) for value in values)
-
-
-def _whole(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.0f}" for value in values)
-
-
-def _fit(found: Grown) -> tuple[str, str]:
-    if found.fit is None:
-        return _DASH, "too few figures"
-    fit = found.fit
-    return f"{fit.exponent:.2f} ({fit.low:.2f} to {fit.high:.2f})", fit.verdict
-
-
-def _memory(found: Grown) -> str:
     more = found.peak[-1] - found.peak[0]
-    return f"{'flat' if found.flat else 'grows'} ({found.memory_grown:+.0%}, {more:+.0f} MB)"
+    memory = f"{'flat' if found.flat else 'grows'} ({found.memory_grown:+.0%}, {more:+.0f} MB)"
+    peaks = ", ".join(f"{value:.0f}" for value in found.peak)
+    power, verdict = _DASH, "too few figures"
+    if fit := found.fit:
+        power, verdict = f"{fit.exponent:.2f} ({fit.low:.2f} to {fit.high:.2f})", fit.verdict
+    return (*named, ", ".join(map(shown, found.cpu)), power, verdict, f"{peaks}: {memory}")
 
 
 def _notes(report: Report) -> Iterator[str]:
@@ -188,52 +153,17 @@ def _notes(report: Report) -> Iterator[str]:
 def missed(report: Report) -> list[str]:
     """Targets that are missed, in words."""
     return [
-        _missed(contest, target)
-        for contest in report.contests
-        for target in contest.targets
-        if met(contest, target) is False
+        f"{one.part}, {one.name}, {goal.ours} against {goal.against}: {goal.clock} above {goal.most:g}"
+        for one in report.contests
+        for goal in one.targets
+        if met(one, goal) is False
     ]
 
 
-def _missed(contest: Contest, target: Target) -> str:
-    named = f"{contest.part}, {contest.name}, {target.ours} against {target.against}"
-    return f"{named}: {target.clock} above {target.most:g}"
-
-
-def _columns(sheet: Sheet) -> str:
-    if not sheet.rows:
+def pipes(rows: Sequence[Row]) -> str:
+    """A table of a head and rows, all of the same number of cells; nothing where there are no rows."""
+    if len(rows) < 2:
         return ""
-    table = [sheet.head, *sheet.rows]
-    widths = [max(len(row[i]) for row in table) for i in range(len(sheet.head))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
-
-
-def _pipes(sheet: Sheet) -> str:
-    if not sheet.rows:
-        return ""
-    lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in (sheet.head, *sheet.rows)]
-    return "\n".join([lines[0], "|" + "---|" * len(sheet.head), *lines[1:]])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def put_into(page: str, source: str, told: str) -> str:
-    """``page`` with the block of ``source`` filled anew: between ``<!-- benchmarks: FILE -->`` and
-    ``<!-- benchmarks end -->``. Raises ValueError where it has no such block."""
-    found = [block for block in _BLOCK.finditer(page) if block[2] == source]
-    if not found:
-        raise ValueError(f"the page has no block {BEGIN.format(source)} … {END}")
-    for block in reversed(found):
-        page = f"{page[: block.start()]}{block[1]}{told}\n{block[4]}{page[block.end() :]}"
-    return page
-
-
-def blocks(page: str) -> dict[str, str]:
-    """What stands in the blocks of a page, by the file that they name."""
-    return {block[2]: block[3].rstrip("\n") for block in _BLOCK.finditer(page)}
+    cells = ([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)
+    head, *lines = (f"| {' | '.join(row)} |" for row in cells)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *lines])

@@ -1,4 +1,7 @@
-"""What the parts of the table share: the films, how much is measured, and commands in fresh processes."""
+"""What the parts of the table share: the films, how much is measured, and commands in fresh processes.
+
+The parts import what is heavy where they use it: what a measurement has loaded counts as its memory.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from table_parts.child import Done, Ready
 from table_parts.kinds import LENGTHS, Contest, Entrant, Growth
-from table_parts.machine import ROOT
+from table_parts.running import ROOT, Done, Ready
+
+LOOP = 15.0
+"""Seconds of the sample from which films of other sizes are made: three cuts, and one where it repeats."""
 
 
 @dataclass(frozen=True)
 class FilmAt:
-    """A film to be measured on."""
+    """A film to be measured on, and what it is like in words: size, codec, bit rate."""
 
     path: Path
     label: str
     seconds: float
     height: int
     cost: str = ""
-    """What it is like, in words: size, codec, bit rate."""
+
+
+def look(path: Path, label: str = "") -> FilmAt:
+    """What a film is like."""
+    import av
+
+    with av.open(str(path)) as container:
+        video = container.streams.video[0]
+        seconds = float((container.duration or 0) / 1_000_000)
+        rate = f", {(container.bit_rate or 0) / 1e6:.1f} Mbit/s"
+        kind = f"{video.codec_context.name}, {video.width}x{video.height}{rate}, {seconds:.0f} s"
+    return FilmAt(path, label or path.name, seconds, video.height, kind)
 
 
 @dataclass(frozen=True)
@@ -38,67 +54,67 @@ class Plan:
 
 @dataclass(frozen=True)
 class Stage:
-    """Where and how much is measured.
-
-    ``made`` gives a film of about so many lines and seconds; ``own`` are films that the user named, which
-    take the place of made ones; ``longer`` gives the film for growth, so many times the shortest.
-    """
+    """Where and how much is measured; ``own`` are the user's films, which take the place of made ones."""
 
     folder: Path
-    quick: bool
-    own: tuple[FilmAt, ...]
-    made: Callable[[int, float], FilmAt]
-    longer: Callable[[int, float], FilmAt]
+    own: tuple[FilmAt, ...] = ()
     data: Path | None = None
     threads: int = 2
     runs: int = 5
-    shortest: float | None = None
-    """Seconds of the shortest film of every growth, where the user says."""
     grows: bool = True
     """Whether growth is measured at all."""
-
-    def base(self, usual: float) -> float:
-        """Seconds of the shortest film of a growth."""
-        return usual if self.shortest is None else self.shortest
 
     def turns(self, most: int) -> int:
         """How often something costly is run."""
         return min(self.runs, most)
 
+    def made(self, height: int, seconds: float) -> FilmAt:
+        """A film of so many lines and about so many seconds, made once per folder."""
+        from bench_film import bench_film
+
+        return look(bench_film(self.folder, height, seconds, LOOP), f"made film, {height}p")
+
     def films(self, *wanted: tuple[int, float]) -> Sequence[FilmAt]:
         """The user's films, or made ones of these lines and seconds."""
         return self.own or [self.made(height, seconds) for height, seconds in wanted]
 
+    def longer(self, times: int, base: float) -> FilmAt:
+        """A film so many times as long as about ``base`` seconds: loops of the user's first film, else of the
+        sample or, where that is too long, of its beginning."""
+        from bench_film import SAMPLE, bench_film, repeated
 
-def entrants_by_length(
-    work: str, given: Callable[[int], Mapping[str, Any]], times: Sequence[int] = LENGTHS
-) -> tuple[Entrant, ...]:
+        made = SAMPLE if base >= 40 else bench_film(self.folder, 360, base, base)
+        reel = self.own[0].path if self.own else made
+        length = look(reel).seconds
+        loops = max(1, round(base / length)) * times
+        path = self.folder / f"{reel.stem}-{loops}{reel.suffix}"
+        # A little less than whole loops, so that rounding never adds one.
+        repeated(reel, path, (loops - 0.5) * length)
+        return look(path, f"{reel.stem}, {loops * length:.0f} s")
+
+    def growth(
+        self,
+        part: str,
+        name: str,
+        work: str,
+        given: Callable[[FilmAt], Mapping[str, Any]] = lambda film: {"film": str(film.path)},
+        *,
+        base: float = 12.0,
+        turns: int = 2,
+        more: Mapping[str, Any] | None = None,
+    ) -> tuple[Growth, ...]:
+        """One work on a film and on films 2, 4 and 8 times as long; none where no growth is measured."""
+        if not self.grows:
+            return ()
+        films = [self.longer(n, base) for n in LENGTHS]
+        entrants = by_length(work, [{**given(film), **(more or {})} for film in films])
+        seconds = round(films[0].seconds, 1)
+        return (Growth(part, name, "s of film", seconds, entrants, turns=self.turns(turns)),)
+
+
+def by_length(work: str, given: Sequence[Mapping[str, Any]]) -> tuple[Entrant, ...]:
     """One work at each length."""
-    return tuple(Entrant(f"{n} times", "ours", work, given(n)) for n in times)
-
-
-def film_growth(
-    stage: Stage,
-    part: str,
-    name: str,
-    work: str,
-    given: Callable[[FilmAt], Mapping[str, Any]],
-    *,
-    base: float,
-    turns: int,
-) -> tuple[Growth, ...]:
-    """One work on a film and on films 2, 4 and 8 times as long; none where no growth is measured."""
-    if not stage.grows:
-        return ()
-    films = [stage.longer(n, stage.base(base)) for n in LENGTHS]
-    entrants = entrants_by_length(work, lambda n: given(films[LENGTHS.index(n)]))
-    base = round(films[0].seconds, 1)
-    return (Growth(part, name, "s of film", base, entrants, turns=stage.turns(turns)),)
-
-
-def full_only(part: str, *names: str) -> tuple[tuple[str, str], ...]:
-    """What a quick run leaves out."""
-    return tuple((f"{part}: {name}", "left to the full run") for name in names)
+    return tuple(Entrant(f"{n} times", "ours", work, one) for n, one in zip(LENGTHS, given, strict=True))
 
 
 def command(given: Mapping[str, Any], scratch: Path) -> Ready:

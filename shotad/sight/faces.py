@@ -122,8 +122,8 @@ class Borders:
 BORDERS = {
     # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
     # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
-    # same: benchmarks/faces.py and characters.py, for less than 1 stranger in 100 in every measurement there.
-    # Join: average linkage, see docs/experiments.md.
+    # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
+    # measurement there. Join: average linkage.
     "sface": Borders(
         detection=0.6,
         threshold=0.46,

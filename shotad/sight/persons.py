@@ -1,10 +1,9 @@
 """From tracks of one shot to facts about the people in it. Pure logic.
 
 Which tracks are people, beyond doubt, is decided by many weak signs over many frames. The rules and borders
-were chosen on labelled frames (tests/labels/people.json) for at least 95 % right; `benchmarks/observer.py`
-prints what each border costs. What misleads single frames is known: pillars and statues reach 0.66 as bodies,
-an animated animal 0.84 as a face and 0.76 as a body in a tile, but none of them two kinds of sign at once,
-over several frames.
+were chosen on labelled frames (tests/labels/people.json) for at least 95 % right (`benchmarks/observer.py`).
+What misleads single frames is known: pillars and statues reach 0.66 as bodies, an animated animal 0.84 as a
+face and 0.76 as a body in a tile, but none of them two kinds of sign at once, over several frames.
 
 What is said of a single person (movement, looks, colours) is said only where one person alone is seen; of
 several without names, how many and where, for whose movement it is could not be said. Somebody with a name
@@ -487,7 +486,7 @@ class PeopleBorders:
     face_body: float = 0.3
     """What a body's score must be for its face to count."""
     body: float = 0.72
-    """Best score of a body without a face. Pillars and statues reach 0.66 (benchmarks/observer.py)."""
+    """Best score of a body without a face. Pillars and statues reach 0.66."""
     body_mean: float = 0.6
     second_mean: float = 0.6
     second_body: float = 0.2

@@ -4,7 +4,7 @@
 Apache-2.0) is asked for a second opinion. Both know the classes of COCO and see square pictures. They
 differ in what they bear: a wide frame squeezed into a square costs EfficientDet most of its people,
 so it gets the frame with its own proportions, and once more in square tiles for what is small; SSD
-was trained on squeezed pictures. (Measured: benchmarks/observer.py.)
+was trained on squeezed pictures.
 """
 
 from __future__ import annotations

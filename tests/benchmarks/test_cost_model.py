@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,19 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import cost_model
 from costs.catalogue import Catalogue, Prices, Review, needs
 from costs.fitting import Films, compared, units_of
-from costs.formula import Asking, Hour, Units, asked, bytes_sent
-from costs.gpus import GPUS, LLAMA, QWEN, Shares, seconds
-from costs.measuring import WAYS, Run, as_json, kept
+from costs.formula import (
+    GPUS,
+    LLAMA,
+    QWEN,
+    Asking,
+    Hour,
+    Shares,
+    Units,
+    asked,
+    bytes_sent,
+    seconds,
+)
+from costs.measuring import WAYS, Run, kept
 
 from shotad.core import Message, load_config
 from shotad.description.estimate import OpenQuestion, estimate
@@ -27,15 +37,11 @@ UNITS = Units(0.1, 2.0, 0.05, 0.3, 0.4, 0.5, 3.0, 9000.0, 50_000.0, 70.0, 1e5, 2
 """Round ones."""
 
 
-def test_the_settings_say_how_often_is_asked() -> None:
-    config = load_config(
-        None, ("stage2.candidates=5", "stage2.draw=independent", "verify.on=true", "story.on=true")
-    )
-    found = asked(80, Asking.of(config, 90, 300, 500))
+def test_additions_say_how_often_is_asked() -> None:
+    found = asked(80, Asking(candidates=5, verify=True, renew_every=8))
     assert found.calls1 == 80 + 80
     assert found.calls2 == 80 * 5 + 80 / 8
-    joint = load_config(None, ("stage2.candidates=5", "stage2.draw=joint", "stage2.select=engine"))
-    assert asked(80, Asking.of(joint, 90, 300, 500)).calls2 == 80 + 80
+    assert asked(80, Asking(candidates=5, lines=5, choose=True)).calls2 == 80 + 80
 
 
 def test_it_reckons_as_the_estimate_of_a_run_does() -> None:
@@ -59,7 +65,7 @@ def run(film: str, way: str, cpu: float, seconds: float, slots: int, gigapixels:
     said = {"words1": slots * 300, "frame_tokens": slots * 2880, "words2": slots * 700}
     files = {"records": slots * 8000, "track": slots * 1000, "shots": 700, "drawn": slots * 50_000}
     return Run(
-        film, way, cpu, cpu, seconds, gigapixels, seconds, slots, 10, 20, files, int(seconds * 1e5),
+        film, way, cpu, seconds, gigapixels, slots, 10, 20, files, int(seconds * 1e5),
         server={**asked_, **sent}, foreseen={**asked_, **said},
     )  # fmt: skip
 
@@ -96,14 +102,6 @@ def test_a_film_is_foretold_by_the_others() -> None:
         assert line.ratio == pytest.approx(1.0, rel=1e-6), line
 
 
-def test_the_embedded_engine_can_be_left_out() -> None:
-    films = Films(tuple(run for run in world().runs if run.way != "embedded"))
-    assert not any("embedded" in line.what for line in compared(films))
-    told = "\n".join(needs(Catalogue(), units_of(films), Asking(), Shares(), Review(), Prices()))
-    assert "embedded" not in told
-    assert "nan" not in told
-
-
 def test_bytes_are_those_of_frames_and_letters() -> None:
     found = asked(10, Asking())
     assert bytes_sent(found, UNITS) == 10 * 32 * 20_000 + 20 * 3000
@@ -138,12 +136,12 @@ def test_what_was_measured_is_read_again_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "costs.json"
-    file.write_text(json.dumps(as_json(world().runs)))
+    file.write_text(json.dumps([asdict(run) for run in world().runs]))
     words = ["cost_model.py", "--read", str(file), "--hours", "5000", "--gpu-hour", "2"]
     monkeypatch.setattr(sys, "argv", words)
     cost_model.main()
     told = capsys.readouterr().out
-    assert told.count(" 1.00\n") == 3 * len({line.what for line in compared(world())})
+    assert told.count("1.00 (1.00 to 1.00), 3 |") == len({line.what for line in compared(world())})
     assert "5,000 hours in 2,500 films of 2 hours, 322 slots" in told
     assert "Money, servers, were they A100 80 GB SXM: " in told
 
@@ -175,7 +173,7 @@ def said(file: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 
 def test_a_page_is_filled_with_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, page = tmp_path / "costs.json", tmp_path / "page.md"
-    file.write_text(json.dumps(as_json(world().runs)))
+    file.write_text(json.dumps([asdict(run) for run in world().runs]))
     page.write_text(PAGE, encoding="utf-8")
     said(file, monkeypatch, "--into", str(page))
     filled = page.read_text(encoding="utf-8")
@@ -194,9 +192,9 @@ def test_a_page_with_other_blocks_is_refused_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     file, path = tmp_path / "costs.json", tmp_path / "page.md"
-    file.write_text(json.dumps(as_json(world().runs)))
+    file.write_text(json.dumps([asdict(run) for run in world().runs]))
     path.write_text(page, encoding="utf-8")
-    with pytest.raises(SystemExit, match="must have each of the blocks"):
+    with pytest.raises(SystemExit, match="must have each of the costs blocks"):
         said(file, monkeypatch, "--into", str(path))
     assert path.read_text(encoding="utf-8") == page
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.common import FILMS
 from benchmarks.scales import (
-    FILMS,
     Still,
     compare,
     macro_f1,

@@ -1,8 +1,8 @@
 """Does the whole chain find the threads that people see? Floors for features without weights.
 
-Measured with ``grid:1`` in November 2026, pairs at most 11 shots apart; `benchmarks/threads.py` prints all of
-it. The features' few constants were chosen on these very clips, so the floors guard what is there and are no
-promise for other film.
+Measured with ``grid:1`` in November 2026, pairs at most 11 shots apart (`benchmarks/threads.py`). The
+features' few constants were chosen on these very clips, so the floors guard what is there and are no promise
+for other film.
 
 =========================  =====  ========  =========  ======  =====  ======
 clips                      pairs  together  precision  recall  AP     purity
@@ -25,19 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from benchmarks.threads import (
-    FILMS,
-    REACH,
-    Figures,
-    Labelled,
-    features_of,
-    judged,
-    labelled_clips,
-    line,
-    sample_clip,
-    scores_of,
-    total,
-)
+from benchmarks.common import FILMS
+from benchmarks.threads import Figures, Labelled, judged, labelled_clips, line, sample_clip, total
 from shotad.core import Image
 from shotad.grammar import Features
 from shotad.grammar.grid_features import GridFeatures
@@ -64,10 +53,7 @@ class OnlyColour:
 
 def figures(clip: Labelled, maker: GridFeatures | OnlyColour | None = None) -> Figures:
     """Side frames, pairs within reach, printed."""
-    maker = maker or GridFeatures()
-    kinds = features_of(clip, maker, ("first", "last"))
-    scores = scores_of(kinds, "side", "patches")
-    made = judged(clip, scores, maker.threshold, REACH)
+    made = judged(clip, maker or GridFeatures())
     print(line(clip.name, made))
     return made
 
@@ -150,4 +136,4 @@ def test_halves_leave_a_second_out_and_doubt_what_was_labelled() -> None:
     assert (halved.shots[2].end, halved.shots[3].start) == (6.25, 7.25)
     assert halved.clusters[1] == (2, 3)
     assert {(2, 16), (2, 17), (3, 16), (3, 17)} <= halved.doubtful
-    assert halved.counted(None).sum() == 20 * 19 // 2 - 8
+    assert halved.counted(20).sum() == 20 * 19 // 2 - 8

@@ -2,8 +2,8 @@
 
 Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11). ADs of one film are
 alike, so the number of films counts, not that of ADs. Each film is left out once, and the figure of the
-rest is taken; there is nothing to draw. benchmarks/intervals.py shows how often such intervals hold the
-true figure, and why none by bootstrap is taken: of few films they are too narrow.
+rest is taken; there is nothing to draw. None by bootstrap is taken: of few
+films they are too narrow (docs/experiments.md).
 """
 
 from __future__ import annotations

@@ -1,0 +1,91 @@
+"""What several benchmarks share: where data lie, human AD, clocks, and shares with their intervals."""
+
+from __future__ import annotations
+
+import csv
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import av
+import numpy as np
+import numpy.typing as npt
+import pysubs2
+from scipy.stats import binomtest
+
+from shotad.core import Image, Interval
+from shotad.film import Film
+from shotad.film.subtitles import strip_tags
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+"""Films, human AD and annotations, which are no part of the project."""
+FILMS = DATA / "films"
+DREAM = DATA / "ad-text" / "elephants-dream"
+DESCRIBERS = {"Pfeiffer": "descriptions.en.vtt", "Hunt": "descriptions-jjhunt.en.vtt"}
+"""The two describers of Elephants Dream."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """``hits`` of ``all``, with the 95 % interval of Wilson."""
+
+    hits: int
+    all: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Low and high end, 0 to 1."""
+        if not self.all:
+            return 0.0, 1.0
+        found = binomtest(self.hits, self.all).proportion_ci(0.95, "wilson")
+        return max(0.0, float(found.low)), min(1.0, float(found.high))
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        part = self.hits / self.all if self.all else 0.0
+        return f"{self.hits:4} of {self.all:5} = {part:6.1%} ({low:.1%} to {high:.1%})"
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """Processor seconds of this process, all threads."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def cmd_ad(folder: Path = DATA / "cmd-ad") -> list[list[dict[str, str]]]:
+    """The rows of CMD-AD's annotation, clip by clip, each with its ``number`` in the file."""
+    with (folder / "cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{**row, "number": str(number)} for number, row in enumerate(csv.DictReader(file))]
+    return [list(clip) for _, clip in groupby(rows, key=lambda row: row["cmd_filename"])]
+
+
+def described_lines(path: Path) -> list[tuple[Interval, str]]:
+    """When and what a describer says in Elephants Dream, without cues that name the licence alone."""
+    found = []
+    for event in pysubs2.load(str(path), keep_html_tags=True):
+        text = " ".join(strip_tags(event.text).split())
+        if event.end > event.start and not re.search(r"licen[cs]e", text, re.IGNORECASE):
+            found.append((Interval(event.start / 1000, event.end / 1000), text))
+    return found
+
+
+def sound_of(path: Path, rate: int) -> npt.NDArray[np.float32]:
+    """A file of sound alone, ``float32[n]``, mono; the product opens films only."""
+    with av.open(str(path)) as container:
+        mono = av.AudioResampler("fltp", "mono", rate)
+        frames = [out for frame in container.decode(audio=0) for out in mono.resample(frame)]
+        return np.concatenate([out.to_ndarray()[0] for out in [*frames, *mono.resample(None)]])
+
+
+def frames_at(film: Film, step: float) -> Iterator[tuple[float, Image]]:
+    """The first frame of each ``step`` seconds, with its second."""
+    due = 0.0
+    for frame in film.frames():
+        if frame.seconds + 1e-6 >= due:
+            due += step
+            yield frame.seconds, frame.rgb()
