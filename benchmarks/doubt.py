@@ -2,18 +2,20 @@
 
     python benchmarks/doubt.py [--runs FOLDER] [--half tuning|judging] [--signs] [name ...]
 
-Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine, held against
-what it measured itself, as if a model had written them. `describer`: what a describer would say (scenes.yaml), held
-against what the detectors measured at that time. `described`: the same, and in place of the description of a Stage I
-that sees, which cannot be had here, what is plainly to be seen there as another labelling says it (seen.yaml).
+Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine,
+held against what it measured itself, as if a model had written them. `describer`: what a describer would
+say (scenes.yaml), held against what the detectors measured at that time. `described`: the same, and in
+place of the description of a Stage I that sees, which cannot be had here, what is plainly to be seen there
+as another labelling says it (seen.yaml).
 
-Into each line that has room for it an error of one kind is put, drawn by seed from the lists below, and the doubt of
-the wrong lines is compared with that of the true ones: AUROC is how often a wrong line has more doubt than a true one
-(ties count half). Last, one line in five gets an error of a kind that evidence can hear, and the share of these in
-the first quarter of the list is told, the most doubtful first. With `--signs` the logarithm of how much more often
-each sign is there with an error than without is printed, by which the weights of shotad/description/doubt.py were set
-on the tuning half. The film clip with true and with wrong human AD in `../shared/data/films/rabbit` comes last, where
-it is there. What the embedded engine says is not always true (benchmarks/statements.py): its own errors count as true.
+Into each line that has room for it an error of one kind is put, drawn by seed from the lists below, and the
+doubt of the wrong lines is compared with that of the true ones: AUROC is how often a wrong line has more
+doubt than a true one (ties count half). Last, one line in five gets an error of a kind that evidence can
+hear, and the share of these in the first quarter of the list is told, the most doubtful first. With
+`--signs` the logarithm of how much more often each sign is there with an error than without is printed, by
+which the weights of shotad/description/doubt.py were set on the tuning half. The film clip with true and
+with wrong human AD in `../shared/data/films/rabbit` comes last, where it is there. What the embedded engine
+says is not always true (benchmarks/statements.py): its own errors count as true.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ THINGS = (
     "umbrella", "clock", "banana", "pizza", "elephant",
 )  # fmt: skip
 VERBS = (
-    "sleeps", "runs", "cries", "kneels", "jumps", "falls", "sings", "climbs", "hides", "fights", "eats", "swims",
+    "sleeps", "runs", "cries", "kneels", "jumps", "falls", "sings", "climbs", "hides", "fights", "eats",
+    "swims",
 )  # fmt: skip
 NUMBERS = ("Two", "Three", "Four", "Five")
 HEARD = ("name", "number", "text", "thing", "swap")
@@ -86,8 +89,8 @@ Row = tuple[float, float, str]
 def lines_of(
     name: str, film: Path, rows: Sequence[Row], seen: Sequence[Sequence[Any]], runs: Path
 ) -> dict[str, list[Told]]:
-    """The lines of a clip by their kind; ``rows`` are a describer's, ``seen`` what is plainly to be seen. Lines
-    that overlap are looked at in rounds of their own."""
+    """The lines of a clip by their kind; ``rows`` are a describer's, ``seen`` what is plainly to be seen.
+    Lines that overlap are looked at in rounds of their own."""
     rounds: list[list[Row]] = []
     for row in sorted(rows):
         home = next((one for one in rounds if one[-1][1] <= row[0] + 1e-6), None)
@@ -235,7 +238,8 @@ def tell_source(half: Half, source: str, lines: Sequence[Told], *, signs: bool) 
     right = [line.doubt() for line in lines]
     clips = len({line.clip for line in lines})
     print(f"{half}, {source}: {len(lines)} true lines of {clips} clips, mean doubt {fmean(right):.2f}")
-    for kind, rows in [*faults.items(), ("heard", [row for kind in HEARD for row in faults[kind]])]:
+    heard = [row for kind in HEARD for row in faults[kind]]
+    for kind, rows in [*faults.items(), ("heard", heard)]:
         if rows:
             wrong, own = [line.doubt(text) for line, text in rows], [line.doubt() for line, _ in rows]
             print(

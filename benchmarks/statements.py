@@ -10,8 +10,8 @@ a line that says something of what scenes.yaml says there (who, what they do, wh
 is true. A slot in which something can be told is one that scenes.yaml says something of, up to a second
 after its end. Intervals are Wilson's, of 95 %.
 
-What a draft is worth: the words that a describer inserts, deletes or replaces to turn the line of a slot into what
-scenes.yaml says there for the longest time, against the words of writing that where there is no line.
+What a draft is worth: the words that a describer inserts, deletes or replaces to turn the line of a slot into
+what scenes.yaml says there for the longest time, against the words of writing that where there is no line.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str
 
 
 def words_changed(draft: str, wanted: str) -> int:
-    """Words that are inserted, deleted or replaced to turn one text into the other; case and signs are free."""
+    """Words inserted, deleted or replaced to turn one text into the other; case and signs are free."""
     one, other = (re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower()) for text in (draft, wanted))
     row = list(range(len(other) + 1))
     for i, word in enumerate(one, 1):
@@ -134,8 +134,8 @@ def worth(described: list[Described], scenes: dict[str, Any]) -> str:
             if draft:
                 drafts, changed = drafts + 1, changed + words - words_changed(draft, wanted)
     return (
-        f"  a draft: {whole} words changed or written from the lines, {written} written from nothing, in {slots}"
-        f" slots; in the {drafts} with a line {changed:+} words saved"
+        f"  a draft: {whole} words changed or written from the lines, {written} written from nothing,"
+        f" in {slots} slots; in the {drafts} with a line {changed:+} words saved"
     )
 
 
