@@ -213,7 +213,7 @@ def planted(lines: Sequence[Told]) -> dict[str, list[tuple[Told, str]]]:
 def first_quarter(
     lines: Sequence[Told], faults: Mapping[str, list[tuple[Told, str]]], rounds: int = 200
 ) -> float:
-    """The share of errors in the first quarter of the list where one line in five has one, over draws by seed."""
+    """The share of errors in the first quarter of the list where one line in five has one, over draws."""
     draw, shares = random.Random(SEED), []
     of_line: dict[int, list[str]] = defaultdict(list)
     for kind in HEARD:
@@ -261,7 +261,8 @@ def _print_signs(lines: Sequence[Told], faults: Mapping[str, list[tuple[Told, st
         )
         log = math.log((with_error + 0.5) / (len(wrong) + 1)) - math.log((without + 0.5) / (len(right) + 1))
         print(
-            f"    {name:15} {with_error:4} of {len(wrong)} wrong, {without:4} of {len(right)} true: {log:+.1f}"
+            f"    {name:15} {with_error:4} of {len(wrong)} wrong,"
+            f" {without:4} of {len(right)} true: {log:+.1f}"
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from shotad.batch.jobs import FilmJob, FilmResult, done_before, failure, mark_done
+from shotad.batch.jobs import FilmJob, FilmResult, done_before, error_line, failure, fault_of, mark_done
 from shotad.batch.limits import Need, need_of
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
@@ -99,6 +99,9 @@ class _Run:
     def _written(
         self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...]
     ) -> FilmResult:
+        from shotad.description import describe, shortener
+        from shotad.sound import run_render
+
         job, config, given = self.job, self.job.config, given_of(self.job, place)
         _check(film, wanted, config)
         present_track(folder, film.info, with_scripts=False)
@@ -113,57 +116,32 @@ class _Run:
         )
         engines = self.engines or Engines.of(config)
         with profiled(job.timed) as recorded:
-            outcome = self._describe(film, folder, given, engines)
-            heard = self._rendered(film, folder, wanted, engines) if wanted else None
+            outcome = describe(
+                film,
+                folder,
+                config,
+                given,
+                engines=engines,
+                progress=self.progress,
+                discard_edits=job.discard_edits,
+                sheet=job.sheet,
+            )
+            heard = None
+            if wanted:
+                shorten = partial(shortener, engines=engines)
+                heard = run_render(
+                    film, folder, config, wanted, self.progress, shorten=shorten, force=job.force, told=True
+                )
             spent = () if recorded is None else tuple(lines(recorded.table()))
         return replace(finished(job, place.folder, outcome, heard), spent=spent)
-
-    def _describe(self, film: Film, folder: WorkFolder, given: Given, engines: Engines) -> Outcome:
-        from shotad.description import describe
-
-        return describe(
-            film,
-            folder,
-            self.job.config,
-            given,
-            engines=engines,
-            progress=self.progress,
-            discard_edits=self.job.discard_edits,
-            sheet=self.job.sheet,
-        )
-
-    def _rendered(
-        self, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...], engines: Engines
-    ) -> Rendered:
-        from shotad.description import shortener
-        from shotad.sound import run_render
-
-        job = self.job
-        return run_render(
-            film,
-            folder,
-            job.config,
-            wanted,
-            self.progress,
-            shorten=partial(shortener, engines=engines),
-            force=job.force,
-            told=True,
-        )
 
     def unexpected(self, error: Exception) -> tuple[str, str]:
         """What to say of an error that nobody has foreseen; where it came from goes to the film's log."""
         if self.folder is not None:
             with suppress(ShotadError):
                 WorkFolder(self.folder).note("".join(traceback.format_exception(error)).rstrip())
-                return f"shotad failed: {_short(error)}.", f"{self.folder / 'log.txt'} says where."
-        place = traceback.extract_tb(error.__traceback__)
-        at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
-        return f"shotad failed: {_short(error)}{at}.", "Please report it."
-
-
-def _short(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+                return f"shotad failed: {error_line(error)}.", f"{self.folder / 'log.txt'} says where."
+        return fault_of(error), "Please report it."
 
 
 def given_of(job: FilmJob, place: Placed) -> Given:

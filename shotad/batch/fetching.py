@@ -14,8 +14,9 @@ import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ from filelock import FileLock, Timeout
 
 from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Entry, Store, names_below
-from shotad.core import InUse, NoProgress, Progress, StorageError, Task, key_of, reported, stem_of, write_text
+from shotad.core import InUse, NoProgress, Progress, StorageError, key_of, reported, stem_of, write_text
 
 PART = 8 << 20
 """Bytes of one request: large enough that requests cost little, small enough that little is lost."""
@@ -166,50 +167,33 @@ def fetch_object(
 
 
 def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, room: Room) -> None:
-    here = half.here()
+    """Fetch what is not here yet, a few parts at a time; what is there when one fails is noted all the
+    same."""
+    here, lock = half.here(), threading.Lock()
     if not here:
         half.file.unlink(missing_ok=True)
     file = os.open(half.file, os.O_RDWR | os.O_CREAT, 0o666)
+
+    def fetch(part: int) -> None:
+        _one_part(store, half, file, part)
+        with lock:
+            here.add(part)
+            half.note(here)
+            task.advance(_length(half, part))
+
     try:
         os.ftruncate(file, half.size)
         room(half.file, half.entry.place)
-        with reported(progress, name, half.size, "B") as task:
+        with reported(progress, name, half.size, "B") as task, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
             task.advance(sum(_length(half, part) for part in here))
-            _all_parts(store, half, file, here, task)
+            futures = [pool.submit(fetch, part) for part in half.parts if part not in here]
+            done, left = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in left:
+                future.cancel()
+            for future in done:
+                future.result()
     finally:
         os.close(file)
-
-
-def _all_parts(store: Store, half: _Beginning, file: int, here: set[int], task: Task) -> None:
-    """Fetch what is not here yet, a few at a time; what is there when one fails is noted all the same."""
-    missing = iter([part for part in half.parts if part not in here])
-    with ThreadPoolExecutor(SIDE_BY_SIDE, "fetch") as pool:
-        under_way: dict[Future[None], int] = {}
-        try:
-            while _begin(pool, store, half, file, missing, under_way):
-                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    part = under_way.pop(future)
-                    future.result()
-                    here.add(part)
-                    task.advance(_length(half, part))
-                half.note(here)
-        finally:
-            for future in under_way:
-                future.cancel()
-
-
-def _begin(
-    pool: ThreadPoolExecutor,
-    store: Store,
-    half: _Beginning,
-    file: int,
-    missing: Iterator[int],
-    under_way: dict[Future[None], int],
-) -> bool:
-    while len(under_way) < SIDE_BY_SIDE and (part := next(missing, None)) is not None:
-        under_way[pool.submit(_one_part, store, half, file, part)] = part
-    return bool(under_way)
 
 
 def _one_part(store: Store, half: _Beginning, file: int, part: int) -> None:

@@ -7,6 +7,7 @@ A job and its result are values: they travel to other processes and machines, an
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
@@ -170,6 +171,19 @@ def failure(
     """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
     state: State = "in_use" if kind == InUse.__name__ else "failed"
     return FilmResult(job.film, job.folder, state, (what, hint), kind, again, attempts=attempts)
+
+
+def error_line(error: BaseException) -> str:
+    """An error that nobody has foreseen, in a line: its class and what it says."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+
+
+def fault_of(error: BaseException) -> str:
+    """What is said of it, with where it came from."""
+    place = traceback.extract_tb(error.__traceback__)
+    at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
+    return f"shotad failed: {error_line(error)}{at}."
 
 
 DONE = "done.json"

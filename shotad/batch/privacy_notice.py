@@ -9,7 +9,7 @@ from dataclasses import replace
 from shotad.batch.jobs import FilmJob
 from shotad.batch.planning import Planned
 from shotad.batch.ray.cluster import RaySettings
-from shotad.core import Config, ShotadError
+from shotad.core import ShotadError
 
 
 class Leaving:
@@ -34,28 +34,18 @@ class Leaving:
 
 def _leaving(job: FilmJob) -> list[str]:
     """What leaves for this film; nothing of an engine or a voice that cannot be had: its run says why."""
-    found: list[str] = []
-    with suppress(ShotadError):
-        found += _to_engines(job.config)
-    with suppress(ShotadError):
-        found += _to_voice(job)
-    return found
-
-
-def _to_engines(config: Config) -> list[str]:
     from shotad.description import Engines
     from shotad.engines import notice
+    from shotad.sound import make_voice, notice as voice_notice, parse_wanted
 
-    engines = Engines.of(config)
-    return notice(engines.looks, engines.writes)
-
-
-def _to_voice(job: FilmJob) -> list[str]:
-    from shotad.sound import make_voice, notice, parse_wanted
-
-    if not job.makes or not any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
-        return []
-    return notice(make_voice(job.config.voice, job.config.language))
+    found: list[str] = []
+    with suppress(ShotadError):
+        engines = Engines.of(job.config)
+        found += notice(engines.looks, engines.writes)
+    with suppress(ShotadError):
+        if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
+            found += voice_notice(make_voice(job.config.voice, job.config.language))
+    return found
 
 
 def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:

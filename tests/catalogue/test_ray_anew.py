@@ -13,7 +13,7 @@ from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.cluster import RaySettings, Register
 from shotad.batch.ray.preparing import Preparing, begin_anew
-from shotad.batch.ray.rows import as_text, parts_of
+from shotad.batch.ray.rows import Parts, as_text
 from shotad.core import load_config
 from tests.media import FilmSpec, make_film
 
@@ -39,7 +39,7 @@ def files(folder: Path) -> set[str]:
 def test_what_was_spoken_goes_only_where_it_is_spoken_anew(tmp_path: Path) -> None:
     job = FilmJob("film.mp4", str(tmp_path))
     filled(tmp_path)
-    parts_of(job.folder).add("s1", "k", {"slot": "s1", "error": None})
+    Parts(job.folder).add("s1", "k", {"slot": "s1", "error": None})
     begin_anew(job, tmp_path)
     assert files(tmp_path) == SPOKEN | KEPT
     begin_anew(FilmJob("film.mp4", str(tmp_path), makes=("film",)), tmp_path)
@@ -79,6 +79,6 @@ def test_preparing_begins_anew_once_and_an_attempt_after_a_lost_one_keeps_what_w
 
     slot = asked[0].plan.slot.id
     assert not (tmp_path / "w/stage1.jsonl").exists()
-    parts_of(job.folder).add(slot, "told on this run", {"slot": slot, "error": None})
+    Parts(job.folder).add(slot, "told on this run", {"slot": slot, "error": None})
     again = [row.question for row in Preparing(register, RaySettings()).rows(0, as_text(job.as_json()))]
     assert [one.known for one in again if one is not None and one.known] == [("told on this run",)]

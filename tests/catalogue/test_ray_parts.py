@@ -17,7 +17,7 @@ from shotad.batch import load_ray_settings
 from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.answering import _Looked
 from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, connected, need_ray
-from shotad.batch.ray.rows import Parts, laid_together, parts_of
+from shotad.batch.ray.rows import Parts, laid_together
 from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
 from shotad.core import (
     Abilities,
@@ -148,13 +148,13 @@ def stored(place: Path) -> str:
 @pytest.mark.parametrize("where", [str, stored])
 def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp_path: Path) -> None:
     folder = where(tmp_path)
-    parts: Parts = parts_of(folder)
+    parts: Parts = Parts(folder)
     assert parts.get("s1", "k") is None
     parts.add("s2", "k2", {"slot": "s2", "error": None})
     parts.add("s1", "k1", {"slot": "s1", "error": "no answer"})
     parts.add("s1", "k1", {"slot": "s1", "error": None})
     parts.add("s1", "k0", {"slot": "s1", "error": "other"})
-    again = parts_of(folder)
+    again = Parts(folder)
     assert again.get("s1", "k1") == {"key": "k1", "slot": "s1", "error": None}
     assert again.get("s1", "k2") is None
     assert [record["key"] for record in again.records()] == ["k1", "k0", "k2"]
@@ -163,7 +163,7 @@ def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp
 
 
 def test_good_parts_are_laid_where_a_run_looks_for_them(tmp_path: Path) -> None:
-    parts = parts_of(str(tmp_path / "w"))
+    parts = Parts(str(tmp_path / "w"))
     record = look("s1", end=0.1 + 0.2, raw="été")
     parts.add("s1", "k1", record)
     parts.add("s2", "k2", look("s2", error="no answer"))

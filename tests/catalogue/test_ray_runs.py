@@ -19,7 +19,7 @@ from shotad.batch import describe_on_ray
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob, FilmResult
 from shotad.batch.ray.cluster import RaySettings, WorkerSettings
-from shotad.batch.ray.rows import parts_of
+from shotad.batch.ray.rows import Parts
 from shotad.core import load_config
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.conftest import ROOT
@@ -151,13 +151,13 @@ def test_killed_workers_and_broken_films_stop_no_other(orders: Path, tmp_path: P
     for one in found[:3]:
         same(one.folder, lone[Path(one.folder).name])
     # What was told of the film that failed is kept for the next run.
-    kept = {record["slot"] for record in parts_of(found[3].folder).records()}
+    kept = {record["slot"] for record in Parts(found[3].folder).records()}
     assert kept == {SLOTS[0], SLOTS[2]}
 
 
 def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
     """The records of all slots but one of a run that is done, as a run that was killed has left them."""
-    parts = parts_of(str(folder))
+    parts = Parts(str(folder))
     for line in (done / "stage1.jsonl").read_text().splitlines():
         record = json.loads(line)
         if record["slot"] != SLOTS[1]:

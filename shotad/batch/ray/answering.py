@@ -28,11 +28,10 @@ from shotad.batch.ray.rows import (
     as_text,
     columns,
     laid_together,
-    parts_of,
     rows,
     unpacked,
 )
-from shotad.batch.ray.servers import OwnServer, ready, ready_if_here, stage_engine
+from shotad.batch.ray.servers import StageEngines, ready_if_here
 from shotad.core import Config, Engine, EngineError, Preparing, Progress, Reply, Request, Usage, WorkFolder
 from shotad.description import (
     Engines,
@@ -53,7 +52,7 @@ class Looking:
     def __init__(self, register: Any, settings: RaySettings) -> None:
         self._register, self._settings = register, settings
         self._room = _Room()
-        self._desk = _Stage1Engine(settings)
+        self._engines = StageEngines(settings.servers, settings.looking.serve)
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         given = list(rows(batch))
@@ -103,7 +102,7 @@ class Looking:
 
     def _ask(self, group: Sequence[Row], job: FilmJob) -> None:
         """Asks about slots of one film. Raises what the engine raises to stop."""
-        engine, parts = self._desk.engine(job.config), parts_of(job.folder)
+        engine, parts = self._engines.of(job.config, "stage1", is_ready=True), Parts(job.folder)
         questions: dict[str, Stage1Question] = {}
         for row in group:
             assert row.question is not None
@@ -140,36 +139,6 @@ def _is_known(row: Row) -> bool:
 
 def _unit(row: Row) -> str:
     return f"slot {row.film}/{row.name}"
-
-
-class _Stage1Engine:
-    """The engine of Stage I, made once for the same settings and kept."""
-
-    def __init__(self, settings: RaySettings) -> None:
-        self._settings = settings
-        self._lock = threading.Lock()
-        self._server: OwnServer | None = None
-        self._key = ""
-        self._engine: Engine | None = None
-
-    def engine(self, config: Config) -> Engine:
-        """The engine for these settings, ready. Raises ShotadError."""
-        key = config.model_dump_json()
-        with self._lock:
-            if self._engine is None or self._key != key:
-                self._engine = None
-                engine = stage_engine(config, "stage1", self._urls(config))
-                ready(engine)
-                self._engine, self._key = engine, key
-            return self._engine
-
-    def _urls(self, config: Config) -> tuple[str, ...]:
-        serve = self._settings.looking.serve
-        if serve.command is None:
-            return self._settings.servers
-        if self._server is None:
-            self._server = OwnServer(serve, config.stage1.model or config.openai.model or "")
-        return (self._server.url,)
 
 
 class _Room:
@@ -216,7 +185,9 @@ class Finishing:
 
     def __init__(self, register: Any, settings: RaySettings) -> None:
         self._register, self._settings = register, settings
-        self._desk = _Engines(settings)
+        # Stage I's engine names the records, and looks again where lines are verified.
+        self._looks = StageEngines(settings.servers)
+        self._writes = StageEngines(settings.servers, settings.writing.serve)
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         for row in rows(batch):
@@ -250,9 +221,9 @@ class Finishing:
         return result
 
     def _described(self, job: FilmJob) -> FilmResult:
-        parts = parts_of(job.folder)
-        looks = _Looked(self._desk.looks(job.config))
-        engines = Engines(looks, self._desk.writes(job.config)).with_measures(job.config)
+        parts = Parts(job.folder)
+        looks = _Looked(self._looks.of(job.config, "stage1"))
+        engines = Engines(looks, self._writes.of(job.config, "stage2")).with_measures(job.config)
         result = describe_film(job, engines=engines, begin=lambda need: _lay(need, parts, looks))
         if result.state == "done":
             parts.remove()
@@ -263,35 +234,6 @@ def _lay(need: Need, parts: Parts, looks: _Looked) -> None:
     """Lays what was told on this run where the one-machine run looks for it."""
     with WorkFolder(need.folder) as folder:
         looks.failed = {str(record["slot"]): record for record in laid_together(folder, parts)}
-
-
-class _Engines:
-    """The engines of both stages, made once for the same settings and kept."""
-
-    def __init__(self, settings: RaySettings) -> None:
-        self._settings = settings
-        self._made: dict[str, tuple[str, Engine]] = {}
-        self._server: OwnServer | None = None
-
-    def looks(self, config: Config) -> Engine:
-        """The engine of Stage I, which names the records, and looks again where lines are verified."""
-        return self._kept("stage1", config, self._settings.servers)
-
-    def writes(self, config: Config) -> Engine:
-        """The engine of Stage II."""
-        serve = self._settings.writing.serve
-        if serve.command is None:
-            return self._kept("stage2", config, self._settings.servers)
-        if self._server is None:
-            self._server = OwnServer(serve, config.stage2.model or config.openai.model or "")
-        return self._kept("stage2", config, (self._server.url,))
-
-    def _kept(self, stage: Any, config: Config, urls: Sequence[str]) -> Engine:
-        key = config.model_dump_json() + " ".join(urls)
-        if stage not in self._made or self._made[stage][0] != key:
-            self._made.pop(stage, None)
-            self._made[stage] = (key, stage_engine(config, stage, urls))
-        return self._made[stage][1]
 
 
 class _Looked:

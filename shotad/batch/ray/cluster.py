@@ -12,16 +12,15 @@ import os
 import signal
 import socket
 import threading
-import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from shotad.batch.jobs import fault_of
 from shotad.core import EngineError, Settings, ShotadError, UsageError, load_settings, need, processors
 
 _KNOCK = 5.0
@@ -411,11 +410,7 @@ def error_of(trouble: Exception) -> Error:
     if isinstance(trouble, MemoryError):
         less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
         return {"kind": "memory", "what": "There was not enough memory.", "hint": less}
-    place = traceback.extract_tb(trouble.__traceback__)
-    at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
-    text = " ".join(str(trouble).split())[:300]
-    what = f"shotad failed: {type(trouble).__name__}: {text}{at}."
-    return {"kind": "unexpected", "what": what, "hint": "Please report it."}
+    return {"kind": "unexpected", "what": fault_of(trouble), "hint": "Please report it."}
 
 
 def lost(what: str, times: int) -> Error:

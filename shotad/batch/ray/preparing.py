@@ -23,7 +23,7 @@ from shotad.batch.describing import given_of
 from shotad.batch.jobs import DONE, FilmJob, done_before
 from shotad.batch.places import is_local, join
 from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
-from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, packed, parts_of
+from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, packed
 from shotad.batch.ray.servers import ready_if_here, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
@@ -113,7 +113,7 @@ class Preparing:
 
     def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
         """Both first acts, and the question of each slot as it comes, in the order of the film."""
-        config, parts = job.config, parts_of(job.folder)
+        config, parts = job.config, Parts(job.folder)
         engine = stage_engine(config, "stage1", self._settings.servers)
         with (
             held(job, again=attempt > 1) as place,
@@ -226,7 +226,7 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
     """
     logs = (*TOLD, LOG) if job.makes else TOLD
     names = [DONE, *([RECORD] if job.makes else []), *(f"{log}{end}" for log in logs for end in _ENDINGS)]
-    parts_of(job.folder).remove()
+    Parts(job.folder).remove()
     for name in names:
         (folder / name).unlink(missing_ok=True)
     if job.makes:

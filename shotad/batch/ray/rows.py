@@ -16,14 +16,14 @@ import pickle
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shotad.batch.places import is_local, join, local_path, name_of
+from shotad.batch.places import is_local, join, local_path
 from shotad.core import Clip, RecordLog, WorkFolder
 from shotad.description import SlotPlan, is_done
 
@@ -118,78 +118,63 @@ Record = dict[str, Any]
 FOLDER = ".stage1.parts"
 
 
-def parts_of(folder: str) -> Parts:
-    """The parts of the film whose work folder is ``folder``, a path or an address."""
-    return LocalParts(local_path(folder)) if is_local(folder) else StoredParts(folder)
-
-
-class LocalParts:
-    """Parts of one film in a folder that all workers reach by the same path."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / FOLDER
-
-    def get(self, slot: str, key: str) -> Record | None:
-        """The record of a slot with this key, or None."""
-        return RecordLog(self._folder / f"{slot}.jsonl").get(key)
-
-    def add(self, slot: str, key: str, record: Mapping[str, Any]) -> None:
-        """Keep a record, at once."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        RecordLog(self._folder / f"{slot}.jsonl").add(key, record)
-
-    def records(self) -> Iterator[Record]:
-        """All records, by slot; of each slot those written last at the end."""
-        for file in sorted(self._folder.glob("*.jsonl")):
-            yield from RecordLog(file).records()
-
-    def remove(self) -> None:
-        """Remove them all."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-class StoredParts:
-    """The same in a store. Two workers never write the same slot at once."""
+class Parts:
+    """Parts of the film whose work folder is ``folder``: files that all workers reach by the same path, or
+    objects of a store. Two workers never write the same slot at once."""
 
     def __init__(self, folder: str) -> None:
         from shotad.batch.store import Store
 
         self._place = join(folder, FOLDER)
-        self._store = Store(folder)
+        self._store = None if is_local(folder) else Store(folder)
 
     def get(self, slot: str, key: str) -> Record | None:
-        return next((one for one in reversed(self._read(self._of(slot))) if one["key"] == key), None)
+        """The record of a slot with this key, or None."""
+        with self._file(self._of(slot)) as file:
+            return RecordLog(file).get(key)
 
     def add(self, slot: str, key: str, record: Mapping[str, Any]) -> None:
+        """Keep a record, at once."""
         place = self._of(slot)
-        found = self._store.find(place)
-        before = self._store.read(place) if found is not None else b""
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "part.jsonl"
-            file.write_bytes(before)
+        found = None if self._store is None else self._store.find(place)
+        with self._file(place) as file:
+            file.parent.mkdir(parents=True, exist_ok=True)
             RecordLog(file).add(key, record)
-            self._store.write(place, file.read_bytes(), over=found.mark if found is not None else None)
+            if self._store is not None:
+                self._store.write(place, file.read_bytes(), over=None if found is None else found.mark)
 
     def records(self) -> Iterator[Record]:
-        for entry in self._store.entries(self._place):
-            yield from self._read(entry.place)
+        """All records, by slot; of each slot those written last at the end."""
+        if self._store is None:
+            places = [str(file) for file in sorted(local_path(self._place).glob("*.jsonl"))]
+        else:
+            places = [entry.place for entry in self._store.entries(self._place)]
+        for place in places:
+            with self._file(place) as file:
+                yield from RecordLog(file).records()
 
     def remove(self) -> None:
+        """Remove them all."""
+        if self._store is None:
+            shutil.rmtree(local_path(self._place), ignore_errors=True)
+            return
         for entry in self._store.entries(self._place):
             self._store.remove(entry.place)
 
     def _of(self, slot: str) -> str:
         return join(self._place, f"{slot}.jsonl")
 
-    def _read(self, place: str) -> tuple[Record, ...]:
+    @contextmanager
+    def _file(self, place: str) -> Iterator[Path]:
+        """A part on this machine: itself, or a copy for the time of the block."""
+        if self._store is None:
+            yield local_path(place)
+            return
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / name_of(place)
+            file = Path(folder) / "part.jsonl"
             with suppress(FileNotFoundError):
                 file.write_bytes(self._store.read(place))
-            return RecordLog(file).records()
-
-
-Parts = LocalParts | StoredParts
+            yield file
 
 
 def laid_together(folder: WorkFolder, parts: Parts) -> list[Record]:

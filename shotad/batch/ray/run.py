@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.jobs import FilmJob, FilmResult, error_line, failure
 from shotad.batch.places import is_address, is_local, local_path
 from shotad.batch.ray.answering import Finishing, Looking
 from shotad.batch.ray.cluster import (
@@ -101,15 +101,10 @@ def _missing(
 ) -> dict[int, FilmResult]:
     """A failed result for each film that has none."""
     why = "The Ray run ended without its result."
-    what = why if ended is None else f"The Ray run broke off: {_short(ended)}"
+    what = why if ended is None else f"The Ray run broke off: {error_line(ended)}"
     return {
         film: failure(job, what, KEPT, kind="stopped") for film, job in enumerate(jobs) if film not in found
     }
-
-
-def _short(error: Exception) -> str:
-    cause = getattr(error, "cause", None) or error
-    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:300]}"
 
 
 def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterator[tuple[int, FilmResult]]:

@@ -250,6 +250,41 @@ class OwnServer:
         return " ".join(text[-_TOLD:].split()) or "it said nothing."
 
 
+class StageEngines:
+    """Engines of stages, each made once for the same settings and kept; safe in threads.
+
+    They ask ``servers``, or a server of their own where ``serve`` has a command.
+    """
+
+    def __init__(self, servers: Sequence[str], serve: ServeSettings | None = None) -> None:
+        self._servers, self._serve = tuple(servers), serve
+        self._lock = threading.Lock()
+        self._made: dict[Stage, tuple[str, Engine]] = {}
+        self._server: OwnServer | None = None
+
+    def of(self, config: Config, stage: Stage, *, is_ready: bool = False) -> Engine:
+        """The engine of a stage for these settings; with ``is_ready`` it has all it wants. Raises
+        ShotadError."""
+        with self._lock:
+            urls = self._urls(config, stage)
+            key = config.model_dump_json() + " ".join(urls)
+            if stage not in self._made or self._made[stage][0] != key:
+                self._made.pop(stage, None)
+                engine = stage_engine(config, stage, urls)
+                if is_ready:
+                    ready(engine)
+                self._made[stage] = (key, engine)
+            return self._made[stage][1]
+
+    def _urls(self, config: Config, stage: Stage) -> tuple[str, ...]:
+        if self._serve is None or self._serve.command is None:
+            return self._servers
+        if self._server is None:
+            own = config.stage1 if stage == "stage1" else config.stage2
+            self._server = OwnServer(self._serve, own.model or config.openai.model or "")
+        return (self._server.url,)
+
+
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind((_HOST, 0))
