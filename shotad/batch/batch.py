@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shotad.batch.jobs import FilmResult, done_before, failure
@@ -104,26 +103,24 @@ class Batch:
         self._add(films)
         self.board.start(None if self.more else len(self._entries))
         try:
-            with WorkerPool(self.terms.count, memory=self.terms.memory, work=self.work) as pool, self._told():
-                while self._at_work or (not self.halted and (self._queue or self._alone or self.more)):
-                    self._hand_out(pool)
-                    for worker, news in pool.hear(BEAT):
-                        self._heard(pool, worker, news)
-                    for worker, entry in list(self._waiting.items()):
-                        self._asked_in(worker, entry)
-                    self.board.still(self._counts())
-                    self._add(self.more() if self.more else ())
+            with WorkerPool(self.terms.count, memory=self.terms.memory, work=self.work) as pool:
+                self._work_through(pool)
         finally:
             self.board.stop()
         return self.rows
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say of an interruption that it was heard, for what is at work may take a while to end."""
+    def _work_through(self, pool: WorkerPool) -> None:
         try:
-            yield
+            while self._at_work or (not self.halted and (self._queue or self._alone or self.more)):
+                self._hand_out(pool)
+                for worker, news in pool.hear(BEAT):
+                    self._heard(pool, worker, news)
+                for worker, entry in list(self._waiting.items()):
+                    self._asked_in(worker, entry)
+                self.board.still(self._counts())
+                self._add(self.more() if self.more else ())
         except KeyboardInterrupt:
-            if self._at_work:
+            if self._at_work:  # it may take a while
                 self.board.note("Stopping: films at work end tidily. Ctrl-C again ends them at once.")
             raise
 
@@ -178,7 +175,7 @@ class Batch:
                 pool.retire(worker)
             self._came(worker, entry, news)
         elif isinstance(news, Died):
-            self._came(worker, entry, self._death(entry, news), fresh=worker.is_fresh)
+            self._came(worker, entry, self._death(entry, news), fresh=worker.films <= 1)
         else:
             self.board.heard(entry.label, news)
 

@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -71,12 +71,12 @@ class _Beginning:
 
 
 def fetch_film(
-    store: Store, place: str, target: Path, progress: Progress | None = None, room: Room | None = None
+    store: Store, place: str, target: Path, progress: Progress | None = None, scratch: Path | None = None
 ) -> Entry:
     """The object at ``place`` as the file ``target``, whole and of one version; what is known of it.
 
-    A file that an earlier run fetched of this very version stays. Raises StorageError, as ``room`` does where
-    it does not fit.
+    A file that an earlier run fetched of this very version stays. ``scratch`` is the folder in which room is
+    made for films. Raises StorageError, also where it does not fit.
     """
     progress = progress or NoProgress()
     for _ in range(_AGAIN):
@@ -85,7 +85,7 @@ def fetch_film(
             raise store.missing(place)
         if _is_here(target, entry):
             return entry
-        fetch_object(store, entry, target, progress, room)
+        fetch_object(store, entry, target, progress, scratch)
         after = store.find(place)
         if after is not None and after.mark == entry.mark:
             write_text(_mark_file(target), entry.mark)
@@ -131,7 +131,7 @@ def read_text(place: str) -> str:
 
 
 def fetch_object(
-    store: Store, entry: Entry, target: Path, progress: Progress | None = None, room: Room | None = None
+    store: Store, entry: Entry, target: Path, progress: Progress | None = None, scratch: Path | None = None
 ) -> None:
     """One object as the file ``target``, which takes that name when it is whole. Raises StorageError."""
     progress = progress or NoProgress()
@@ -147,7 +147,7 @@ def fetch_object(
             store.fetch_whole(entry.place, half.file, task.advance)
             task.done()
         else:
-            _fetch_parts(store, half, name, progress, room or room_for)
+            _fetch_parts(store, half, name, progress, scratch)
         if size is not None and half.file.stat().st_size != size:
             raise StorageError(
                 f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
@@ -166,7 +166,7 @@ def fetch_object(
         ) from None
 
 
-def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, room: Room) -> None:
+def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, scratch: Path | None) -> None:
     """Fetch what is not here yet, a few parts at a time; what is there when one fails is noted all the
     same."""
     here, lock = half.here(), threading.Lock()
@@ -183,7 +183,7 @@ def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, 
 
     try:
         os.ftruncate(file, half.size)
-        room(half.file, half.entry.place)
+        _make_room(half.file, half.entry.place, scratch)
         with reported(progress, name, half.size, "B") as task, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
             task.advance(sum(_length(half, part) for part in here))
             futures = [pool.submit(fetch, part) for part in half.parts if part not in here]
@@ -241,42 +241,36 @@ SPARE = 512 << 20
 HALF = ".fetched"
 """Ending of files that are being fetched. They have their full length from the start, but not the room."""
 
-Room = Callable[[Path, str], None]
-"""Refuses a file that has been given its length and does not fit, by where it is here and in the store."""
-
 
 def check_room(folder: Path, wanted: int, place: str) -> None:
     """Refuse to fetch ``wanted`` bytes where they do not fit. Raises StorageError."""
     free = shutil.disk_usage(folder).free
     if free < wanted + SPARE:
-        raise _too_small(folder, wanted, free, place)
+        raise StorageError(
+            f"{shown(place)} does not fit on the disk of {folder}: {_size(wanted)} are to be fetched, "
+            f"{_size(free)} are free, of which {_size(SPARE)} stay so.",
+            "Make room, name another scratch folder, or let fewer films be described at a time.",
+            again=True,
+        )
 
 
-def room_for(half: Path, place: str) -> None:
-    """As `check_room`, for a file that has been given its length already."""
-    check_room(half.parent, _coming(half), place)
-
-
-def room_in(scratch: Path) -> Room:
-    """As `room_for`, for films: what other runs are fetching to ``scratch`` counts too. Before anything is
-    refused, films that are left there from runs that have ended go, those first that were left first."""
-
-    def check(half: Path, place: str) -> None:
-        while True:
-            others = [
-                one for folder in scratch_folders(scratch, held=True) for one in folder.glob(f"film/.*{HALF}")
-            ]
-            wanted = sum(_coming(one) for one in {half, *others})
-            free = shutil.disk_usage(scratch).free
-            if free >= wanted + SPARE:
-                return
-            left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
-            films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
-            if not films:
-                raise _too_small(scratch, wanted, free, place)
-            shutil.rmtree(films[0][1])
-
-    return check
+def _make_room(half: Path, place: str, scratch: Path | None) -> None:
+    """As `check_room`, for a file that has been given its length already. On a ``scratch`` folder of films
+    what other runs are fetching counts too, and before anything is refused, films that are left there from
+    runs that have ended go, those first that were left first."""
+    if scratch is None:
+        check_room(half.parent, _coming(half), place)
+        return
+    while True:
+        held = scratch_folders(scratch, held=True)
+        others = [one for folder in held for one in folder.glob(f"film/.*{HALF}")]
+        wanted = sum(_coming(one) for one in {half, *others})
+        left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
+        films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
+        if not films or shutil.disk_usage(scratch).free >= wanted + SPARE:
+            check_room(scratch, wanted, place)
+            return
+        shutil.rmtree(films[0][1])
 
 
 def _coming(half: Path) -> int:
@@ -286,15 +280,6 @@ def _coming(half: Path) -> int:
     except OSError:
         return 0
     return max(0, found.st_size - getattr(found, "st_blocks", 0) * 512)
-
-
-def _too_small(folder: Path, wanted: int, free: int, place: str) -> StorageError:
-    return StorageError(
-        f"{shown(place)} does not fit on the disk of {folder}: {_size(wanted)} are to be fetched, "
-        f"{_size(free)} are free, of which {_size(SPARE)} stay so.",
-        "Make room, name another scratch folder, or let fewer films be described at a time.",
-        again=True,
-    )
 
 
 def _size(count: int) -> str:
@@ -388,7 +373,7 @@ def lock_of(folder: Path) -> Path:
 
 
 def scratch_folders(scratch: Path, *, held: bool) -> list[Path]:
-    """The benches that runs use now, or those that are left from runs that have ended."""
+    """The folders that runs use now, or those that are left from runs that have ended."""
     if not scratch.is_dir():
         return []
     known = [

@@ -63,18 +63,17 @@ def size_of(folder: Path) -> int:
 
 def free_disk(folder: Path) -> int:
     """Free bytes on the disk where ``folder`` is, or will be."""
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    return shutil.disk_usage(there).free
+    return shutil.disk_usage(_there(folder)).free
 
 
 def disk_of(folder: Path) -> int:
     """Which disk a folder is on, or will be."""
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    return there.stat().st_dev
+    return _there(folder).stat().st_dev
+
+
+def _there(folder: Path) -> Path:
+    folder = folder.absolute()
+    return next(one for one in (folder, *folder.parents) if one.exists())
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}

@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -41,33 +41,17 @@ STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a batch asks of all its films; fields as in `FilmJob`.
+class Wishes(FilmJob):
+    """What a batch asks of all its films: a job for none of them.
 
     ``out`` is the folder of the work folders (None: beside the films); with ``alone`` nothing that lies
     beside a film is used.
     """
 
-    config: Config = field(default_factory=Config)
-    configs: tuple[str, ...] = ()
-    assignments: tuple[str, ...] = ()
+    film: str = STDIN
+    folder: str = STDIN
     out: str | None = None
-    cast: str | None = None
-    cast_photos: str | None = None
-    start: float = 0.0
-    end: float | None = None
-    rate: str | None = None
-    makes: tuple[str, ...] = ()
-    sheet: bool = True
-    force: bool = False
-    discard_edits: bool = False
-    timed: bool = False
-    scratch: str | None = None
     alone: bool = False
-
-
-_OF_ALL = ("out", "alone")
-"""Wishes that no job holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +98,12 @@ class Planner:
 
     def _plain(self, film: Found, folder: str) -> FilmJob:
         """The film's job, as the batch wishes it."""
-        names = (one.name for one in fields(Wishes) if one.name not in _OF_ALL)
-        shared: dict[str, Any] = {name: getattr(self._wishes, name) for name in names}
+        shared: dict[str, Any] = {one.name: getattr(self._wishes, one.name) for one in fields(FilmJob)}
         # Of a bank of many films' casts: that of this film is called as the film.
         is_bank = (self._wishes.cast or "").lower().endswith(".json")
         key = stem_of(name_of(film.place)) if is_bank else ""
-        return FilmJob(film.place, folder, **shared, cast_key=key, stamp=_stamp(film))
+        own = {"film": film.place, "folder": folder, "cast_key": key, "stamp": _stamp(film)}
+        return FilmJob(**shared | own)
 
     def _one(self, film: Found, folder: str, near: Neighbours) -> Planned:
         plain, size = self._plain(film, folder), film.size or 0

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from shotad.batch.fetching import ScratchFolder, brought, fetch_film, room_in
+from shotad.batch.fetching import ScratchFolder, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
@@ -96,7 +96,7 @@ def staged(
             stack.enter_context(_kept(ours, addresses, progress, every, media=media))
         if not is_local(film):
             here.parent.mkdir(parents=True, exist_ok=True)
-            fetch_film(Store(film), film, here, progress, room_in(ours.scratch))
+            fetch_film(Store(film), film, here, progress, ours.scratch)
         ours.beside.mkdir(exist_ok=True)
         yield Placed(here, kept, ours.beside)
 

@@ -58,11 +58,6 @@ class Worker:
     peak: int = 0
     _said: int = field(default=0)
 
-    @property
-    def is_fresh(self) -> bool:
-        """Whether its film is its first."""
-        return self.films <= 1
-
     def give(self, film: Planned) -> None:
         """Begin a film."""
         self.film, self.films, self.peak = film, self.films + 1, 0
@@ -85,10 +80,6 @@ class Worker:
         except (EOFError, OSError):
             self.process.join(PATIENCE)
             yield self._death()
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.process.kill()
 
     def end(self, patience: float = PATIENCE) -> None:
         """End it: idle ones by word, others by signal, and by force where that takes too long."""
@@ -225,7 +216,7 @@ class WorkerPool:
         finally:
             for worker in workers:
                 if worker.process.is_alive():
-                    worker.kill()
+                    worker.process.kill()
                     worker.process.join()
 
     def _started(self) -> Worker:
@@ -245,7 +236,7 @@ class WorkerPool:
             worker.peak = max(worker.peak, used)
             if self._memory is not None and used > self._memory and worker.over is None:
                 worker.over = self._memory
-                worker.kill()
+                worker.process.kill()
 
 
 @contextmanager

@@ -59,9 +59,9 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
         if options[name] is not None and not options[name].exists():
             raise CastError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
     return Wishes(
-        settings(options, **describing.flags_of(options)),
-        options["config"],
-        options["assignments"],
+        config=settings(options, **describing.flags_of(options)),
+        configs=options["config"],
+        assignments=options["assignments"],
         out=options["out"],
         cast=None if options["cast"] is None else str(options["cast"].absolute()),
         cast_photos=None if options["cast_photos"] is None else str(options["cast_photos"].absolute()),

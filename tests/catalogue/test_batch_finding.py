@@ -179,7 +179,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     (tmp_path / "a" / "one.yaml").write_text("language: de\n")
     (tmp_path / "a" / "one.note.txt").write_text("A film about a cat.\n")
     touched(tmp_path, "a/one.srt", "a/cast/cast.yaml", "a/one.cast.yaml")
-    wishes = Wishes(load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
+    wishes = Wishes(config=load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
     one, two, three = Planner(wishes).plan([Found(film, 1, None) for film in films])
     assert [film.job.config.language for film in (one, two, three)] == ["de", "fr", "en"]
     assert [film.job.config.slots.detail for film in (one, two, three)] == ["rich", "rich", "normal"]

@@ -15,7 +15,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, packed
 from shotad.batch.ray.servers import ready_if_here, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
-    Clip,
     Engine,
     InUse,
     NoProgress,
@@ -41,7 +40,6 @@ from shotad.description import (
     LOG,
     Bench,
     SlotPlan,
-    Stage1Question,
     get_ready,
     is_done,
     prepare,
@@ -129,7 +127,7 @@ class Preparing:
             plans = understand(prepared, bench, engine.abilities.frames_per_second).plans
             ready_if_here(engine)
             known = _known(folder, parts)
-            yield from _asked(_Asked(bench, engine, known), plans)
+            yield from _asked(bench, engine, known, plans)
 
     def _begin_anew(self, film: int, job: FilmJob, folder: Path) -> None:
         """Of a forced run, once: an attempt that follows a lost one keeps what this run was told."""
@@ -173,45 +171,32 @@ def _known(folder: WorkFolder, parts: Parts) -> dict[str, tuple[str, ...]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """With whom, and on what, the questions of a film are made."""
+def _asked(
+    bench: Bench, engine: Engine, known: dict[str, tuple[str, ...]], plans: Sequence[SlotPlan]
+) -> Iterator[Question]:
+    """The question of each plan, in order; the clips that are wanted are read in one pass. ``known`` are keys
+    of good records."""
+    # What stands for the film and the way its frames are read, in keys.
+    pixels = key_of(bench.film_key, bench.frames.key)
 
-    bench: Bench
-    engine: Engine
-    known: dict[str, tuple[str, ...]]
-
-    @property
-    def pixels(self) -> str:
-        """What stands for the film and the way its frames are read, in keys."""
-        return key_of(self.bench.film_key, self.bench.frames.key)
-
-    def is_answered(self, plan: SlotPlan) -> bool:
+    def is_answered(plan: SlotPlan) -> bool:
         """Whether its record is good already, as far as can be told before the engine is ready."""
-        known = self.known.get(plan.slot.id, ())
-        return bool(known) and self.of(plan, None).key in known
+        keys = known.get(plan.slot.id, ())
+        return bool(keys) and stage1_question(plan, engine, bench.config, pixels).key in keys
 
-    def of(self, plan: SlotPlan, seen: Clip | None) -> Stage1Question:
-        """Stage I's question."""
-        return stage1_question(plan, self.engine, self.bench.config, self.pixels)
-
-
-def _asked(asked: _Asked, plans: Sequence[SlotPlan]) -> Iterator[Question]:
-    """The question of each plan, in order; the clips that are wanted are read in one pass."""
-    answered = {plan.slot.id for plan in plans if asked.is_answered(plan)}
+    answered = {plan.slot.id for plan in plans if is_answered(plan)}
     wants = [ClipPlan(plan.slot.id, plan.frames) for plan in plans if plan.slot.id not in answered]
-    reading = clips(wants, asked.bench.frames.pictures) if wants else iter(())
+    reading = clips(wants, bench.frames.pictures) if wants else iter(())
     following = next(reading, None)
     for plan in plans:
         slot = plan.slot.id
-        bare = Question(plan, asked.pixels, asked.known.get(slot, ()))
+        bare = Question(plan, pixels, known.get(slot, ()))
         if slot in answered:
             yield bare
         elif following is None or following[0] != slot:
             yield replace(bare, unread=True)
         else:
-            seen = stage1_as_seen(following[1], plan, asked.engine, asked.bench.config)
-            yield replace(bare, clip=packed(seen))
+            yield replace(bare, clip=packed(stage1_as_seen(following[1], plan, engine, bench.config)))
             following = next(reading, None)
 
 
