@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from shotad.batch.jobs import FilmResult, done_before, failure
@@ -336,7 +336,8 @@ class BatchProgress:
         if self.bars or not self._films or self.clock() - self._last < PAUSE:
             return
         self._last = self.clock()
-        at_work = (f"{label}: {_told(tasks)}" for label, tasks in self._films.items())
+        doing = ((label, ", ".join(map(str, tasks.values()))) for label, tasks in self._films.items())
+        at_work = (f"{label}: {told or 'at work'}" for label, told in doing)
         self.progress.note(f"After {duration(self.clock() - self._begun)}: {'; '.join(at_work)}. {counts}")
 
     def note(self, text: str) -> None:
@@ -350,10 +351,6 @@ class BatchProgress:
             self.forget(label)
         if self._whole is not None:
             self._whole.done()
-
-
-def _told(tasks: Mapping[int, _Going]) -> str:
-    return ", ".join(map(str, tasks.values())) or "at work"
 
 
 def _close(task: _Going | None) -> None:

@@ -25,13 +25,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from shotad.batch.places import WEB, is_local, join, local_path, name_of, parent_of, scheme_of
+from shotad.batch.store import Entry, Store
 from shotad.core import FilmError, ShotadError, StorageError
-
-if TYPE_CHECKING:
-    from shotad.batch.store import Entry, Store
 
 ENDINGS = frozenset(
     {
@@ -105,8 +102,6 @@ def _in_work_folder(path: Path) -> bool:
 
 
 def _remote(place: str) -> Iterator[Found]:
-    from shotad.batch.store import Store
-
     store = Store(place)
     alone = None if place.endswith("/") else store.find(place)
     if alone is not None:
@@ -243,8 +238,6 @@ def names_elsewhere(folder: str) -> frozenset[str]:
     neighbours, and no work folders are there."""
     if scheme_of(folder) in WEB:
         return frozenset()
-    from shotad.batch.store import Store
-
     return frozenset(Store(folder).names(folder))
 
 
@@ -353,11 +346,6 @@ class Watch:
     def take(self, films: Iterable[Found]) -> None:
         """These are taken already."""
         self._taken.update((film.place, _state(film)) for film in films)
-
-    @property
-    def unsettled(self) -> int:
-        """How many films are still being written."""
-        return len(self._seen)
 
     def settled(self) -> list[Found]:
         """The films that have settled since the last call, sorted; none before it is time to look again."""

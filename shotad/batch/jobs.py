@@ -14,7 +14,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.batch.places import is_address
+from shotad.batch.fetching import read_text
+from shotad.batch.places import is_address, join
+from shotad.batch.store import Store
 from shotad.core import (
     Config,
     InUse,
@@ -246,18 +248,12 @@ def _are_there(folder: str, files: Iterable[str]) -> bool:
 
     if not is_address(folder):
         return all((Path(folder) / name).exists() for name in (TRACK, *files))
-    from shotad.batch.places import join
-    from shotad.batch.store import Store
-
     # The track is sent last, after all that is told in the mark.
     return Store(folder).find(join(folder, TRACK)) is not None
 
 
 def _read(folder: str) -> dict[str, Any] | None:
     """A mark, or None where there is none that can be read."""
-    from shotad.batch.fetching import read_text
-    from shotad.batch.places import join
-
     try:
         value = parse_json(read_text(join(folder, DONE)))
     except (StorageError, ValueError):

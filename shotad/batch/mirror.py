@@ -53,10 +53,7 @@ def read_seen(notes: Path) -> dict[str, Seen]:
     """What was written down, by the name of the file; nothing where it cannot be read."""
     try:
         rows = json.loads(notes.read_text(encoding="utf-8"))
-        return {
-            str(name): Seen(mark, None if state is None else (int(state[0]), int(state[1])))
-            for name, (mark, state) in rows.items()
-        }
+        return {name: Seen(mark, state and (state[0], state[1])) for name, (mark, state) in rows.items()}
     except (OSError, ValueError, TypeError, AttributeError, IndexError):
         return {}
 

@@ -34,7 +34,7 @@ from shotad.batch.places import (
     without_query,
     work_place_of,
 )
-from shotad.batch.store import check_target
+from shotad.batch.store import Store, check_target
 from shotad.core import SETTINGS, Config, ShotadError, is_text, load_settings, parse_json, stem_of, unnamed
 
 STDIN = "-"
@@ -319,8 +319,6 @@ def _owner(folder: str, known: Container[str]) -> str | None:
 def _settings(folder: str) -> bytes:
     if is_local(folder):
         return (local_path(folder) / SETTINGS).read_bytes()
-    from shotad.batch.store import Store
-
     return Store(folder).read(join(folder, SETTINGS))
 
 
@@ -330,6 +328,4 @@ def _exists(film: str) -> bool:
         return local_path(film).exists()
     if scheme_of(film) in WEB:
         return True
-    from shotad.batch.store import Store
-
     return Store(film).find(film) is not None

@@ -26,6 +26,7 @@ from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
 from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, packed
 from shotad.batch.ray.servers import ready_if_here, stage_engine
 from shotad.batch.staging import Placed, placed
+from shotad.batch.store import Store
 from shotad.core import (
     Engine,
     InUse,
@@ -224,8 +225,6 @@ _ENDINGS = (".jsonl", ".aside.jsonl")
 
 
 def _remove_there(place: str, names: list[str], below: str | None) -> None:
-    from shotad.batch.store import Store
-
     store = Store(place)
     for name in names:
         if store.find(join(place, name)) is not None:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from shotad.batch.places import is_local, join, local_path
+from shotad.batch.store import Store
 from shotad.core import Clip, RecordLog, WorkFolder
 from shotad.description import SlotPlan, is_done
 
@@ -123,8 +124,6 @@ class Parts:
     objects of a store. Two workers never write the same slot at once."""
 
     def __init__(self, folder: str) -> None:
-        from shotad.batch.store import Store
-
         self._place = join(folder, FOLDER)
         self._store = None if is_local(folder) else Store(folder)
 
