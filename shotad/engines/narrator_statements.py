@@ -326,7 +326,7 @@ def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
     for shot in facts.current:
         people = _once([fact for fact in facts.people if fact.shot == shot])
         people = [fact for fact in people if not _may_be_named(fact, facts.people)]
-        things = [fact for fact in facts.things if fact.shot == shot]
+        things = _each_kind([fact for fact in facts.things if fact.shot == shot])
         seen = list(_seen(people, things, levels.get(shot, "middling"), same))
         seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
         if shot in brightening and any(_shows(statement) for statement in seen):
@@ -374,6 +374,15 @@ def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
         return False
     named = [other for other in people if other.names and (other.shot == fact.shot or not fact.face)]
     return any(f.shot != fact.shot or f.last < fact.first or fact.last < f.first for f in named)
+
+
+def _each_kind(things: list[ThingFact]) -> list[ThingFact]:
+    """One fact for each kind of thing, that of most of them and then the surest: parts of a shaken shot have
+    one each."""
+    kept: dict[str, ThingFact] = {}
+    for fact in sorted(things, key=lambda fact: (-fact.count, -fact.sure)):
+        kept.setdefault(fact.name, fact)
+    return [fact for fact in things if kept[fact.name] is fact]
 
 
 def _seen(

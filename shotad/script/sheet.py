@@ -28,7 +28,7 @@ from shotad.script.cue import (
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
-    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "doubt", "note", "timecode",
+    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "doubt", "timecode",
     "made_by", "stamp", "track",
 )  # fmt: skip
 _SIGNS = "=+\\-@＝＋－＠"
@@ -63,8 +63,8 @@ def write_csv(track: Track) -> str:
                 cue.status,
                 cue.state,
                 guarded(reviewer(cue)),
-                f"{cue.doubt.value:.2f}" if cue.doubt else "",
                 guarded(note(cue)),
+                f"{cue.doubt.value:.2f}" if cue.doubt else "",
                 timecode(cue.interval.start),
                 statement,
                 line_stamp(cue.interval, cue.text),

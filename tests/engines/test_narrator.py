@@ -108,6 +108,7 @@ GOLDEN = [
     (Facts((1,), people=(person(count=12, posture="sits"),)), {"A crowd sits."}),
     (Facts((1,), people=(person(posture="lies", size=0.2),), light=(light(1, "dark"),)), {"In the distance, a figure lies."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, area=0.5),)), {"A car fills the picture."}),
+    (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.8), ThingFact(1, "car", 1, "left", 0.9))), {"A car appears on the left.", "There is a car on the left."}),
     (Facts((1,), things=(ThingFact(1, "car", 2, "left", 0.9, area=0.5),)), {"Two cars appear.", "There are two cars."}),
 ]  # fmt: skip
 """Lines read aloud and found good; any of the wordings may be chosen."""
