@@ -297,7 +297,7 @@ def test_after_an_interruption_nothing_more_is_asked() -> None:
 
 def test_a_clip_is_fetched_when_it_is_asked_about() -> None:
     clip = Clip(np.zeros((1, 2, 2, 3), np.uint8), np.zeros(1), np.zeros(1, np.int64))
-    fetched: list[str] = []
+    fetched: list[tuple[Who, str]] = []
 
     class Sees(Listed):
         def reply(self, request: Request) -> Reply:
@@ -307,15 +307,15 @@ def test_a_clip_is_fetched_when_it_is_asked_about() -> None:
         (reply,) = yield (Turn("looks", request(name), with_clip=True),)
         return {"said": reply.text}
 
-    def fetch(name: str) -> Clip:
-        fetched.append(name)
+    def fetch(who: Who, name: str) -> Clip:
+        fetched.append((who, name))
         return clip
 
     for flights in (1, 2):
         engine = Sees(in_flight=flights)
         found = dict(converse([("a", asks("a")), ("b", asks("b"))], {"looks": engine}, clip_of=fetch))
         assert found == {"a": {"said": "1"}, "b": {"said": "1"}}
-    assert sorted(fetched) == ["a", "a", "b", "b"]
+    assert sorted(fetched) == [("looks", name) for name in "aabb"]
     with pytest.raises(ValueError, match="no clips"):
         dict(converse([("a", asks("a"))], {"looks": Sees()}))
 

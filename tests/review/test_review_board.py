@@ -30,7 +30,7 @@ from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 Opened = tuple[Session, Findings]
 
 LINE_KEYS = {
-    "id", "stamp", "start", "end", "text", "kind", "language", "status", "heard", "reason", "state", "by", "slot",
+    "id", "stamp", "start", "end", "text", "kind", "language", "status", "heard", "reason", "doubt", "state", "by", "slot",
     "room", "words", "allowed", "unit", "seconds", "room_seconds", "candidates", "chosen", "fit_steps", "spoken",
     "machine", "hold", "findings", "apart",
 }  # fmt: skip
