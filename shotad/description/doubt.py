@@ -129,11 +129,10 @@ def signs_of(
 ) -> list[Sign]:
     """What speaks for and against a line; the arguments are those of `doubt_of`."""
     signs = [*_by_narrator(said), *_by_answers(line, stage1, stage2 or {}, unseen, language)]
-    facts = facts_of(stage1, stage2)
     # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
     if is_english(language) and not said:
-        if facts is not None:
-            signs += _by_facts(line, facts)
+        facts = facts_of(stage1, stage2)
+        signs += _by_facts(line, facts) if facts is not None else ()
         signs += _by_names(line, stage1, presence)
     return signs
 
