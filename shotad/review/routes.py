@@ -25,11 +25,11 @@ from starlette.routing import Route
 
 from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
 from shotad.review.details import line_detail
-from shotad.review.events import event_stream
+from shotad.review.events import EventStream
 from shotad.review.kinds import Done, Json, Picture
 from shotad.review.media import FileAnswer, inside
 from shotad.review.opening import remember
-from shotad.review.security import MOST_BYTES, Guard, Refused, error_answer, read_body
+from shotad.review.security import MOST_BYTES, Guard, Refused, answer_error, read_body
 from shotad.review.views import film_text
 from shotad.review.work import export, redo_line, render_film
 
@@ -70,23 +70,31 @@ async def _watch(review: Review) -> None:
             await anyio.to_thread.run_sync(review.look)
 
 
-def _refuse(request: Request, error: Exception) -> Response:
+class _Answer:
+    """An error as an answer; an ASGI application."""
+
+    def __init__(self, status: int, error: ShotadError) -> None:
+        self._status, self._error = status, error
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await answer_error(scope, send, self._status, self._error)
+
+
+def _refuse(_: Request, error: Exception) -> Any:
     """Addresses and methods that there are not."""
     assert isinstance(error, HTTPException)
     texts = {404: "There is no such page.", 405: "That cannot be done with this address."}
-    said = ShotadError(texts.get(error.status_code, "That is not understood."))
-    return error_answer(request.scope["path"], error.status_code, said)
+    return _Answer(error.status_code, ShotadError(texts.get(error.status_code, "That is not understood.")))
 
 
-async def _say(request: Request, error: Exception) -> Response:
+async def _say(request: Request, error: Exception) -> Any:
     """What cannot be done, and why."""
     assert isinstance(error, ShotadError)
-    path = request.scope["path"]
     if isinstance(error, Refused):
-        return error_answer(path, error.status, error)
+        return _Answer(error.status, error)
     if isinstance(error, WorkFolderError):
-        return error_answer(path, 500, error)
-    return error_answer(path, 400 if path.startswith("/api/") else 404, error)
+        return _Answer(500, error)
+    return _Answer(400 if request.url.path.startswith("/api/") else 404, error)
 
 
 Handler = Callable[..., Any]
@@ -101,11 +109,12 @@ _NAMES: Mapping[object, str] = {
 }
 
 
-def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
+def get(path: str, handler: Handler, *, limiter: Callable[[], anyio.CapacityLimiter] | None = None) -> Route:
     """A route that answers what ``handler(request)`` returns: JSON, or an answer as it is."""
 
     async def answer(request: Request) -> Any:
-        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limiter))
+        limit = None if limiter is None else limiter()
+        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limit))
 
     return Route(path, answer, methods=["GET"])
 
@@ -170,7 +179,7 @@ MEDIA_TYPES: Mapping[str, str] = {
 def page_routes(review: Review) -> list[Route]:
 
     async def events(_: Request) -> Any:
-        return event_stream(
+        return EventStream(
             review.tabs,
             lambda: {"revision": review.session.revision, "findings": review.findings.version},
         )
@@ -379,7 +388,7 @@ def media_routes(review: Review) -> list[Route]:
         return dict(proxy.state())
 
     # Sounds and pictures take seconds to make: what they may occupy never holds up a saved edit.
-    sounds, pictures = anyio.CapacityLimiter(2), anyio.CapacityLimiter(3)
+    sounds, pictures = _Limit(2), _Limit(3)
     return [
         get("/media/film", film),
         get("/media/proxy", proxy),
@@ -392,6 +401,19 @@ def media_routes(review: Review) -> list[Route]:
         get("/media/person/{key}/{number:int}.jpg", person, limiter=pictures),
         get("/files/{name}", file),
     ]
+
+
+class _Limit:
+    """A number of threads; made when first asked for, for it belongs to a running loop."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    def __call__(self) -> anyio.CapacityLimiter:
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(self._threads)
+        return self._limiter
 
 
 def _picture(request: Request, picture: Picture) -> Response:

@@ -26,26 +26,18 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from typing import Any
+from urllib.parse import parse_qs
 
 from shotad.core import ShotadError
-
-if TYPE_CHECKING:
-    from starlette.datastructures import Headers
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LOG = logging.getLogger(__name__)
 
 METHODS = ("GET", "HEAD", "POST")
-HEADER, HEADER_VALUE = "x-shotad", "page"
-_ONE_ONLY = ("host", "origin", "content-length", "content-type", "sec-fetch-site", HEADER)
-"""Headers that may be there once."""
+HEADER, HEADER_VALUE = b"x-shotad", b"page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
 _MOST_DEPTH = 12
@@ -120,16 +112,16 @@ class Keys:
         name: that does not shut the page out."""
         return any(_same(value, self._cookie) for value in _cookies(header, self.cookie_name))
 
-    def set_cookie(self) -> str:
+    def set_cookie(self) -> bytes:
         """The header that gives a browser the cookie, until it is closed."""
-        return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
+        return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict".encode()
 
 
 def _own_user() -> int | None:
     return os.getuid() if hasattr(os, "getuid") else None
 
 
-def user_of(client: Sequence[Any] | None, server: Sequence[Any] | None) -> int | None:
+def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:
     """Which user of this machine has a connection open to this server; None where that cannot be told, as for
     another machine, or on systems other than Linux (``/proc/net/tcp``: proc_net(5))."""
     if not client or not server or not server[1]:
@@ -197,43 +189,58 @@ def hosts_for(address: str) -> Hosts:
     return Hosts(True, frozenset(("localhost", own, own.partition(".")[0], f"{own.partition('.')[0]}.local")))
 
 
-def refusal(request: Request, keys: Keys, hosts: Hosts) -> Refused | None:
+@dataclass(frozen=True)
+class _Asked:
+    """What a request says of itself."""
+
+    method: str
+    path: str
+    query: bytes
+    headers: Mapping[bytes, str]
+
+    @property
+    def is_change(self) -> bool:
+        return self.method == "POST"
+
+    def get(self, name: bytes) -> str:
+        return self.headers.get(name, "")
+
+
+def refusal(asked: _Asked, keys: Keys, hosts: Hosts) -> Refused | None:
     """Why a request gets no answer, or None."""
-    asked = request.headers
-    if not hosts.know(asked.get("host", "")):
+    if not hosts.know(asked.get(b"host")):
         return Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
-    if request.method not in METHODS:
+    if asked.method not in METHODS:
         return Refused(405, "That cannot be done with this address.")
-    if not _is_own(request):
+    if not _is_own(asked):
         return Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
-    if not keys.knows("; ".join(asked.getlist("cookie"))):
+    if not keys.knows(asked.get(b"cookie")):
         hint = (
             "Open the address that shotad review printed in its terminal, with all that stands behind token=."
         )
         return Refused(401, "This browser has not been let in, or the server was started anew since.", hint)
-    return _unfit(asked) if request.method == "POST" else None
+    return _unfit(asked) if asked.is_change else None
 
 
-def _is_own(request: Request) -> bool:
+def _is_own(asked: _Asked) -> bool:
     """Whether a request comes from the page itself, or from a person who opens the page."""
-    asked = request.headers
-    origin, site = asked.get("origin"), asked.get("sec-fetch-site", "")
-    if origin is not None and origin != f"http://{asked.get('host', '')}":
+    origin = asked.headers.get(b"origin")
+    if origin is not None and origin != f"http://{asked.get(b'host')}":
         return False
-    if request.method == "POST":
-        return origin is not None and site in ("", "same-origin")
-    opened = request.scope["path"] == "/" and asked.get("sec-fetch-mode") == "navigate"
-    return opened or site in ("", "same-origin", "none")
+    if asked.is_change:
+        return origin is not None and asked.get(b"sec-fetch-site") in ("", "same-origin")
+    opened = asked.path == "/" and asked.get(b"sec-fetch-mode") == "navigate"
+    return opened or asked.get(b"sec-fetch-site") in ("", "same-origin", "none")
 
 
-def _unfit(asked: Headers) -> Refused | None:
+def _unfit(asked: _Asked) -> Refused | None:
     """Why a request that would change something gets no answer, or None."""
-    if asked.get(HEADER) != HEADER_VALUE:
+    if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
         return Refused(403, "A header is missing that the page sends.")
-    kind = asked.get("content-type", "").partition(";")[0].strip().lower()
+    kind = asked.get(b"content-type").partition(";")[0].strip().lower()
     if kind != "application/json":
         return Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
-    length = asked.get("content-length")
+    length = asked.get(b"content-length")
     if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
         return Refused(413, "That is more than a page ever sends.")
     return None
@@ -243,68 +250,73 @@ class Guard:
     """The door: an ASGI application before another one. Lets nothing through that `refusal` refuses, puts
     `HEADERS` on every answer, and lets no fault of ours out with its traceback."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, hosts: Hosts) -> None:
+    def __init__(self, app: Any, keys: Keys, hosts: Hosts) -> None:
         self._app, self._keys, self._hosts = app, keys, hosts
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        out, request = _Out(send), Request(scope)
+        out = _Out(send)
         try:
-            await (await self._answer(request))(scope, receive, out)
+            asked = _asked(scope)
+            if _enters(asked, self._hosts):
+                await self._enter(asked, scope, out)
+            elif (refused := refusal(asked, self._keys, self._hosts)) is not None:
+                raise refused
+            else:
+                await self._app(scope, receive, out)
         except ConnectionError:
             raise
         except Refused as refused:
-            await error_answer(scope["path"], refused.status, refused)(scope, receive, out)
+            await answer_error(scope, out, refused.status, refused)
         except Exception:
             _LOG.exception("The review page's server failed at %s", scope["method"])
             if out.begun:
                 raise
             fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
-            await error_answer(scope["path"], 500, fault)(scope, receive, out)
+            await answer_error(scope, out, 500, fault)
 
-    async def _answer(self, request: Request) -> ASGIApp:
-        """What answers a request. Raises Refused."""
-        if any(len(request.headers.getlist(name)) > 1 for name in _ONE_ONLY):
-            raise Refused(400, "A header is there twice.")
-        opened = request.method == "GET" and request.scope["path"] == "/" and "token" in request.query_params
-        if opened and self._hosts.know(request.headers.get("host", "")) and _is_own(request):
-            return await self._entered(request)
-        if (refused := refusal(request, self._keys, self._hosts)) is not None:
-            raise refused
-        return self._app
-
-    async def _entered(self, request: Request) -> Response:
+    async def _enter(self, asked: _Asked, scope: Any, send: Any) -> None:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
+        given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
         # From a link on another page the cookie would not come along to where an answer sends the browser.
-        linked = request.headers.get("sec-fetch-site") == "cross-site"
-        answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
-        user = await asyncio.to_thread(user_of, request.client, request.scope.get("server"))
-        if self._keys.opens(request.query_params["token"], user):
-            answer.headers.append("set-cookie", self._keys.set_cookie())
-        elif not self._keys.knows("; ".join(request.headers.getlist("cookie"))):
+        linked = asked.get(b"sec-fetch-site") == "cross-site"
+        body = _ONWARD if linked else b""
+        where = (b"content-type", b"text/html; charset=utf-8") if linked else (b"location", b"/")
+        headers = [where, (b"content-length", b"%d" % len(body))]
+        user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
+        if self._keys.opens(given, user):
+            headers.append((b"set-cookie", self._keys.set_cookie()))
+        elif not self._keys.knows(asked.get(b"cookie")):
             what = "The token of this address is not that of this server."
             raise Refused(401, what, "Open the address that shotad review printed last.")
-        return answer
+        await send({"type": "http.response.start", "status": 200 if linked else 303, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
 
 _ONWARD = (
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>shotad review</title>\n'
-    '<meta http-equiv="refresh" content="0; url=/">\n</head>\n'
-    '<body>\n<main>\n<p><a href="/">Open the review page</a></p>\n</main>\n</body>\n</html>\n'
+    b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>shotad review</title>\n'
+    b'<meta http-equiv="refresh" content="0; url=/">\n</head>\n'
+    b'<body>\n<main>\n<p><a href="/">Open the review page</a></p>\n</main>\n</body>\n</html>\n'
 )
 """A page that opens the page itself."""
+
+
+def _enters(asked: _Asked, hosts: Hosts) -> bool:
+    """Whether a person opens the address with the token."""
+    opened = asked.method == "GET" and asked.path == "/" and b"token=" in asked.query
+    return opened and hosts.know(asked.get(b"host")) and _is_own(asked)
 
 
 class _Out:
     """Sends with our headers; remembers whether an answer has begun."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Any) -> None:
         self._send, self.begun = send, False
 
-    async def __call__(self, message: Message) -> None:
+    async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
             named = {name.lower() for name, _ in message.get("headers", ())}
@@ -313,11 +325,27 @@ class _Out:
         await self._send(message)
 
 
-def error_answer(path: str, status: int, error: ShotadError) -> Response:
-    """An error: as JSON to the page's programs, else as a small page of its own."""
-    if path.startswith(("/api/", "/media/", "/files/", "/web/")):
-        return JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
-    return HTMLResponse(_page(error), status)
+def _asked(scope: Any) -> _Asked:
+    """Raises Refused for a header that must be there once and is there twice."""
+    headers: dict[bytes, str] = {}
+    for name, value in scope["headers"]:
+        if name in headers and name in (b"host", b"origin", b"content-length", b"content-type", HEADER):
+            raise Refused(400, "A header is there twice.")
+        before = f"{headers[name]}; " if name in headers else ""
+        headers[name] = before + value.decode("latin-1")
+    return _Asked(scope["method"], scope["path"], scope.get("query_string", b""), headers)
+
+
+async def answer_error(scope: Any, send: Any, status: int, error: ShotadError) -> None:
+    """Say an error: as JSON to the page's programs, else as a small page of its own."""
+    if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
+        value = {"error": {"what": error.what, "hint": error.hint}}
+        kind, body = b"application/json", json.dumps(value, ensure_ascii=False).encode()
+    else:
+        kind, body = b"text/html; charset=utf-8", _page(error).encode()
+    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
 
 def _page(error: ShotadError) -> str:

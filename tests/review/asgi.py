@@ -113,4 +113,4 @@ class Visitor:
 
 def cookie_of(keys: Keys) -> str:
     """What a browser sends that was given the cookie."""
-    return keys.set_cookie().partition(";")[0]
+    return keys.set_cookie().decode().partition(";")[0]

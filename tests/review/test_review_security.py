@@ -529,6 +529,7 @@ def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
     assert seen.texts["h1"]
     assert {"main", "p", "meta"} <= set(seen.attributes)
     assert not {"script", "style", "img", "link"} & set(seen.attributes)
+    assert page.get("/", method="HEAD", cookie=None).body == b""
 
 
 class _Seen(HTMLParser):
