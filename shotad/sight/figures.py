@@ -25,6 +25,8 @@ _FRAMES = 4
 _LEAST = 0.5
 """The first detector's score in a frame that counts, and from `_FIRST` on in a fifth of them."""
 _FIRST = 0.75
+_ANOTHER = 0.4
+"""The first detector's score of another thing of the kind."""
 _SECOND = 0.45
 """The second detector's score in half of them."""
 _THIRD = 0.2
@@ -69,7 +71,9 @@ def _thing(
     """One, from when it is seen; `MANY` where the first detector sees another beside it in half of the
     frames, for nobody has counted those of which it is less sure."""
     moments = sorted({s.seconds for track in tracks for s in track.seen})
-    crowded = sum(_is_several([s.box for s in frame if s.name == name]) for frame in firsts)
+    crowded = sum(
+        _is_several([s.box for s in frame if s.name == name and s.score >= _ANOTHER]) for frame in firsts
+    )
     count = MANY if 2 * crowded >= len(firsts) else 1
     since = moments[0]
     glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)

@@ -110,11 +110,14 @@ def test_a_thing_has_its_place_time_and_size() -> None:
 def test_a_part_of_a_thing_is_no_other_one() -> None:
     whole, part, beside = Box(0.1, 0.2, 0.7, 0.9), Box(0.15, 0.5, 0.35, 0.9), Box(0.75, 0.5, 0.95, 0.9)
     counts = []
-    for other in (part, beside):
-        frames = [[thing("car", 0.9, box, second=i / 4) for box in (whole, other)] for i in range(6)]
+    for other, score in ((part, 0.9), (beside, 0.9), (beside, 0.3)):
+        frames = [
+            [thing("car", 0.9, whole, second=i / 4), thing("car", score, other, second=i / 4)]
+            for i in range(6)
+        ]
         ((fact,),) = [named(frames)]
         counts.append(fact.count)
-    assert counts == [1, MANY]
+    assert counts == [1, MANY, 1]
 
 
 @pytest.mark.parametrize(
