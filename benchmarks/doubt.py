@@ -12,8 +12,8 @@ Into each line that has room for it an error of one kind is put, drawn by seed f
 doubt of the wrong lines is compared with that of the true ones: AUROC is how often a wrong line has more
 doubt than a true one (ties count half). Last, one line in five gets an error of a kind that evidence can
 hear, and the share of these in the first quarter of the list is told, the most doubtful first. With
-`--signs` the logarithm of how much more often each sign is there with an error than without is printed, by
-which the weights of shotad/description/doubt.py were set on the tuning half. The film clip with true and
+`--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
+rounded, are the weights of shotad/description/doubt.py. The film clip with true and
 with wrong human AD in `../shared/data/films/rabbit` comes last, where it is there. What the embedded engine
 says is not always true (benchmarks/statements.py): its own errors count as true.
 """
@@ -22,26 +22,27 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import re
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import yaml
+from scipy.optimize import minimize
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import shotad
 from benchmarks.clips import LABELS, Half, film_of, read_clips
 from shotad.core import NoProgress
-from shotad.description import doubt_of, signs_of, things_told, verbs_of
+from shotad.description import Evidence, doubt_of, signs_of, things_told, verbs_of
 from shotad.script import quotations, timecode
 from shotad.script.formats import read_script
 
@@ -80,7 +81,7 @@ class Told:
     stage1: Mapping[str, Any]
 
     def doubt(self, text: str | None = None) -> float:
-        return doubt_of(text or self.text, self.stage1).value
+        return doubt_of(text or self.text, Evidence(self.stage1)).value
 
 
 Row = tuple[float, float, str]
@@ -215,25 +216,22 @@ def first_quarter(
 ) -> float:
     """The share of errors in the first quarter of the list where one line in five has one, over draws."""
     draw, shares = random.Random(SEED), []
-    of_line: dict[int, list[str]] = defaultdict(list)
-    for kind in HEARD:
-        for line, text in faults[kind]:
-            of_line[id(line)].append(text)
-    doubts = {id(line): line.doubt() for line in lines}
-    wrong = {
-        id(line): [line.doubt(text) for text in of_line[id(line)]] for line in lines if of_line[id(line)]
-    }
+    texts = [[text for kind in HEARD for one, text in faults[kind] if one is line] for line in lines]
+    right = [line.doubt() for line in lines]
+    wrong = [[line.doubt(text) for text in those] for line, those in zip(lines, texts, strict=True)]
+    able = [at for at, doubts in enumerate(wrong) if doubts]
     for _ in range(rounds):
-        chosen = set(draw.sample(sorted(wrong), len(lines) // 5))
+        chosen = set(draw.sample(able, len(lines) // 5))
         rows = [
-            (draw.choice(wrong[i]) if i in chosen else doubts[i], draw.random(), i in chosen) for i in doubts
+            (draw.choice(wrong[at]) if at in chosen else right[at], draw.random(), at in chosen)
+            for at in range(len(lines))
         ]
         rows.sort(reverse=True)
         shares.append(sum(bad for *_, bad in rows[: len(rows) // 4]) / len(chosen))
     return fmean(shares)
 
 
-def tell_source(half: Half, source: str, lines: Sequence[Told], *, signs: bool) -> None:
+def tell_source(half: Half, source: str, lines: Sequence[Told]) -> None:
     faults = planted(lines)
     right = [line.doubt() for line in lines]
     clips = len({line.clip for line in lines})
@@ -247,23 +245,32 @@ def tell_source(half: Half, source: str, lines: Sequence[Told], *, signs: bool) 
                 f" {auroc(wrong, own):.2f} against the same lines"
             )
     print(f"  errors in the first quarter, one line in five wrong: {first_quarter(lines, faults):.0%}")
-    if signs:
-        _print_signs(lines, faults)
 
 
-def _print_signs(lines: Sequence[Told], faults: Mapping[str, list[tuple[Told, str]]]) -> None:
-    wrong = [signs_of(text, line.stage1) for kind in HEARD for line, text in faults[kind]]
-    right = [signs_of(line.text, line.stage1) for line in lines]
-    names = sorted({sign.kind for row in (*wrong, *right) for sign in row})
-    for name in names:
-        with_error, without = (
-            sum(any(s.kind == name for s in row) for row in rows) for rows in (wrong, right)
-        )
-        log = math.log((with_error + 0.5) / (len(wrong) + 1)) - math.log((without + 0.5) / (len(right) + 1))
-        print(
-            f"    {name:15} {with_error:4} of {len(wrong)} wrong,"
-            f" {without:4} of {len(right)} true: {log:+.1f}"
-        )
+def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
+    """The weight of each sign by logistic regression, the kinds of error counting alike in each source."""
+    rows: list[tuple[Counter[str], bool, float]] = []
+    for source, lines in found.items():
+        texts = {"true": [(line, line.text) for line in lines], **planted(lines)}
+        for kind in ("true", *HEARD):
+            for line, text in texts[kind]:
+                told = Counter({source: 1.0})
+                for sign in signs_of(text, Evidence(line.stage1)):
+                    told[sign.kind] += sign.times
+                rows.append((told, kind != "true", len(texts[kind]) ** -0.5))
+    names = sorted({name for told, *_ in rows for name in told})
+    signs = np.array([[told[name] for name in names] for told, *_ in rows])
+    wrong, share = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+    share, held = share / share.mean(), np.array([name not in found for name in names])
+
+    def loss(weights: Any) -> float:
+        odds = signs @ weights
+        misfit = share * np.logaddexp(0, np.where(wrong, -odds, odds))
+        return float(misfit.sum() + (weights[held] ** 2).sum() / 4)
+
+    for name, weight in zip(names, minimize(loss, np.zeros(len(names))).x, strict=True):
+        counts = [sum(name in told for told, bad, _ in rows if bad is which) for which in (True, False)]
+        print(f"    {name:15} {weight:+.1f}, in {counts[0]} wrong and {counts[1]} true lines")
 
 
 def rabbit(runs: Path) -> Iterator[tuple[Told, str]]:
@@ -302,7 +309,9 @@ def main() -> int:
                     for source in SOURCES:
                         found[source] += mine[source]
             for source, lines in found.items():
-                tell_source(half, source, lines, signs=asked.signs)
+                tell_source(half, source, lines)
+            if asked.signs:
+                _print_fit(found)
         for line, wrong in rabbit(runs):
             print(f"rabbit: {line.doubt():.2f} {line.text!r}, wrong: {line.doubt(wrong):.2f} {wrong!r}")
     return 0

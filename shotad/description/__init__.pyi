@@ -45,8 +45,8 @@ from .conversation import (
     slot_seed as slot_seed,
 )
 from .doubt import (
+    Evidence as Evidence,
     doubt_of as doubt_of,
-    facts_of as facts_of,
     signs_of as signs_of,
     things_told as things_told,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any
@@ -30,23 +30,23 @@ from shotad.script import (
 )
 from shotad.sight import KINDS
 
-_BASE = {"narrator": -2.2, "described": -2.4, "bare": -0.4}
+_BASE = {"narrator": -2.2, "described": -2.3, "bare": -0.3}
 """Log odds of an error in a line of which nothing else is known: one of the embedded narrator (one statement
 in ten was not true on film that nothing was tuned to, benchmarks/statements.py), one that was written from a
 description, one with none."""
 
 _WEIGHTS: Mapping[str, float] = {
     # Fitted to the tuning half of benchmarks/doubt.py (logistic regression, rounded).
-    "name of nobody": 3.3,
+    "name of nobody": 2.9,
     "other number": 3.3,
-    "not described": 3.7,
-    "text unread": 2.4,
-    "text read": -1.4,
-    "thing unseen": 2.0,
-    "thing seen": -2.2,
-    "unsaid": 1.1,
-    "nobody": 0.9,
-    "act unseen": 0.5,
+    "not described": 3.8,
+    "text unread": 2.7,
+    "text read": -1.6,
+    "thing unseen": 1.9,
+    "thing seen": -2.7,
+    "unsaid": 1.2,
+    "nobody": 0.6,
+    "act unseen": 0.4,
     # That people, their number, what they do and where they go were measured as told weighs nothing.
     "people": 0.0,
     "number": 0.0,
@@ -93,56 +93,42 @@ class Sign:
         return self.times * _WEIGHTS[self.kind]
 
 
-def doubt_of(
-    line: str,
-    stage1: Record,
-    stage2: Record | None = None,
-    *,
-    said: Sequence[Record] = (),
-    unseen: Sequence[str] = (),
-    presence: Presence = NOBODY,
-    language: str = "en",
-) -> Doubt:
-    """The doubt about ``line``, by the records of both stages.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a line is held against: the records of both stages (``stage2``: empty where there is none).
 
     ``said`` are the narrator's notes on the line, empty where a model wrote it; ``unseen`` are the statements
-    that a second look did not find; ``presence`` is who of the cast is on the frames. What stands in words is
-    held against what was measured in English lines only.
+    that a second look did not find; ``presence`` is who of the cast is on the frames.
     """
-    signs = signs_of(line, stage1, stage2, said=said, unseen=unseen, presence=presence, language=language)
-    base = "narrator" if said else "described" if stage1.get("raw") else "bare"
+
+    stage1: Record
+    stage2: Record = field(default_factory=dict)
+    said: Sequence[Record] = ()
+    unseen: Sequence[str] = ()
+    presence: Presence = NOBODY
+    language: str = "en"
+
+
+def doubt_of(line: str, evidence: Evidence) -> Doubt:
+    """The doubt about ``line``. Its words are held against what was measured in English only."""
+    signs = signs_of(line, evidence)
+    base = "narrator" if evidence.said else "described" if evidence.stage1.get("raw") else "bare"
     odds = _BASE[base] + sum(sign.weight for sign in signs)
     told = sorted((sign for sign in signs if sign.reason), key=lambda sign: -sign.weight)
     reasons = tuple(dict.fromkeys(sign.reason for sign in told))
     return Doubt(round(1 / (1 + math.exp(-odds)), 2), reasons, short_hash(line))
 
 
-def signs_of(
-    line: str,
-    stage1: Record,
-    stage2: Record | None = None,
-    *,
-    said: Sequence[Record] = (),
-    unseen: Sequence[str] = (),
-    presence: Presence = NOBODY,
-    language: str = "en",
-) -> list[Sign]:
-    """What speaks for and against a line; the arguments are those of `doubt_of`."""
-    signs = [*_by_narrator(said), *_by_answers(line, stage1, stage2 or {}, unseen, language)]
+def signs_of(line: str, evidence: Evidence) -> list[Sign]:
+    """What speaks for and against a line."""
+    signs = [*_by_narrator(evidence.said), *_by_answers(line, evidence)]
     # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
-    if is_english(language) and not said:
-        facts = facts_of(stage1, stage2)
-        signs += _by_facts(line, facts) if facts is not None else ()
-        signs += _by_names(line, stage1, presence)
+    if is_english(evidence.language) and not evidence.said:
+        notes = evidence.stage1.get("notes") or {}
+        measured = notes if "current" in notes else evidence.stage2.get("measured")
+        signs += _by_facts(line, Facts.from_json(measured)) if measured else ()
+        signs += _by_names(line, evidence.stage1, evidence.presence)
     return signs
-
-
-def facts_of(stage1: Record, stage2: Record | None = None) -> Facts | None:
-    """What the embedded observer measured in the clip, as Stage I or for a second look; None where it was not
-    asked."""
-    notes = stage1.get("notes") or {}
-    measured = notes if "current" in notes else (stage2 or {}).get("measured")
-    return Facts.from_json(measured) if measured else None
 
 
 _UNSURE_KINDS = {
@@ -170,12 +156,11 @@ def _of_what(what: str) -> str:
     return "text" if what in ("title", "sign", "text", "credit") else what
 
 
-def _by_answers(
-    line: str, stage1: Record, stage2: Record, unseen: Sequence[str], language: str
-) -> Iterator[Sign]:
+def _by_answers(line: str, evidence: Evidence) -> Iterator[Sign]:
     """What the engines' own answers say: a second look, other candidates, Stage I's description."""
-    if unseen:
-        yield Sign("unseen", f"the second look did not find: {'; '.join(unseen)}")
+    stage1, stage2 = evidence.stage1, evidence.stage2
+    if evidence.unseen:
+        yield Sign("unseen", f"the second look did not find: {'; '.join(evidence.unseen)}")
     if stage2.get("unlooked"):
         yield Sign("unlooked", "the second look at the frames failed")
     names = [str(name) for name in stage1.get("invented", ()) if set(keys_of(line)) & set(keys_of(str(name)))]
@@ -189,7 +174,7 @@ def _by_answers(
     if len(shared) > 1 and sum(shared) / len(shared) < _DIFFERENT:
         yield Sign("answers differ", "the model's answers tell different things")
     described = set(content_of(str(stage1.get("raw") or "")))
-    if mine and described and is_english(language):
+    if mine and described and is_english(evidence.language):
         absent = list(dict.fromkeys(w.text for w in words_of(line) if w.lemma in mine - described))
         share = len(mine - described) / len(mine)
         if share > _SAID:

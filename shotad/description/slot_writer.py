@@ -36,7 +36,7 @@ from shotad.core import (
 from shotad.description import stage1, stage2
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation, make_chooser
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
-from shotad.description.doubt import doubt_of
+from shotad.description.doubt import Evidence, doubt_of
 from shotad.description.engine_pair import Engines
 from shotad.description.language_id import other_language
 from shotad.description.preparing import Bench
@@ -440,12 +440,7 @@ def cue_of(
         seen_from=None if line.sight is None else line.sight.since,
         doubted=doubt_of(
             line.text,
-            stage1,
-            stage2,
-            said=drafts[line.number].said,
-            unseen=line.unseen,
-            presence=presence,
-            language=config.language,
+            Evidence(stage1, stage2, drafts[line.number].said, line.unseen, presence, config.language),
         ),
     )
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from shotad.core import Character, Facts, Mark, PeopleFact, Presence, TextFact, ThingFact
-from shotad.description import doubt_of
+from shotad.description import Evidence, doubt_of as of_evidence
+from shotad.script import Doubt
 
 Record = Mapping[str, Any]
 PERSON = PeopleFact(0, 10.0, 12.0, 1, "centre", 0.8, True, "right", False, False, 0.9, posture="stands")
@@ -23,6 +24,10 @@ SEEN = Facts(
 def measured(facts: Facts = SEEN, **more: Any) -> Record:
     """Stage I's record where the embedded observer looked."""
     return {"raw": "", "notes": facts.to_json(), **more}
+
+
+def doubt_of(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> Doubt:
+    return of_evidence(line, Evidence(stage1, stage2 or {}, **more))
 
 
 def reasons(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> str:
