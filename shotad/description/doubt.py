@@ -133,6 +133,7 @@ def signs_of(line: str, evidence: Evidence) -> list[Sign]:
 
 _UNSURE_KINDS = {
     "credits": "a page that scrolls can look like credits",
+    "sits down": "kneeling looks like sitting down where the feet are out of sight",
     "level": "how light it is was measured coarsely",
     "contrast": "how light it is was measured coarsely",
     "motion": "only movement was measured",

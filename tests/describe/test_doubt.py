@@ -83,6 +83,7 @@ def test_the_narrators_own_lines_are_as_doubtful_as_what_they_rest_on() -> None:
     assert one.value < other.value
     assert one.reasons == ()
     assert "people measured at 0.55" in other.reasons
+    assert "kneeling" in reasons("She sits down.", measured(), said=[{"what": "sits down", "sure": 1}])
     assert "a page that scrolls" in reasons(
         "Credits appear.", measured(), said=[{"what": "credits", "sure": 1}]
     )
