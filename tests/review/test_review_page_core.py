@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -156,6 +157,32 @@ def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
     until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
     assert page.locator("#undo").get_attribute("aria-disabled") == "false"
     assert on_row(page)
+
+
+def test_news_that_overtake_the_answer_do_not_part_a_change_from_its_line(page: Any) -> None:
+    def slow(route: Any) -> None:
+        answer = route.fetch()
+        time.sleep(0.5)
+        route.fulfill(response=answer)
+
+    press(page, "a")
+    settled(page)
+    page.route("**/api/acts", slow)
+    page.evaluate(
+        """() => {
+          const counted = document.getElementById("progress-text");
+          const chosen = () => document.querySelector("#list [aria-selected=true]").ariaLabel;
+          window.told = [];
+          new MutationObserver(() => told.push([counted.textContent, chosen()]))
+            .observe(counted, { childList: true, characterData: true, subtree: true });
+        }"""
+    )
+    press(page, "Control+z")
+    until(page, "told.length > 0")
+    settled(page)
+    [(progress, line)] = page.evaluate("told")
+    assert progress.startswith("0 of ")
+    assert line.startswith("Line 1 of 6,")
 
 
 def test_accepting_all_ends_at_the_last_line(page: Any, folder: Path) -> None:

@@ -32,6 +32,8 @@ async function part(name) {
 /** News of what others did: another tab, a job, a person who wrote into the file. */
 function change(changed) {
   const ours = changed.origin === tab;
+  // The answer to it brings it, and leads to its line, at once: news that come before would show one without the other.
+  if (ours && waiting()) return;
   store.apply(changed);
   // What a job of this page writes the job itself tells, once, at its end.
   if (!ours && changed.said && changed.origin !== "job" && !writing()) say(`Changed elsewhere: ${changed.said}`);
