@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import wave
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -436,6 +437,19 @@ def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any
     # Asked again where the page has fetched the film anew, of which this server still says "film".
     assert asked
     assert all(one["error"] for one in asked)
+
+
+def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(
+    opened: Callable[..., Any],
+) -> None:
+    def slow(route: Any) -> None:
+        time.sleep(1.0)
+        route.continue_()
+
+    page = opened(lambda page: page.route("**/media/*", slow))
+    until(page, "document.querySelector('video').readyState > 1")
+    at = page.evaluate("document.querySelector('video').currentTime")
+    assert at == pytest.approx(1.0, abs=0.02)
 
 
 def test_frames_step_one_by_one(page: Any) -> None:

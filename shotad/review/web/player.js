@@ -304,9 +304,10 @@ function build(place) {
       if (shows && playable.state === "film" && playable.type && !video.canPlayType(playable.type))
         return refused(`it does not know ${playable.type}`);
       if (shows && video.getAttribute("src") !== playable.url) {
-        const at = now();
+        position = now();
         video.src = playable.url;
-        video.addEventListener("loadedmetadata", () => (video.currentTime = at), { once: true });
+        // To where one is by then: a line may have been chosen while the film was on its way here.
+        video.addEventListener("loadedmetadata", () => (video.currentTime = position + INSIDE), { once: true });
       } else if (!shows && video.hasAttribute("src")) {
         video.removeAttribute("src");
         video.load();
