@@ -36,6 +36,10 @@ POSTURES: dict[str, _Points] = {
     "crouches": _lower(_TRUNK | _HANGING, 1.1)
     | {13: (0.5, 1.0), 14: (-0.5, 1.0), 15: (0.2, 1.7), 16: (-0.2, 1.7)},
     "bends": _turned(_TRUNK | _HANGING, 75) | _STRAIGHT,
+    "leans closer": _lower({j: (x, 0.3 * y) for j, (x, y) in (_TRUNK | _HANGING).items()}, 0.2)
+    | {13: (0.2, 0.85), 14: (-0.2, 0.85), 15: (0.2, 1.7), 16: (-0.2, 1.7)},
+    "kneels": _lower(_TRUNK | _HANGING, 0.85)
+    | {13: (0.2, 1.7), 14: (-0.2, 1.7), 15: (0.2, 1.75), 16: (-0.2, 1.75)},
     "lies": _turned(_STANDING, 90),
     "hand up": _STANDING | {7: (0.55, -1.3), 9: (0.5, -2.0)},
     "arms up": _STANDING | {7: (0.55, -1.3), 9: (0.5, -2.0), 8: (-0.55, -1.3), 10: (-0.5, -2.0)},

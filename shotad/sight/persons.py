@@ -31,6 +31,8 @@ _PROOF = 3
 """Frames in which a face must be recognised to be the only proof of a person."""
 _WINDOW = 2.5
 """Seconds in which a movement is looked for."""
+_BEGUN = 0.1
+"""The share of a movement that is not seen as one yet."""
 _LEAVING = 1.0
 """Seconds that it takes to leave the picture."""
 _NEARER = math.log(1.2)
@@ -242,9 +244,20 @@ def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
 
 
 def _movements(track: Track[Glimpse], stretch: Stretch) -> list[tuple[Movement, float]]:
-    """Each movement that a part of the track shows, and the second from which that part is seen."""
-    parts = ((_movement_in(part, stretch), part.first) for part in windows(track, _WINDOW))
-    return [(movement, first) for movement, first in parts if movement is not None]
+    """Each movement that a part of the track shows, and the second at which it begins there."""
+    parts = ((_movement_in(part, stretch), part) for part in windows(track, _WINDOW))
+    return [(movement, _beginning(part, movement)) for movement, part in parts if movement is not None]
+
+
+def _beginning(track: Track[Glimpse], movement: Movement) -> float:
+    """The last second at which hardly any of the movement is done."""
+    if movement in ("closer", "away"):
+        seen = [(g.seconds, math.log(g.face.box.height)) for g in track.seen if g.face]
+    else:
+        axis = 0 if movement in ("left", "right") else 1
+        seen = [(g.seconds, g.box.centre[axis]) for g in track.seen]
+    (_, first), (_, last) = seen[0], seen[-1]
+    return max(second for second, at in seen if abs(at - first) <= _BEGUN * abs(last - first))
 
 
 def _since(

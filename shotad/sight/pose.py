@@ -108,10 +108,15 @@ _HOLD = 0.4
 """Seconds for which a posture must be held to be one."""
 _RISE = 0.75
 """How far the shoulders rise from a seat or sink to it, in sizes."""
+_RISE_OF_HIPS = 0.3
+"""How far the hips do, in sizes: who leans towards the camera sinks with the shoulders alone. Of six who sit
+down and stand up behind a table, hips half hidden, the least is 0.37."""
 _STEADY = 0.3
 """How much they may move while somebody sits or stands, in sizes."""
 _NEARER = 1.3
 """Factor by which one may come nearer meanwhile: beyond it they walk."""
+_LEVEL = 0.4
+"""How far the knees are below the hips of who sits at most, in torsos."""
 _BENT = 0.72
 """Height of the hips above the feet, in that on straight legs, up to which one crouches."""
 _HAND = 0.35
@@ -173,7 +178,7 @@ def _posture(pose: Pose) -> Posture | None:
     shank = float((pose.middle(ANKLES) - pose.middle(KNEES))[1]) / torso
     if down > 0.6 and shank > 0.55:
         return "stands"
-    seated = -0.15 < down < 0.4 and shank > 0.45 and down + shank > 0.7
+    seated = -0.15 < down < _LEVEL and shank > 0.45 and down + shank > 0.7
     return "sits" if seated and pose.lean < 20 else None
 
 
@@ -268,26 +273,45 @@ def _is_at_face(pose: Pose, side: int) -> bool:
 def _up_and_down(poses: Sequence[Pose]) -> Iterator[Act]:
     """Standing up and sitting down: the shoulders rise or sink, upright before and after."""
     steady = [p for p in poses if p.seen(*HIPS) and p.lean <= _UPRIGHT and not p.seen(*ANKLES)]
+    rises: list[tuple[Pose, Pose]] = []
+    sinks: list[tuple[Pose, Pose]] = []
     at = 0
     while at < len(steady):
         found = next((end for end in range(at + 1, len(steady)) if _has_changed(steady, at, end)), None)
         if found is None:
             at += 1
             continue
-        rise = _rise(steady[at], steady[found])
-        deed: Deed = "stands up" if rise > 0 else "sits down"
-        yield Act(deed, steady[at].seconds, steady[found].seconds)
+        before, after = steady[at], steady[found]
+        (rises if _rise(before, after, SHOULDERS) > 0 else sinks).append((before, after))
         at = found
+    for before, after in rises:
+        yield Act("stands up", before.seconds, after.seconds)
+    for before, after in sinks:
+        if _is_seated(after, [low for low, _ in rises]):
+            yield Act("sits down", before.seconds, after.seconds)
 
 
-def _rise(before: Pose, after: Pose) -> float:
+def _is_seated(pose: Pose, risen: Sequence[Pose]) -> bool:
+    """True where the thighs are level, or the person has risen, or will, from where they are now: who kneels
+    or stoops sinks just so."""
+    thigh = float((pose.middle(KNEES) - pose.middle(HIPS))[1])
+    if pose.seen(*KNEES) and 0 < thigh < _LEVEL * pose.torso:
+        return True
+    here = pose.middle(SHOULDERS)
+    return any(float(np.linalg.norm(low.middle(SHOULDERS) - here)) < pose.size for low in risen)
+
+
+def _rise(before: Pose, after: Pose, joints: tuple[int, int]) -> float:
     size = max(before.size, after.size)
-    return float(before.middle(SHOULDERS)[1] - after.middle(SHOULDERS)[1]) / size
+    return float(before.middle(joints)[1] - after.middle(joints)[1]) / size
 
 
 def _has_changed(poses: Sequence[Pose], start: int, end: int) -> bool:
     before, after = poses[start], poses[end]
-    if after.seconds - before.seconds > _BEFORE or abs(_rise(before, after)) < _RISE:
+    rise = _rise(before, after, SHOULDERS)
+    if after.seconds - before.seconds > _BEFORE or abs(rise) < _RISE:
+        return False
+    if rise * _rise(before, after, HIPS) < abs(rise) * _RISE_OF_HIPS:
         return False
     ratio = after.size / max(before.size, 1e-6)
     aside = abs(float((after.middle(SHOULDERS) - before.middle(SHOULDERS))[0])) / after.size
@@ -299,7 +323,7 @@ def _has_changed(poses: Sequence[Pose], start: int, end: int) -> bool:
 def _is_held(poses: Sequence[Pose], at: int, way: int) -> bool:
     """True where the shoulders hardly move for a moment before or after."""
     near = [p for p in poses if 0 < way * (p.seconds - poses[at].seconds) <= 2 * _HOLD]
-    return len(near) >= 2 and all(abs(_rise(poses[at], p)) < _STEADY for p in near)
+    return len(near) >= 2 and all(abs(_rise(poses[at], p, SHOULDERS)) < _STEADY for p in near)
 
 
 def _crouched(poses: Sequence[Pose]) -> Iterator[Act]:

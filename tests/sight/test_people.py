@@ -294,9 +294,25 @@ def test_a_movement_is_told_from_when_it_begins() -> None:
     assert fact is not None
     assert fact.movement == "right"
     assert fact.first == 0
-    # The movement begins at 5 s; it is looked for in stretches of 2.5 s.
-    assert fact.since is not None
-    assert 2.5 <= fact.since <= 5.0
+    # The last frame before the first that shows it: what is told stands from 5 s on.
+    assert fact.since == pytest.approx(4.75, abs=0.26)
+
+
+def test_who_stands_and_then_comes_closer_is_told_from_when_they_come() -> None:
+    growths = [1.0] * 8 + [1.0 + 0.1 * i for i in range(1, 8)]
+    glimpses = [
+        Glimpse(
+            Box(0.5 - 0.1 * g, 0.6 - 0.3 * g, 0.5 + 0.1 * g, min(1.0, 0.6 + 0.3 * g)),
+            0,
+            0.8,
+            face=face(height=0.1 * g),
+        )
+        for g in growths
+    ]
+    fact = people_fact([Person(track(*glimpses), 0.9)], stretch(15))
+    assert fact is not None
+    assert fact.movement == "closer"
+    assert fact.since == pytest.approx(1.75, abs=0.26)
 
 
 def test_who_leaves_is_told_to_when_they_go() -> None:

@@ -112,14 +112,24 @@ def test_a_single_frame_is_no_deed(
         ([("stands", 3.0)], {"hidden": FEET, "sizes": (0.1, 0.6)}),
         ([("stands", 4.0)], {"sizes": (0.3, 0.1), "hidden": FEET}),
         ([("stands", 1.0), ("arms up", 1.0)], {"score": 0.2}),
+        ([("stands", 1.5), ("leans closer", 1.5)], {"hidden": FEET}),
+        ([("leans closer", 1.5), ("stands", 1.5)], {"hidden": FEET}),
+        ([("stands", 1.5), ("kneels", 1.5)], {"hidden": FEET}),
+        ([("stands", 1.5), ("sits", 1.5)], {"hidden": LEGS}),
     ],
     ids=[
         *("trembles", "hand is up", "hand is there", "is low", "hands hidden", "arms hidden", "hips hidden"),
-        *("only shoulders", "comes nearer", "goes away", "guessed"),
+        *("only shoulders", "comes nearer", "goes away", "guessed", "leans", "leant"),
+        *("kneels", "knees hidden"),
     ],
 )  # fmt: skip
 def test_nothing_is_seen_where_nothing_is_sure(course: list[tuple[str, float]], seen: dict[str, Any]) -> None:
     assert acts_of(moments(*course, **seen)) == []
+
+
+def test_who_goes_back_to_where_they_rose_from_sits_down() -> None:
+    poses = moments(("sits", 1.5), ("stands", 1.5), ("sits", 1.5), hidden=LEGS)
+    assert [act.deed for act in acts_of(poses)] == ["stands up", "sits down"]
 
 
 def test_deeds_come_in_the_order_of_time() -> None:
