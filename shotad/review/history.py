@@ -4,6 +4,9 @@ One row is added for each step, and one for each that is undone or done again; n
 row holds what changed of its lines, before and after. In memory is only where the rows begin: the history of
 a long week stays small.
 
+A row is added when the track holds what it tells. Until then it lies in ``review.begun.json``: where a
+program is killed between the two, the track tells the next one whether it was done (`History.settle`).
+
 A page sends an act again whose answer it never got. So a row also says which act of which tab it is, and an
 act that changed nothing has a row too: each is done once (`History.knows`).
 """
@@ -13,17 +16,18 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import OutOfDate, Slot, WorkFolderError, slot_rows, slots_of, whole_record
+from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
 from shotad.film import SlotChange
 from shotad.review.acts import SlotsChanged
 from shotad.review.kinds import Asked, Change, Json
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
 
-FILE = "review.jsonl"
+FILE, BEGUN = "review.jsonl", "review.begun.json"
 
 Row = Mapping[str, Any]
 Way = Literal["undo", "redo"]
@@ -122,7 +126,8 @@ class History:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
-        self._end = 0
+        self._begun = folder / BEGUN
+        self._end = self._rows = 0
         self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
         self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
         self._tabs: dict[str, _TabActs] = {}
@@ -138,7 +143,7 @@ class History:
         if size == self._end:
             return
         if size < self._end:  # somebody took the file away or began it anew
-            self._end = 0
+            self._end = self._rows = 0
             self._stacks = {"undo": array("Q"), "redo": array("Q")}
         if size:
             with self.path.open("rb") as rows:
@@ -148,12 +153,58 @@ class History:
                     self._end += len(line)
         self._say()
 
+    def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
+        """Note what the track will hold next; `add` or `move` follows."""
+        row = self._moved(what, asked) if isinstance(what, str) else self._added_row(what, asked)
+        with suppress(OSError):  # the row that follows says what cannot be written
+            self._begun.write_text(json.dumps({"at": self._rows, "row": row}), encoding="utf-8")
+
     def add(self, step: Step, asked: Asked | None = None) -> None:
         """A new step, ``asked`` for by a page; what was undone before cannot be done again."""
+        self._append(self._added_row(step, asked))
+        self._begun.unlink(missing_ok=True)
+
+    def move(self, way: Way, asked: Asked | None = None) -> None:
+        """Note that the next step was undone or done again."""
+        self._append(self._moved(way, asked))
+        self._begun.unlink(missing_ok=True)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something was begun that `settle` has to look at."""
+        return self._begun.exists()
+
+    def settle(self, track: Track, slots: Sequence[Slot]) -> None:
+        """Add what a program had begun that was killed, where ``track`` and ``slots`` hold it."""
+        try:
+            data = self._begun.read_bytes()
+        except OSError:
+            return
+        match whole_record(BEGUN, data):
+            case {"at": at, "row": {"step": "undo" | "redo" as way} as row} if at == self._rows:
+                step = self.last(way)
+                back: Way = "redo" if way == "undo" else "undo"
+            case {"at": at, "row": {"step": "done"} as row} if at == self._rows:
+                step, back = _whole_step(row), "undo"
+            case _:
+                step, row, back = None, {}, "undo"
+        with suppress(OutOfDate, ScriptError):  # the track does not hold it
+            if step is not None:
+                walked(step, back, track, slots)
+                self._append(row)
+        self._begun.unlink(missing_ok=True)
+
+    def _added_row(self, step: Step, asked: Asked | None) -> Row:
         last = self.last("undo") if step.group else None
         together = None if last is None else last.followed_by(step)
         row = {**_step_row(together or step), **_asked_row(asked, step.lines)}
-        self._append({**row, "on": True} if together is not None else row)
+        return {**row, "on": True} if together is not None else row
+
+    def _moved(self, way: Way, asked: Asked | None) -> Row:
+        step = self.last(way) if asked is not None else None
+        lines = () if step is None else step.lines
+        moved = [line.backwards() for line in lines] if way == "undo" else lines
+        return {"step": way, **_asked_row(asked, moved)}
 
     def knows(self, asked: Asked | None) -> bool:
         """Whether this act of a page was done."""
@@ -198,13 +249,6 @@ class History:
         step = self._next[way]
         return step.lines[0].id if step is not None and len(step.lines) == 1 else None
 
-    def move(self, way: Way, asked: Asked | None = None) -> None:
-        """Note that the next step was undone or done again."""
-        step = self.last(way) if asked is not None else None
-        lines = () if step is None else step.lines
-        moved = [line.backwards() for line in lines] if way == "undo" else lines
-        self._append({"step": way, **_asked_row(asked, moved)})
-
     def skip(self, way: Way) -> None:
         """Note that the next step can be undone or done again no more."""
         self._append({"step": "skip", "way": way})
@@ -235,6 +279,7 @@ class History:
     def _follow(self, at: int, line: bytes) -> None:
         """Bring the stacks up to date with a row that begins ``at`` a byte of the file."""
         row = _parsed(line)
+        self._rows += bool(row)
         self._remember(row)
         undo, redo = self._stacks["undo"], self._stacks["redo"]
         match row:
@@ -317,6 +362,13 @@ def _step_row(step: Step) -> dict[str, Any]:
     ]
     row: dict[str, Any] = {"step": "done", "said": step.said, "lines": lines}
     return row | ({"slots": step.slots} if step.slots else {}) | ({"group": step.group} if step.group else {})
+
+
+def _whole_step(row: Row) -> Step | None:
+    try:
+        return _step_of(row)
+    except (KeyError, TypeError):
+        return None
 
 
 def _step_of(row: Row) -> Step:

@@ -36,6 +36,9 @@ class Session:
         self.folder, self.film, self.config, self.reviewer = folder, film, run.config, reviewer
         self._kept = Keeper(folder, film, run.config, hub)
         self._history = History(folder)
+        if self._history.is_open:
+            with self._opened():
+                pass
 
     @property
     def track(self) -> Track:
@@ -141,6 +144,7 @@ class Session:
             change = make()
             step = step_of(self.track, change, group)
             if not step.is_empty:
+                self._history.begin(step, asked)
                 self._kept.keep(change)
                 self._note(lambda: self._history.add(step, asked))
             elif asked is not None:
@@ -202,6 +206,7 @@ class Session:
     def _take_in(self) -> None:
         self._kept.take_in()
         self._history.sync()
+        self._note(lambda: self._history.settle(self.track, self.prepared.slots))
 
     def _slot_scene(self) -> SlotScene:
         prepared = self.prepared
@@ -233,6 +238,7 @@ class Session:
             except OutOfDate:
                 self._history.skip(way)
                 raise
+            self._history.begin(way, asked)
             self._kept.keep(change)
             self._note(lambda: self._history.move(way, asked))
             return self._done(change, origin)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from shotad.core import Interval
 from shotad.review.history import History, LineStep, Step, stamp_of
-from shotad.script import Cue, Voiced, accept, line_stamp
+from shotad.script import Cue, FilmId, Track, Voiced, accept, line_stamp
 
 CAT = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)
 DOG = replace(CAT, text="A dog.", chosen=1)
@@ -15,6 +17,10 @@ DOG = replace(CAT, text="A dog.", chosen=1)
 
 def step(before: Cue | None, after: Cue | None, said: str = "Done.", group: str = "") -> Step:
     return Step(said, (LineStep.of(CAT.id, before, after),), None, group)
+
+
+def track_of(cue: Cue) -> Track:
+    return Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues([cue])
 
 
 def test_a_step_goes_both_ways() -> None:
@@ -99,3 +105,39 @@ def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
     assert history.label("undo") is None
     history.add(step(CAT, DOG, "Two."))
     assert History(tmp_path).label("undo") == "Two."
+
+
+@pytest.mark.parametrize("begun", ["done", "undo", "redo"])
+def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Path) -> None:
+    history, changed = History(tmp_path), replace(CAT, text="A dog.", chosen=None)
+    if begun != "done":
+        history.add(step(CAT, changed, "One."))
+    if begun == "redo":
+        history.move("undo")
+    history.begin(step(CAT, changed, "One.") if begun == "done" else begun, ("tab", 7))  # type: ignore[arg-type]
+    before, after = (changed, CAT) if begun == "undo" else (CAT, changed)
+    killed = (tmp_path / "review.begun.json").read_bytes()
+    for cue, held in ((before, False), (after, True)):
+        (tmp_path / "review.begun.json").write_bytes(killed)
+        again = History(tmp_path)
+        again.settle(track_of(cue), ())
+        assert again.knows(("tab", 7)) is held
+        assert (again.label("undo") == "One.") is ((begun == "undo") is not held)
+        assert not again.is_open
+    # The row was added and the note of it left, or half of the row.
+    (tmp_path / "review.begun.json").write_bytes(killed)
+    History(tmp_path).settle(track_of(after), ())
+    (tmp_path / "review.begun.json").write_bytes(killed)
+    whole = again.path.read_bytes()
+    again.path.write_bytes(whole[:-9])
+    History(tmp_path).settle(track_of(after), ())
+    assert again.path.read_bytes().endswith(whole.splitlines(keepends=True)[-1])
+    assert History(tmp_path).label("undo") == (None if begun == "undo" else "One.")
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"])
+def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path: Path) -> None:
+    (tmp_path / "review.begun.json").write_bytes(spoilt)
+    history = History(tmp_path)
+    history.settle(track_of(CAT), ())
+    assert (history.label("undo"), history.is_open) == (None, False)

@@ -207,11 +207,7 @@ def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_
     again = start(place)
     lines = again.client.get("/api/film").json()["lines"]
     assert next(line for line in lines if line["id"] == FIRST)["text"] == found[0]
-    undone = again.act("undo", "", {}).json()["answers"][0]
-    # What was written and not answered may have no step yet: then undo leaves the line alone and says so.
-    assert "changed" in undone or (
-        int(found[1]) > saved[-1] and "nothing is lost" in undone["refused"]["hint"]
-    )
+    assert "changed" in again.act("undo", "", {}).json()["answers"][0]
     again.process.terminate()
     assert again.ended()[0] == 0
     assert text_of(place, FIRST) in script(place)
