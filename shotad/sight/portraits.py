@@ -95,44 +95,31 @@ def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[Look]:
 def promising(looks: Sequence[Look], centre: Embedding, there: Embeddings, count: int) -> list[Look]:
     """The ``count`` looks to make pictures of, best first: good ones, typical, that differ from each other
     and from the photos ``there``."""
-    left = [_Offer(look, look.worth, look.embedding) for look in looks if look.worth > _LEAST_WORTH]
-    return [offer.look for offer in _chosen(left, centre, there, count)]
+    left = [Portrait(look, b"", look.embedding, look.worth) for look in looks if look.worth > _LEAST_WORTH]
+    return [one.look for one in best_of(left, centre, there, count)]
 
 
 def best_of(
     portraits: Sequence[Portrait], centre: Embedding, there: Embeddings, count: int
 ) -> list[Portrait]:
-    """The ``count`` pictures to keep, best first; as `promising`."""
-    offers = {id(p.look): p for p in portraits}
-    left = [_Offer(p.look, p.worth, p.embedding) for p in portraits]
-    return [offers[id(offer.look)] for offer in _chosen(left, centre, there, count)]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Offer:
-    look: Look
-    worth: float
-    embedding: Embedding
-
-
-def _chosen(left: list[_Offer], centre: Embedding, there: Embeddings, count: int) -> list[_Offer]:
-    """One after the other the best, given those before it; nothing that shows what is known already."""
-    chosen: list[_Offer] = []
-    left = [offer for offer in left if not len(there) or float((there @ offer.embedding).max()) < _KNOWN]
+    """The ``count`` pictures to keep, best first: one after the other the best, given those before it, and
+    nothing that shows what is known already."""
+    chosen: list[Portrait] = []
+    left = [one for one in portraits if not len(there) or float((there @ one.embedding).max()) < _KNOWN]
     while left and len(chosen) < count:
-        best = max(left, key=lambda o: (_value(o, centre, there, chosen), -o.look.face.seconds))
+        best = max(left, key=lambda one: (_value(one, centre, there, chosen), -one.look.face.seconds))
         chosen.append(best)
         left = [o for o in left if o is not best and float(o.embedding @ best.embedding) < _KNOWN]
     return chosen
 
 
-def _value(offer: _Offer, centre: Embedding, there: Embeddings, chosen: Sequence[_Offer]) -> float:
+def _value(one: Portrait, centre: Embedding, there: Embeddings, chosen: Sequence[Portrait]) -> float:
     """The worth of a look to a person of whom there are pictures already."""
-    typical = float(np.clip(offer.embedding @ centre, 0.0, 1.0))
+    typical = float(np.clip(one.embedding @ centre, 0.0, 1.0))
     rows = [*there, *(other.embedding for other in chosen)]
-    alike = max((float(offer.embedding @ row) for row in rows), default=0.0)
-    again = _SAME_SHOT * any(offer.look.shot == other.look.shot for other in chosen)
-    return offer.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
+    alike = max((float(one.embedding @ row) for row in rows), default=0.0)
+    again = _SAME_SHOT * any(one.look.shot == other.look.shot for other in chosen)
+    return one.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
 
 
 def portrait(
