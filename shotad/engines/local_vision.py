@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from shotad.core import (
     Abilities,
     Clip,
     Config,
-    ConfigError,
     EngineError,
     FrameSettings,
     Identity,
@@ -68,8 +67,8 @@ class _Ready:
 class VisionModel(LocalModel[_Ready]):
     """An image-text model that answers questions about clips, and questions without one.
 
-    Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, others as stills in a row
-    (``local.frames_as``).
+    Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, as they were trained and as
+    the paper shows it, others as stills in a row.
     """
 
     name = NAME
@@ -149,10 +148,9 @@ class VisionModel(LocalModel[_Ready]):
         place = resolve(self._model, self._revision, progress)
         way = local_loading.way_of(place, "image-text", settings.compute, settings.local)
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
-        words = make_words(place, config, tokenizer, settings.frames, settings.local.frames_as)
+        words = make_words(place, config, tokenizer, settings.frames)
         self._check_context(place.label, local_loading.context_of(config), words)
-        stills = " stills" if settings.local.frames_as == "images" else ""
-        self.identity = Identity(NAME, place.label, f"{place.revision} {way.precision}{stills}")
+        self.identity = Identity(NAME, place.label, f"{place.revision} {way.precision}")
         return _Ready(place, tokenizer, words)
 
     def _check_context(self, label: str, context: int | None, words: Words) -> None:
@@ -178,9 +176,6 @@ def _accepted(model: Any) -> set[str]:
     return named | set(inspect.signature(model.forward).parameters)
 
 
-FramesAs = Literal["auto", "video", "images"]
-
-
 class Words(Protocol):
     """What makes a model's input out of requests."""
 
@@ -201,26 +196,16 @@ class Words(Protocol):
         ...
 
 
-def make_words(
-    place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings, shown: FramesAs
-) -> Words:
+def make_words(place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings) -> Words:
     """What makes the input of the model in ``place``.
 
     Raises EngineError for a model that takes no images, or whose processor cannot be made without
-    torchvision; ConfigError where frames are to be a video and the model takes none.
+    torchvision.
     """
     _check_kind(config, place.label)
     text = _template(place.folder)
     if config.model_type in FAMILY:
-        made: Words = _qwen(
-            place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames, shown
-        )
-    elif shown == "video":
-        raise ConfigError(
-            f"local.frames_as = 'video' cannot be used with {place.label} ({config.model_type}), "
-            "which is shown stills here.",
-            "Set it to auto.",
-        )
+        made: Words = _qwen(place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames)
     else:
         processor = make_processor(place.folder, config, tokenizer, text, place.label)
         made = StillWords(Template(tokenizer, text, place.label, (processor.image_token,)), processor)
@@ -247,9 +232,7 @@ def _try(words: Words, label: str) -> None:
         ) from None
 
 
-def _qwen(
-    place: ModelPlace, config: Any, template: Template, frames: FrameSettings, shown: FramesAs
-) -> QwenWords:
+def _qwen(place: ModelPlace, config: Any, template: Template, frames: FrameSettings) -> QwenWords:
     missing = [mark for mark in (VIDEO, IMAGE) if mark not in template.tokenizer.get_vocab()]
     if missing:
         raise EngineError(
@@ -263,7 +246,6 @@ def _qwen(
         FAMILY[config.model_type],
         qwen_rules(_frame_settings(place.folder), getattr(config, "vision_config", None)),
         bounds_of(frames),
-        as_video=shown != "images",
         pad=0 if pad is None else pad,
     )
 

@@ -1,4 +1,4 @@
-"""What Qwen's vision-language models are given: frames as one video or as stills, words around them.
+"""What Qwen's vision-language models are given: frames as one video, words around them.
 
 Nothing of transformers' processors is used, so that torchvision is never needed. What they do is kept:
 
@@ -56,7 +56,6 @@ class QwenWords:
     times: Times
     rules: PatchRules
     bounds: Bounds
-    as_video: bool
     pad: int
 
     def size(self, width: int, height: int) -> tuple[int, int]:
@@ -66,9 +65,7 @@ class QwenWords:
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """Tokens of a clip, without the marks and times around them."""
         wide, high = self.size(width, height)
-        if self.as_video:
-            return tokens_in(grid_of(wide, high, frames, self.rules), self.rules)
-        return frames * tokens_in((1, high // self.rules.patch, wide // self.rules.patch), self.rules)
+        return tokens_in(grid_of(wide, high, frames, self.rules), self.rules)
 
     def length(self, request: Request) -> int:
         """Tokens of a request's prompt, frames included."""
@@ -90,13 +87,11 @@ class QwenWords:
         }
 
     def prompt(self, request: Request) -> str:
-        """The prompt with one mark for the video, or one for each still. Raises Refused."""
-        kind, mark = ("video", VIDEO) if self.as_video else ("image", IMAGE)
-        clip = request.clip
-        shown = 0 if clip is None else 1 if self.as_video else len(clip)
-        prompt = self.template.prompt(turns(request, kind, shown))
-        if prompt.count(mark) != shown:
-            raise Refused(f"the chat template of {self.template.label} has no place for {kind}s")
+        """The prompt with one mark for the video. Raises Refused."""
+        shown = int(request.clip is not None)
+        prompt = self.template.prompt(turns(request, "video", shown))
+        if prompt.count(VIDEO) != shown:
+            raise Refused(f"the chat template of {self.template.label} has no place for videos")
         return prompt
 
     def tokens(self, request: Request) -> list[int]:
@@ -110,41 +105,32 @@ class QwenWords:
     def arrays(self, requests: Sequence[Request]) -> dict[str, npt.NDArray[Any]]:
         """Pixels and grids of the requests that have a clip, one after the other.
 
-        ``pixel_values_videos`` is ``float32[patches, values]`` and ``video_grid_thw`` ``int64[clips, 3]``;
-        ``pixel_values`` and ``image_grid_thw`` where frames are stills.
+        ``pixel_values_videos`` is ``float32[patches, values]`` and ``video_grid_thw`` ``int64[clips, 3]``.
         """
         clips = [request.clip for request in requests if request.clip is not None]
         if not clips:
             return {}
         sizes = [self.size(clip.images.shape[2], clip.images.shape[1]) for clip in clips]
-        if not self.as_video:
-            stills = [
-                image_patches(image, size, self.rules)
-                for clip, size in zip(clips, sizes, strict=True)
-                for image in clip.images
-            ]
-            return _joined(stills, "pixel_values", "image_grid_thw")
         videos = [
             video_patches(clip.images, size, self.rules) for clip, size in zip(clips, sizes, strict=True)
         ]
-        return _joined(videos, "pixel_values_videos", "video_grid_thw")
+        return {
+            "pixel_values_videos": np.concatenate([video.values for video in videos]),
+            "video_grid_thw": np.array([video.grid for video in videos], np.int64),
+        }
 
     def _intervals(self, requests: Sequence[Request]) -> dict[str, list[float]]:
         """As a list, for tensors with a fraction are rounded to the model's precision."""
         clips = [request.clip for request in requests if request.clip is not None]
-        if self.times != "interval" or not self.as_video or not clips:
+        if self.times != "interval" or not clips:
             return {}
         return {"second_per_grid_ts": [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]}
 
     def _kinds(self, ids: Any) -> Any:
-        """What kind each token is: 0 words, 1 stills, 2 video."""
-        one, two = (self.template.tokenizer.convert_tokens_to_ids(mark) for mark in (IMAGE, VIDEO))
-        return (ids == one).long() + 2 * (ids == two).long()
+        """What kind each token is: 0 words, 2 video."""
+        return 2 * (ids == self.template.tokenizer.convert_tokens_to_ids(VIDEO)).long()
 
     def _filled(self, prompt: str, grid: Grid, seconds: npt.NDArray[np.float64]) -> str:
-        if not self.as_video:
-            still = tokens_in((1, *grid[1:]), self.rules)
-            return prompt.replace(IMAGE, IMAGE * still)
         if self.times != "words":
             return prompt.replace(VIDEO, VIDEO * tokens_in(grid, self.rules))
         one = VIDEO * tokens_in((1, *grid[1:]), self.rules)
@@ -185,13 +171,6 @@ def qwen_rules(settings: Mapping[str, Any], vision: Any) -> PatchRules:
         "temporal_patch_size": getattr(vision, "temporal_patch_size", None),
     }
     return PatchRules.of({**{k: v for k, v in known.items() if v is not None}, **settings})
-
-
-def _joined(parts: Sequence[Patches], pixels: str, grids: str) -> dict[str, npt.NDArray[Any]]:
-    return {
-        pixels: np.concatenate([part.values for part in parts]),
-        grids: np.array([part.grid for part in parts], np.int64),
-    }
 
 
 Grid = tuple[int, int, int]
@@ -327,27 +306,14 @@ def video_patches(images: npt.NDArray[np.uint8], size: tuple[int, int], rules: P
 
     The last frame is repeated until the number is a multiple of the rules' depth.
     """
-    fitted = _fitted(images, size)
+    fitted = images if images.shape[2:0:-1] == size else fit(images, size)
     short = -len(fitted) % rules.depth
     if short:
         fitted = np.concatenate([fitted, np.repeat(fitted[-1:], short, axis=0)])
-    return _cut(fitted, rules)
-
-
-def image_patches(image: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules) -> Patches:
-    """``uint8[H, W, 3]`` as a still: the same picture fills the depth of its patches."""
-    return _cut(np.repeat(_fitted(image[None], size), rules.depth, axis=0), rules)
-
-
-def _fitted(images: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    return images if images.shape[2:0:-1] == size else fit(images, size)
-
-
-def _cut(images: npt.NDArray[np.uint8], rules: PatchRules) -> Patches:
-    n, height, width, _ = images.shape
+    n, height, width, _ = fitted.shape
     t, h, w = grid = grid_of(width, height, n, rules)
     m, p = rules.merge, rules.patch
-    split = images.reshape(t, rules.depth, h // m, m, p, w // m, m, p, 3)
+    split = fitted.reshape(t, rules.depth, h // m, m, p, w // m, m, p, 3)
     # Moved as bytes, and normalised after: a quarter of the traffic, and the same values.
     rows = split.transpose(0, 2, 5, 3, 6, 8, 1, 4, 7).reshape(t * h * w, 3, rules.depth * p * p)
     mean, std = (

@@ -11,7 +11,6 @@ from shotad.engines.local_vision_qwen import (
     Patches,
     PatchRules,
     grid_of,
-    image_patches,
     smart_size,
     tokens_in,
     video_patches,
@@ -62,14 +61,6 @@ def test_patches_of_a_video_are_those_of_the_formula(frames: int) -> None:
     np.testing.assert_allclose(found.values, by_loops(images, RULES), atol=2e-6)
 
 
-def test_a_still_fills_the_depth_of_its_patches() -> None:
-    image = noise(1, 16, 24)[0]
-    np.testing.assert_array_equal(
-        image_patches(image, (16, 24), RULES).values,
-        video_patches(np.stack([image, image]), (16, 24), RULES).values,
-    )
-
-
 def test_frames_of_another_size_are_resized_and_the_callers_stay() -> None:
     images = noise(2, 30, 30)
     before = images.copy()
@@ -79,15 +70,15 @@ def test_frames_of_another_size_are_resized_and_the_callers_stay() -> None:
     np.testing.assert_array_equal(images, before)
 
 
-def test_stills_are_those_of_the_published_processor() -> None:
+def test_single_frames_are_those_of_the_published_processor() -> None:
     pil = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl")
     settings = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
     processor = pil.Qwen2VLImageProcessorPil(**settings, min_pixels=3136, max_pixels=40000)
     rules = PatchRules.of(settings)
     for width, height in ((504, 280), (140, 84), (123, 457), (30, 20)):
-        image = noise(1, width, height)[0]
-        theirs = processor([image], return_tensors="np", input_data_format="channels_last")
-        ours = image_patches(image, smart_size(width, height, 28, 3136, 40000), rules)
+        images = noise(1, width, height)
+        theirs = processor([images[0]], return_tensors="np", input_data_format="channels_last")
+        ours = video_patches(images, smart_size(width, height, 28, 3136, 40000), rules)
         assert [list(ours.grid)] == theirs["image_grid_thw"].tolist()
         np.testing.assert_allclose(ours.values, theirs["pixel_values"], atol=2e-6)
 

@@ -133,18 +133,6 @@ def test_times_count_for_models_that_know_them(folders: dict[str, Path]) -> None
         assert (one.text != other.text) == told, kind
 
 
-def test_frames_may_be_shown_as_stills(folders: dict[str, Path]) -> None:
-    video = VisionModel(settings(folders["qwen2_vl"]))
-    stills = VisionModel(settings(folders["qwen2_vl"], "local.frames_as=images"))
-    asked = questions()[:2]
-    assert stills.generate(asked)[0].text != video.generate(asked)[0].text
-    assert [stills.generate([request])[0].text for request in asked] == [
-        reply.text for reply in stills.generate(asked)
-    ]
-    assert stills.image_tokens(56, 56, 4) == 2 * video.image_tokens(56, 56, 4) == 16
-    assert stills.identity != video.identity
-
-
 def test_seeds_belong_to_the_request(folders: dict[str, Path]) -> None:
     engine = VisionModel(settings(folders["qwen2_vl"]))
     hot = SamplingSettings(temperature=1.5, top_p=0.9, max_tokens=8)
@@ -229,5 +217,3 @@ def test_what_is_no_model_or_no_device_is_refused(folders: dict[str, Path]) -> N
         VisionModel(load_config(None, ["stage1.model=qwen9-vl"]))
     with pytest.raises(ConfigError, match="abacus"):
         VisionModel(settings(folders["llava"], "compute.device=abacus")).get_ready(NoProgress())
-    with pytest.raises(ConfigError, match="frames_as"):
-        VisionModel(settings(folders["llava"], "local.frames_as=video")).get_ready(NoProgress())

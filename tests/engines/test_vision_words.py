@@ -17,7 +17,7 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from shotad.core import Clip, ConfigError, EngineError, FrameSettings, Message
+from shotad.core import Clip, EngineError, FrameSettings, Message
 from shotad.engines.local_chat import Refused
 from shotad.engines.local_model import ModelPlace
 from shotad.engines.local_vision import Words, make_words
@@ -29,9 +29,9 @@ from shotad.engines.local_vision_qwen import (
     Bounds,
     PatchRules,
     QwenWords,
-    image_patches,
     patch_seconds,
     seconds_per_patch,
+    video_patches,
 )
 from shotad.engines.local_vision_stills import StillWords, Template, turns
 from tests.vision_models import (
@@ -51,16 +51,16 @@ HAS_TORCHVISION = importlib.util.find_spec("torchvision") is not None
 SMALL = FrameSettings(min_pixels=784, max_pixels=20000)
 
 
-def qwen_words(times: Any = "none", as_video: bool = True, patch: int = 14) -> QwenWords:
+def qwen_words(times: Any = "none", patch: int = 14) -> QwenWords:
     tokenizer = make_tokenizer(QWEN_MARKS, CHATML, eos="<|im_end|>", pad="<|endoftext|>")
     template = Template(tokenizer, None, "a model", (VIDEO, IMAGE))
-    return QwenWords(template, times, PatchRules(patch=patch), Bounds(784, 20000), as_video, 256)
+    return QwenWords(template, times, PatchRules(patch=patch), Bounds(784, 20000), 256)
 
 
-def words_of(folder: Path, shown: Any = "auto", frames: FrameSettings = SMALL) -> Words:
+def words_of(folder: Path, frames: FrameSettings = SMALL) -> Words:
     place = ModelPlace(folder, folder.name, "")
     config, tokenizer = AutoConfig.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    return make_words(place, config, tokenizer, frames, shown)
+    return make_words(place, config, tokenizer, frames)
 
 
 def uneven(*seconds: float) -> Clip:
@@ -78,17 +78,6 @@ def test_the_video_stands_before_the_words_and_is_as_long_as_its_patches() -> No
     )
     assert words.image_tokens(84, 56, 5) == 18
     assert words.length(request) == len(words.tokens(request))
-
-
-def test_frames_can_be_stills_instead() -> None:
-    words = qwen_words(as_video=False)
-    request = make_request(clip=make_clip(3, 56, 56))
-    text = words.template.tokenizer.decode(words.tokens(request))
-    assert f"user\n{f'{START}{IMAGE * 4}{END}' * 3}What" in text
-    made = words.inputs([request])
-    assert made["image_grid_thw"].tolist() == [[1, 4, 4]] * 3
-    assert made["mm_token_type_ids"].sum() == 12 == words.image_tokens(56, 56, 3)
-    assert "pixel_values_videos" not in made
 
 
 def test_the_clip_belongs_to_the_turn_that_is_marked() -> None:
@@ -146,27 +135,6 @@ def test_times_in_words_are_those_of_the_published_processor() -> None:
         theirs = official.replace_video_token({"video_grid_thw": grid, "video_metadata": [metadata]}, 0)
         ours = words.template.tokenizer.decode(words.tokens(make_request(clip=clip)))
         assert f"user\n{theirs}What" in ours
-
-
-@pytest.mark.parametrize(("kind", "factor"), [("Qwen2VLProcessor", 28), ("Qwen2_5_VLProcessor", 28)])
-def test_stills_are_given_as_by_the_published_processor(kind: str, factor: int) -> None:
-    made = type(kind, (getattr(transformers, kind),), {"check_argument_for_proper_class": lambda *_: None})
-    words = qwen_words(as_video=False)
-    images = transformers.Qwen2VLImageProcessorPil(min_pixels=784, max_pixels=20000)
-    official = made(images, words.template.tokenizer, None)
-    requests = [
-        make_request(clip=make_clip(2, 70, 90)),
-        make_request(text="And here?", clip=make_clip(1, 56, 84)),
-    ]
-    theirs = official(
-        images=[image for request in requests for image in request.clip.images],
-        text=[words.prompt(request) for request in requests],
-        padding=True, padding_side="left", return_tensors="pt", input_data_format="channels_last",
-    )  # fmt: skip
-    ours = words.inputs(requests)
-    for name in ("input_ids", "attention_mask", "image_grid_thw", "mm_token_type_ids"):
-        assert theirs[name].tolist() == ours[name].tolist(), name
-    torch.testing.assert_close(theirs["pixel_values"], ours["pixel_values"], atol=2e-6, rtol=0)
 
 
 @pytest.mark.skipif(
@@ -273,8 +241,6 @@ def test_smolvlm_is_given_the_same_words_as_by_its_own_processor(
 
 def test_what_cannot_be_shown_is_refused_before_the_film_is_touched(tmp_path: Path) -> None:
     folder = llava_folder(tmp_path / "llava")
-    with pytest.raises(ConfigError, match=r"frames_as = 'video' cannot be used with llava"):
-        words_of(folder, "video")
     (folder / "chat_template.jinja").write_text(PLAIN.replace("<image>", ""), encoding="utf-8")
     with pytest.raises(EngineError, match=r"llava cannot be asked about a clip: .* shows 0 of 2 frames"):
         words_of(folder)
@@ -321,5 +287,5 @@ def test_frame_rules_are_read_wherever_they_stand(file: str, settings: str, tmp_
     free = words_of(folder, frames=FrameSettings(short_side=336))
     assert isinstance(free, QwenWords)
     assert free.size(597, 336) == (608, 320)
-    still = image_patches(make_clip(1, 64, 32).images[0], (64, 32), words.rules)
-    assert still.grid == (1, 2, 4)
+    one = video_patches(make_clip(1, 64, 32).images, (64, 32), words.rules)
+    assert one.grid == (1, 2, 4)

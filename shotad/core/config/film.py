@@ -73,10 +73,9 @@ class SlotSettings(Settings):
     """Seconds that a spoken word takes: 160 words a minute; the benchmarks bring their own speed factor."""
     budget: Literal["fit", "paper"] = "fit"
     """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2)."""
-    extra_words: int = Field(0, ge=0)
-    """Words more than that; the published code gives GPT-4o three more on MAD-Eval."""
 
     former: ClassVar[dict[str, Any]] = {
+        "extra_words": 0,
         "maximum": 9.0,
         "hard_minimum": 2.0,
         "rich_minimum": 3.0,

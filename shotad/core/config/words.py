@@ -154,10 +154,8 @@ class LocalSettings(Settings):
     """Weights in fewer bits (bitsandbytes); the vision tower is left as it is."""
     batch: int = Field(16, ge=1)
     """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
-    frames_as: Literal["auto", "video", "images"] = "auto"
-    """How a clip is shown: as one video where the model takes one, else as images."""
 
-    former: ClassVar[dict[str, Any]] = {"attention": "auto", "tokens": 32768}
+    former: ClassVar[dict[str, Any]] = {"frames_as": "auto", "attention": "auto", "tokens": 32768}
 
 
 class EndpointSettings(Settings):
