@@ -155,6 +155,7 @@ from .progress import (
     NoProgress as NoProgress,
     Progress as Progress,
     Task as Task,
+    aligned as aligned,
     display_mode as display_mode,
     duration as duration,
     is_text as is_text,

@@ -13,27 +13,22 @@ from __future__ import annotations
 import functools
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import Any, ParamSpec, TypeVar
 
+from shotad.core.progress import aligned
 from shotad.core.system import memory_of
 
 NANO = 1e-9
 
 
-class _Place:
-    """Where the marks of the process go."""
-
-    def __init__(self) -> None:
-        self.found: Recording | None = None
-        self.lock = threading.Lock()
-
-
 _NOTHING = nullcontext()
-_place = _Place()
+_recordings: dict[str, Recording] = {}
+"""Where the marks of the process go: the recording called "now", if there is one."""
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
@@ -45,7 +40,7 @@ def span(room: str) -> AbstractContextManager[None]:
     Spans nest: the time of the inner room is not the outer's. In a generator mark the drawing of an
     item, never a ``yield`` (`spanned`): the block would last as long as whoever has the item takes.
     """
-    found = _place.found
+    found = _recordings.get("now")
     return _NOTHING if found is None else found.mark((room, None))
 
 
@@ -54,7 +49,7 @@ def waiting(room: str, what: str) -> AbstractContextManager[None]:
 
     A span within it is work again, as where a room draws what it needs itself.
     """
-    found = _place.found
+    found = _recordings.get("now")
     return _NOTHING if found is None else found.mark((room, what))
 
 
@@ -91,14 +86,12 @@ def recording() -> Iterator[Recording]:
     Raises RuntimeError where something records already: the marks can go to one place only.
     """
     found = Recording()
-    with _place.lock:
-        if _place.found is not None:
-            raise RuntimeError("this process is recorded already, and the marks go to one recording only")
-        _place.found = found
+    if _recordings.setdefault("now", found) is not found:
+        raise RuntimeError("this process is recorded already, and the marks go to one recording only")
     try:
         yield found
     finally:
-        _place.found = None
+        del _recordings["now"]
         found.end()
 
 
@@ -211,55 +204,16 @@ class _Sum:
 
 
 @dataclass(slots=True)
-class _Level:
-    """How much memory is held, since nanosecond ``at``; ``weight``: its sum over the time before."""
-
-    first: int
-    at: int
-    value: float
-    peak: float
-    weight: float = 0.0
-
-    def move(self, now: int, value: float) -> None:
-        """It stands at ``value`` from ``now`` on."""
-        self.weight += self.value * (now - self.at)
-        self.at, self.value, self.peak = now, value, max(self.peak, value)
-
-    def mean(self, now: int) -> float:
-        """Its mean over the time from its first value to ``now``."""
-        lasted = now - self.first
-        if lasted <= 0:
-            return self.value
-        # Rounding must not lift a level that never moved above its own peak.
-        return min((self.weight + self.value * (now - self.at)) / lasted, self.peak)
-
-
-@dataclass(slots=True)
 class _Thread:
     """What a thread has said that it is at, the innermost last; its processor time at its last turn."""
 
-    open: list[_Mark] = field(default_factory=list)
+    open: list[tuple[Doing, object]] = field(default_factory=list)
     cpu: int = 0
     owner: int = field(default_factory=threading.get_ident)
 
     @property
     def doing(self) -> Doing | None:
-        return self.open[-1].doing if self.open else None
-
-
-class _Mark:
-    """One thing that a thread does, for the time of a block."""
-
-    __slots__ = ("_recording", "_thread", "doing")
-
-    def __init__(self, recording: Recording, thread: _Thread, doing: Doing) -> None:
-        self._recording, self._thread, self.doing = recording, thread, doing
-
-    def __enter__(self) -> None:
-        self._recording.turn(self._thread, self, begins=True)
-
-    def __exit__(self, *_: object) -> None:
-        self._recording.turn(self._thread, self, begins=False)
+        return self.open[-1][0] if self.open else None
 
 
 class Recording:
@@ -275,17 +229,23 @@ class Recording:
         self._sums: dict[Doing, _Sum] = {}
         self._at_work: Counter[int] = Counter()
         self._unmarked = 0
-        self._memory: _Level | None = None
+        self._memory: list[tuple[int, float]] = []
 
-    def mark(self, doing: Doing) -> AbstractContextManager[None]:
-        """A block in which the thread that asks is at ``doing``."""
+    @contextmanager
+    def mark(self, doing: Doing) -> Iterator[None]:
+        """A block in which the thread that begins it is at ``doing``."""
         try:
             thread: _Thread = self._mine.thread
         except AttributeError:
             thread = self._mine.thread = _Thread()
-        return _Mark(self, thread, doing)
+        mark = doing, object()
+        self._turn(thread, mark, begins=True)
+        try:
+            yield
+        finally:
+            self._turn(thread, mark, begins=False)
 
-    def turn(self, thread: _Thread, mark: _Mark, *, begins: bool) -> None:
+    def _turn(self, thread: _Thread, mark: tuple[Doing, object], *, begins: bool) -> None:
         """A thread turns to what ``mark`` says, or has done with it and is back at what it did before.
 
         The mark need not be the innermost, nor the caller the thread itself: a generator may be closed after
@@ -303,7 +263,7 @@ class Recording:
                 thread.cpu = cpu
             if begins:
                 thread.open.append(mark)
-                self._sums.setdefault(mark.doing, _Sum()).spells += 1
+                self._sums.setdefault(mark[0], _Sum()).spells += 1
             elif mark in thread.open:
                 thread.open.remove(mark)
             after = thread.doing
@@ -315,11 +275,7 @@ class Recording:
     def count_memory(self, megabytes: float) -> None:
         """The process holds so much memory from now on."""
         with self._lock:
-            now = perf_counter_ns()
-            if self._memory is None:
-                self._memory = _Level(now, now, megabytes, megabytes)
-            else:
-                self._memory.move(now, megabytes)
+            self._memory.append((perf_counter_ns(), megabytes))
 
     def end(self) -> None:
         """Nothing is recorded any more; what is still under way somewhere ends here."""
@@ -333,15 +289,23 @@ class Recording:
             self._pass()
             rooms = dict.fromkeys(room for room, _ in self._sums)
             rows = sorted(map(self._row, rooms), key=lambda row: (-row.lasted, -row.waiting, row.room))
-            held = self._memory
             return Table(
                 wall=(self._last - self._start) * NANO,
                 cpu=self._cpu * NANO,
                 rows=tuple(rows),
                 at_work=tuple(self._at_work[n] * NANO for n in range(max(self._at_work, default=0) + 1)),
-                levels=() if held is None else (Level(MEMORY, held.mean(self._last), held.peak),),
+                levels=tuple(self._levels()),
                 unmarked=self._unmarked * NANO,
             )
+
+    def _levels(self) -> Iterator[Level]:
+        """The memory, each value as high as it was until the next one."""
+        if self._memory:
+            peak, whole = max(value for _, value in self._memory), self._last - self._memory[0][0]
+            steps = pairwise([*self._memory, (self._last, 0.0)])
+            weight = sum(value * (until - at) for (at, value), (until, _) in steps)
+            # Rounding must not lift a level that never moved above its own peak.
+            yield Level(MEMORY, min(weight / whole, peak) if whole > 0 else self._memory[-1][1], peak)
 
     def _row(self, room: str) -> Row:
         work = self._sums.get((room, None), _Sum())
@@ -424,10 +388,11 @@ def profiled(wanted: bool) -> Iterator[Recording | None]:
 
 def lines(table: Table) -> list[str]:
     """The table for people: a row for each room, then the busiest room and the time that nobody marked."""
+    rows = [_cells(row, table) for row in table.rows if row.worked + row.waiting >= LEAST]
     return [
         f"Time: {_shown_seconds(table.wall)} by the clock, {_shown_seconds(table.cpu)} of the processor, "
         f"{table.threads_busy:.1f} threads at work on the average.",
-        *_columns([_HEAD, *(_cells(row, table) for row in table.rows if row.worked + row.waiting >= LEAST)]),
+        *(f"  {line}" for line in aligned(_HEAD, rows, range(1, len(_HEAD) - 1))),
         *_busiest(table),
         f"No room was at work for {_shown_seconds(table.idle)} ({_share(table.idle, table.wall)}): "
         f"{_shown_seconds(table.idle - table.unmarked)} of waiting, "
@@ -443,6 +408,7 @@ _HEAD = ("Room", "at work", "of the run", "in threads", "processor", "times", "w
 
 
 def _cells(row: Row, table: Table) -> tuple[str, ...]:
+    parts = ", ".join(f"{_shown_seconds(seconds)} for {what}" for what, seconds in row.waited)
     return (
         row.room,
         _shown_seconds(row.lasted),
@@ -450,23 +416,8 @@ def _cells(row: Row, table: Table) -> tuple[str, ...]:
         _shown_seconds(row.worked),
         _shown_seconds(row.cpu),
         f"{row.spells:,}",
-        _waited(row),
+        f"{row.share_waiting:.0%} of its time: {parts}" if row.waiting else "not",
     )
-
-
-def _waited(row: Row) -> str:
-    if not row.waiting:
-        return "not"
-    parts = ", ".join(f"{_shown_seconds(seconds)} for {what}" for what, seconds in row.waited)
-    return f"{row.share_waiting:.0%} of its time: {parts}"
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Names to the left, figures to the right, what is last as long as it is."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    for row in rows:
-        figures = (cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True))
-        yield "  ".join(("", row[0].ljust(widths[0]), *figures, row[-1]))
 
 
 def _busiest(table: Table) -> Iterator[str]:

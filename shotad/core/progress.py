@@ -9,7 +9,7 @@ import re
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol, TextIO
@@ -263,3 +263,20 @@ def without_secrets(text: str) -> str:
 
 def _without_value(query: re.Match[str]) -> str:
     return f"{query[1]}…" if _SECRET_NAME.search(query[1]) else query[0]
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
+    """Lines of a table in columns; those whose places are in ``numbers`` end at the right.
+
+    >>> aligned(("name", "n"), [("a", "10"), ("bcdef", "9")], [1])
+    ['name    n', 'a      10', 'bcdef   9']
+    """
+    table = [tuple(heads), *map(tuple, rows)]
+    widths = [max(len(row[place]) for row in table) for place in range(len(heads))]
+    return [
+        "  ".join(
+            cell.rjust(width) if place in numbers else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from shotad.core import EvaluationError
+from shotad.core import EvaluationError, aligned
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.table import (
@@ -23,7 +23,7 @@ from shotad.evaluation.report.table import (
     paper_rows,
     paper_values,
 )
-from shotad.evaluation.report.wording import NONE, aligned, count, number
+from shotad.evaluation.report.wording import NONE, count, number
 from shotad.evaluation.running import WHOLE, Measured, measure
 from shotad.evaluation.store import MetricContext
 

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import EvaluationError, ReportSettings, need
+from shotad.core import EvaluationError, ReportSettings, aligned, need
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Units, basis_words, spread, units_of
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.table import AGREEMENT
-from shotad.evaluation.report.wording import NONE, aligned, count, percent
+from shotad.evaluation.report.wording import NONE, count, percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, need
+from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
 from shotad.evaluation.report.table import CEILINGS
-from shotad.evaluation.report.wording import NONE, aligned, count, number, span_words
+from shotad.evaluation.report.wording import NONE, count, number, span_words
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 

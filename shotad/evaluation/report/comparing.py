@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from shotad.core import EvaluationError, ReportSettings, readable_json, write_text
+from shotad.core import EvaluationError, ReportSettings, aligned, readable_json, write_text
 from shotad.evaluation.metric import Item, Json, Result, only
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import (
@@ -25,7 +25,6 @@ from shotad.evaluation.report.intervals import (
 )
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.wording import (
-    aligned,
     chance_words,
     clock,
     count,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shotad.core import WorkFolderError, readable_json, write_bytes, write_text
+from shotad.core import WorkFolderError, aligned, readable_json, write_bytes, write_text
 from shotad.evaluation.report.content import Content, Listing, content_of
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
@@ -35,7 +35,7 @@ from shotad.evaluation.report.table import (
     metric_lines,
     paper_notes,
 )
-from shotad.evaluation.report.wording import COLUMNS, aligned, count, counts_words, failures_words, percent
+from shotad.evaluation.report.wording import COLUMNS, count, counts_words, failures_words, percent
 from shotad.film import page_environment
 
 TEXT, PAGE = "report.md", "report.html"
