@@ -22,6 +22,7 @@ from shotad.evaluation.report.table import (
     paper_cell,
     paper_rows,
     paper_values,
+    with_marks,
 )
 from shotad.evaluation.report.wording import NONE, count, number
 from shotad.evaluation.running import WHOLE, Measured, measure
@@ -302,7 +303,7 @@ def render(done: Assisted, called: str = "") -> str:
     """Plain lines for people."""
     results = done.measured.results
     notes = footnotes(results)
-    heads = [f"{r.title} {notes.marks[r.name]}" if r.name in notes.marks else r.title for r in results]
+    heads = with_marks(results, notes)
     rows = [["", *heads]]
     for role in ROLES:
         own = [(name, done.result(role, name)) for name in done.names]
@@ -315,7 +316,7 @@ def render(done: Assisted, called: str = "") -> str:
     lines = [*_opening(done, called), "", *aligned(rows[0], rows[1:], range(1, len(heads) + 1)), ""]
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
-    lines += [f"{note.mark} {note.text}" for note in notes.notes]
+    lines += map(" ".join, notes.values())
     lines += _of_the_whole(results)
     return "\n".join(
         [*lines, *(f"Not measured: {left.metric}. {left.reason}" for left in done.measured.left_out)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from shotad.core import EvaluationError, ReportSettings, aligned, readable_json, write_text
 from shotad.evaluation.metric import Item, Json, Result, only
@@ -33,7 +34,7 @@ from shotad.evaluation.report.wording import (
     signed,
     span_words,
 )
-from shotad.evaluation.report.writing import md_table, md_text, page
+from shotad.evaluation.report.writing import bullets, md_table, md_text, page
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +161,6 @@ class MetricComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class NotCompared:
-    """A metric that was not compared, and why."""
-
-    title: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """A and B. ``common`` ADs are in both reports; the others are named by id and are not compared."""
 
@@ -178,7 +171,8 @@ class Comparison:
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
     metrics: tuple[MetricComparison, ...]
-    not_compared: tuple[NotCompared, ...]
+    not_compared: tuple[tuple[str, str], ...]
+    """Titles of metrics, and why they were not compared."""
     settings: ReportSettings
 
     def record(self) -> Json:
@@ -193,7 +187,7 @@ class Comparison:
             "only_b": list(self.only_b),
             "intervals": {"unit": self.settings.unit, "level": LEVEL},
             "metrics": [metric.record(LEVEL) for metric in self.metrics],
-            "not_compared": [asdict(one) for one in self.not_compared],
+            "not_compared": [{"title": title, "reason": reason} for title, reason in self.not_compared],
         }
 
 
@@ -207,18 +201,16 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
     _same_texts(a.name, b.name, [(items_a[name], items_b[name]) for name in common])
     titles = {**b.head["films"], **a.head["films"]}
     metrics: list[MetricComparison] = []
-    refused: list[NotCompared] = []
+    refused: list[tuple[str, str]] = []
     for result in a.results:
         other = b.result(result.name)
         reason = "only A has it" if other is None else _difference(result, other) or _truths(result, a, b)
         if other is None or reason:
-            refused.append(NotCompared(result.title, reason))
+            refused.append((result.title, reason))
         else:
             metrics.append(_compared(result, other, items_a, items_b, titles, settings))
     known = {result.name for result in a.results}
-    refused += [
-        NotCompared(result.title, "only B has it") for result in b.results if result.name not in known
-    ]
+    refused += [(result.title, "only B has it") for result in b.results if result.name not in known]
     one, two = a.system, b.system
     return Comparison(
         one if one != two else f"{one} ({a.name})",
@@ -322,29 +314,73 @@ def _compared(
     )
 
 
+FILES = ("compare.json", "compare.md", "compare.html")
+
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
 
-FILES = ("compare.json", "compare.md", "compare.html")
+Content = dict[str, Any]
+"""What is said of a comparison, by name, as its page, its text and the terminal take it."""
+
+
+def content_of(comparison: Comparison) -> Content:
+    """Who is who, a row of cells for each metric, how to read them, and the lines that gained and lost most
+    by each metric: each list with its heading, and a row of cells for each line."""
+    return {
+        "title": f"{comparison.b} (B) against {comparison.a} (A)",
+        "opening": _opening(comparison),
+        "heads": (
+            "Metric",
+            "A",
+            "B",
+            "B − A",
+            f"{percent(LEVEL)} interval",
+            "p, B is better",
+            "p, two-sided",
+            "ADs",
+            "Better",
+        ),
+        "rows": [_row(metric) for metric in comparison.metrics],
+        "explanation": _explanation(comparison),
+        "line_heads": (
+            "AD",
+            "A",
+            "B",
+            "B − A",
+            "Human AD",
+            "Line of A",
+            "Line of B",
+            "Film",
+            "When, how long",
+        ),
+        "lists": [
+            (
+                f"{metric.title}: {what} most ({count(n, 'line')} {which} in B)",
+                [_line(metric.name, line) for line in lines],
+            )
+            for metric in comparison.metrics
+            for what, which, n, lines in (
+                ("gained", "better", metric.n_better, metric.better),
+                ("lost", "worse", metric.n_worse, metric.worse),
+            )
+            if lines
+        ],
+    }
 
 
 def comparison_text(comparison: Comparison) -> str:
     """All but the lines, for a terminal."""
-    table = aligned(heads(comparison), metric_rows(comparison), range(1, 8))
-    return "\n".join([*opening(comparison), "", *table, "", *explanation(comparison)])
+    told = content_of(comparison)
+    table = aligned(told["heads"], told["rows"], range(1, 8))
+    return "\n".join([*told["opening"], "", *table, "", *told["explanation"]])
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """All of it, with the lines that gained and lost most."""
-    lines = [
-        f"# {md_text(title(comparison))}",
-        "",
-        *(f"- {md_text(said)}" for said in opening(comparison)),
-        "",
-    ]
-    lines += [*md_table(heads(comparison), metric_rows(comparison), range(1, 8)), ""]
-    lines += [f"- {md_text(said)}" for said in explanation(comparison)]
-    for name, rows in line_lists(comparison):
-        lines += ["", f"## {md_text(name)}", "", *md_table(LINE_HEADS, rows, [1, 2, 3])]
+    told = content_of(comparison)
+    lines = [f"# {md_text(told['title'])}", "", *bullets(told["opening"]), ""]
+    lines += [*md_table(told["heads"], told["rows"], range(1, 8)), "", *bullets(told["explanation"])]
+    for name, rows in told["lists"]:
+        lines += ["", f"## {md_text(name)}", "", *md_table(told["line_heads"], rows, [1, 2, 3])]
     return "\n".join(lines) + "\n"
 
 
@@ -353,39 +389,14 @@ def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
     texts = (
         readable_json(comparison.record()),
         comparison_markdown(comparison),
-        comparison_page(comparison),
+        page("compare", **content_of(comparison)),
     )
     for name, text in zip(FILES, texts, strict=True):
         write_text(folder / name, text)
     return [folder / name for name in FILES]
 
 
-def comparison_page(comparison: Comparison) -> str:
-    """As one HTML file."""
-    return page(
-        "compare",
-        title=title(comparison),
-        opening=opening(comparison),
-        heads=heads(comparison),
-        rows=metric_rows(comparison),
-        explanation=explanation(comparison),
-        lists=line_lists(comparison),
-        line_heads=LINE_HEADS,
-    )
-
-
-def title(comparison: Comparison) -> str:
-    """What is compared."""
-    return f"{comparison.b} (B) against {comparison.a} (A)"
-
-
-def heads(comparison: Comparison) -> tuple[str, ...]:
-    """The columns of the table of metrics."""
-    interval = f"{percent(LEVEL)} interval"
-    return ("Metric", "A", "B", "B − A", interval, "p, B is better", "p, two-sided", "ADs", "Better")
-
-
-def opening(comparison: Comparison) -> list[str]:
+def _opening(comparison: Comparison) -> list[str]:
     """Who is who, and on what they were compared, a sentence each."""
     lines = [f"A: {comparison.a}.", f"B: {comparison.b}."]
     common = f"Compared on {count(comparison.common, 'AD')} of {comparison.dataset} that both scored"
@@ -399,73 +410,46 @@ def opening(comparison: Comparison) -> list[str]:
     return lines
 
 
-def metric_rows(comparison: Comparison) -> list[tuple[str, ...]]:
-    """A row of cells for each metric."""
-    rows: list[tuple[str, ...]] = []
-    for metric in comparison.metrics:
-        figures, name = metric.figures, metric.name
-        rows.append(
-            (
-                metric.title if metric.higher_is_better else f"{metric.title} (lower is better)",
-                number(name, figures.a),
-                number(name, figures.b),
-                signed(name, figures.difference),
-                span_words(name, figures.interval),
-                chance_words(figures.not_better),
-                chance_words(figures.p),
-                f"{figures.n:,}",
-                metric.verdict(LEVEL),
-            )
-        )
-    return rows
+def _row(metric: MetricComparison) -> tuple[str, ...]:
+    figures, name = metric.figures, metric.name
+    return (
+        metric.title if metric.higher_is_better else f"{metric.title} (lower is better)",
+        number(name, figures.a),
+        number(name, figures.b),
+        signed(name, figures.difference),
+        span_words(name, figures.interval),
+        chance_words(figures.not_better),
+        chance_words(figures.p),
+        f"{figures.n:,}",
+        metric.verdict(LEVEL),
+    )
 
 
-def explanation(comparison: Comparison) -> list[str]:
+def _explanation(comparison: Comparison) -> list[str]:
     """How to read it."""
-    settings = comparison.settings
-    basis = basis_words([metric.figures.interval for metric in comparison.metrics], settings.unit)
-    lines = []
-    if basis:
-        lines = [
-            f"{basis} They are of B − A: A and B are left out together.",
-            "p, two-sided: how often two equal systems come out so far apart by chance. p, B is better: how "
-            "often B comes out so far ahead.",
-            f"Better: the system that is ahead with p, two-sided, at most {1 - LEVEL:.2g}; open "
-            "where none is. Of many metrics one may come out so by chance.",
-        ]
-    lines += [f"Not compared: {one.title}, because {one.reason}." for one in comparison.not_compared]
-    return lines
-
-
-def line_lists(comparison: Comparison) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """The lines that gained and lost most by each metric: each list with its heading, and a row of cells for
-    each line."""
-    lists = [
-        (metric.name, f"{metric.title}: {what} most ({count(n, 'line')} {which} in B)", lines)
-        for metric in comparison.metrics
-        for what, which, n, lines in (
-            ("gained", "better", metric.n_better, metric.better),
-            ("lost", "worse", metric.n_worse, metric.worse),
-        )
-    ]
+    basis = basis_words([metric.figures.interval for metric in comparison.metrics], comparison.settings.unit)
+    lines = [f"Not compared: {title}, because {reason}." for title, reason in comparison.not_compared]
+    if not basis:
+        return lines
     return [
-        (
-            heading,
-            [
-                (
-                    line.item.id,
-                    number(name, line.value_a),
-                    number(name, line.value_b),
-                    signed(name, line.gain),
-                    line.item.reference,
-                    line.prediction_a or "nothing",
-                    line.prediction_b or "nothing",
-                    line.film,
-                    clock(line.item.interval),
-                )
-                for line in lines
-            ],
-        )
-        for name, heading, lines in lists
-        if lines
+        f"{basis} They are of B − A: A and B are left out together.",
+        "p, two-sided: how often two equal systems come out so far apart by chance. p, B is better: how "
+        "often B comes out so far ahead.",
+        f"Better: the system that is ahead with p, two-sided, at most {1 - LEVEL:.2g}; open "
+        "where none is. Of many metrics one may come out so by chance.",
+        *lines,
     ]
+
+
+def _line(metric: str, line: Changed) -> tuple[str, ...]:
+    return (
+        line.item.id,
+        number(metric, line.value_a),
+        number(metric, line.value_b),
+        signed(metric, line.gain),
+        line.item.reference,
+        line.prediction_a or "nothing",
+        line.prediction_b or "nothing",
+        line.film,
+        clock(line.item.interval),
+    )

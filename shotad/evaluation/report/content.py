@@ -3,80 +3,83 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shotad.core import ShotadError
 from shotad.evaluation.metric import Item, Json, Result, Row
-from shotad.evaluation.report.inputs import AND, LeftOut, ReportInput, base_name
+from shotad.evaluation.report.inputs import AND, ReportInput, base_name
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, main_results
 from shotad.evaluation.report.plots import Plot, plots_of
-from shotad.evaluation.report.table import (
-    Beside,
-    Footnote,
-    MetricLine,
-    beside_paper,
-    footnotes,
-    metric_lines,
-    paper_notes,
-)
+from shotad.evaluation.report.table import beside_paper, footnotes, paper_notes, with_marks
 from shotad.evaluation.report.wording import (
     COLUMNS,
     clock,
     count,
+    counted_as_0,
     counts_words,
     failures_words,
     number,
     percent,
+    span_words,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """The report's parts, in their order."""
-
-    title: str
-    lead: str
-    level: str
-    columns: str
-    counts: tuple[str, ...]
-    metrics: tuple[MetricLine, ...]
-    beside: Beside | None
-    paper_notes: tuple[str, ...]
-    footnotes: tuple[Footnote, ...]
-    left_out: tuple[LeftOut, ...]
-    listings: tuple[Listing, ...]
-    plots: tuple[Plot, ...]
-    no_plots: str
-    made: tuple[tuple[str, str], ...]
+Content = dict[str, Any]
+"""The parts of a report by name, as its page, its text and the terminal take them."""
 
 
-def content_of(
+def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Content:
+    """What is said of a run in all three: counts, the metrics, this system above the paper's, what to know of
+    them, and what was left out."""
+    notes = footnotes(run.results)
+    heads, lines = beside_paper(run, intervals, notes)
+    level = percent(LEVEL)
+    return {
+        "title": f"{run.predictions.called} on {run.dataset}",
+        "lead": basis_words(intervals.values(), run.config.measures.report.unit),
+        "counts": (*counts_words(run), *failures_words(run), *run.notes),
+        "heads": ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better"),
+        "metrics": [
+            (
+                title,
+                number(result.name, result.value),
+                span_words(result.name, intervals.get(result.name)),
+                f"{len(result.rows):,}",
+                f"{result.scored:,}",
+                f"{counted_as_0(result):,}",
+                "higher" if result.higher_is_better else "lower",
+            )
+            for title, result in zip(with_marks(run.results, notes), run.results, strict=True)
+        ],
+        "titles": [(r.title, notes[r.name][0] if r.name in notes else "") for r in run.results],
+        "columns": COLUMNS,
+        "beside_heads": heads,
+        "beside": lines,
+        "paper_notes": paper_notes(run, lines) if lines else (),
+        "footnotes": tuple(notes.values()),
+        "left_out": run.left_out,
+    }
+
+
+def whole_content(
     run: ReportInput, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
 ) -> Content:
-    """What is said of a run. ``record`` is its ``report.json``; ``plots`` False leaves them out."""
+    """With lines, plots, and how it was made. ``record`` is its ``report.json``; ``plots`` False leaves them
+    out."""
     drawn, no_plots = _plots(run) if plots else ((), "")
-    notes = footnotes(run.results)
-    beside = beside_paper(run, intervals, notes.marks)
-    settings = run.config.measures.report
-    return Content(
-        title=f"{run.predictions.called} on {run.dataset}",
-        lead=basis_words(intervals.values(), settings.unit) or "There are too few ADs for intervals.",
-        level=percent(LEVEL),
-        columns=COLUMNS,
-        counts=(*counts_words(run), *failures_words(run), *run.notes),
-        metrics=metric_lines(run.results, intervals, notes.marks),
-        beside=beside,
-        paper_notes=tuple(paper_notes(run, beside)) if beside else (),
-        footnotes=notes.notes,
-        left_out=run.left_out,
-        listings=listings(run),
-        plots=drawn,
-        no_plots=no_plots,
-        made=tuple(_made(run, record)),
-    )
+    told = content_of(run, intervals)
+    return {
+        **told,
+        "lead": told["lead"] or "There are too few ADs for intervals.",
+        "level": percent(LEVEL),
+        "listings": listings(run),
+        "plots": drawn,
+        "no_plots": no_plots,
+        "made": tuple(_made(run, record)),
+    }
 
 
 def _plots(run: ReportInput) -> tuple[tuple[Plot, ...], str]:
@@ -128,17 +131,10 @@ _LONGEST = 300
 """Characters of what a metric notes on a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One AD as it is listed."""
+Line = tuple[str, ...]
+"""One AD as it is listed: a cell for each of `LINE_HEADS`."""
 
-    id: str
-    film: str
-    when: str
-    reference: str
-    prediction: str
-    value: str
-    notes: str
+LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,25 +177,22 @@ def _listing(
     n = min(LISTED, len(ordered) // 2)
     worst, best = ordered[:n], ordered[::-1][:n]
     silent = sum(not items[row.id].prediction for row in result.rows)
-    low, high = (_lines(run, result, rows, items) for rows in (worst, best))
-    return Listing(result.name, result.title, low, high, silent)
-
-
-def _lines(
-    run: ReportInput, result: Result, rows: Sequence[Row], items: Mapping[str, Item]
-) -> tuple[Line, ...]:
-    return tuple(
-        Line(
-            row.id,
-            run.film_called(items[row.id].film),
-            clock(items[row.id].interval),
-            items[row.id].reference,
-            items[row.id].prediction or "",
-            number(result.name, row.value),
-            notes_words(row),
+    low, high = (
+        tuple(
+            (
+                row.id,
+                number(result.name, row.value),
+                items[row.id].reference,
+                items[row.id].prediction or "",
+                run.film_called(items[row.id].film),
+                clock(items[row.id].interval),
+                notes_words(row),
+            )
+            for row in rows
         )
-        for row in rows
+        for rows in (worst, best)
     )
+    return Listing(result.name, result.title, low, high, silent)
 
 
 def notes_words(row: Row) -> str:

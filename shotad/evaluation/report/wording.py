@@ -102,11 +102,6 @@ def counted_as_0(result: Result) -> int:
     return sum(bool(row.failure) and row.value is not None for row in result.rows)
 
 
-def direction(result: Result) -> str:
-    """Which way is better."""
-    return "higher" if result.higher_is_better else "lower"
-
-
 def _counts(n: int) -> str:
     return "counts" if n == 1 else "count"
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import base64
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from shotad.core import WorkFolderError, aligned, readable_json, write_bytes, write_text
-from shotad.evaluation.report.content import Content, Listing, content_of
+from shotad.evaluation.report.content import LINE_HEADS, Content, content_of, whole_content
 from shotad.evaluation.report.inputs import ReportInput
-from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
+from shotad.evaluation.report.intervals import LEVEL, Span, spans
 from shotad.evaluation.report.plots import PLOT_NAMES
 from shotad.evaluation.report.records import (
     ITEMS,
@@ -28,14 +28,7 @@ from shotad.evaluation.report.records import (
     report_record,
     speed_record,
 )
-from shotad.evaluation.report.table import (
-    MetricLine,
-    beside_paper,
-    footnotes,
-    metric_lines,
-    paper_notes,
-)
-from shotad.evaluation.report.wording import COLUMNS, count, counts_words, failures_words, percent
+from shotad.evaluation.report.wording import count
 from shotad.film import page_environment
 
 TEXT, PAGE = "report.md", "report.html"
@@ -53,14 +46,14 @@ def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[
     ``report.json`` comes last, so that a folder that has it is complete. Raises WorkFolderError."""
     intervals = intervals_of(run)
     record = report_record(run, intervals)
-    content = content_of(run, record, intervals, plots=plots)
+    content = whole_content(run, record, intervals, plots=plots)
     texts = {
         PAGE: page("report", content=content),
         TEXT: markdown(content),
         TABLE: item_table(run),
         SPEED: readable_json(speed_record(run)),
     }
-    pictures = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content.plots}
+    pictures = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content["plots"]}
     _begin(folder)
     write_bytes(folder / ITEMS, (line.encode() for line in item_lines(run)))
     for name, text in texts.items():
@@ -102,44 +95,21 @@ def _begin(folder: Path) -> None:
 
 def terminal_text(run: ReportInput) -> str:
     """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
-    intervals, notes = intervals_of(run), footnotes(run.results)
-    level = percent(LEVEL)
-    heads, rows = _metric_table(level, metric_lines(run.results, intervals, notes.marks))
-    lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run)]
-    lines += [*run.notes, "", *aligned(heads, rows, range(1, 6)), "", COLUMNS]
-    basis = basis_words(intervals.values(), run.config.measures.report.unit)
-    lines += [basis] if basis else []
-    beside = beside_paper(run, intervals, notes.marks)
-    if beside is not None:
+    told = content_of(run, intervals_of(run))
+    lines = [f"{told['title']}.", *told["counts"], "", *aligned(told["heads"], told["metrics"], range(1, 6))]
+    lines += ["", told["columns"], *([told["lead"]] if told["lead"] else [])]
+    if told["beside"]:
+        heads = ("System", "Source", *told["beside_heads"])
         systems = [
-            (", ".join(part for part in (line.system, line.made_with) if part), line.source, *line.cells)
-            for line in beside.lines
+            (", ".join(part for part in (system, models) if part), *rest)
+            for _, system, models, *rest in told["beside"]
         ]
-        heads = ("System", "Source", *beside.heads)
-        lines += ["", *aligned(heads, systems, range(2, len(heads))), "", *paper_notes(run, beside)]
-    if notes.notes:
-        lines += ["", *(f"{note.mark} {note.text}" for note in notes.notes)]
-    if run.left_out:
-        lines += ["", *(f"Not measured: {left.metric}. {left.reason}" for left in run.left_out)]
+        lines += ["", *aligned(heads, systems, range(2, len(heads))), "", *told["paper_notes"]]
+    if told["footnotes"]:
+        lines += ["", *map(" ".join, told["footnotes"])]
+    if told["left_out"]:
+        lines += ["", *(f"Not measured: {left.metric}. {left.reason}" for left in told["left_out"])]
     return "\n".join(lines)
-
-
-def _metric_table(level: str, metrics: Sequence[MetricLine]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Heads and rows of the metrics one by one; the columns 1 to 5 are numbers."""
-    heads = ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better")
-    rows: list[tuple[str, ...]] = [
-        (
-            f"{m.title} {m.mark}".strip(),
-            m.value,
-            m.interval,
-            f"{m.n:,}",
-            f"{m.scored:,}",
-            f"{m.failed:,}",
-            m.better,
-        )
-        for m in metrics
-    ]
-    return heads, rows
 
 
 PLOTS = "plots"
@@ -148,29 +118,34 @@ PLOTS = "plots"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def markdown(content: Content) -> str:
+def markdown(told: Content) -> str:
     """All of the report."""
-    lines = [f"# {md_text(content.title)}", "", md_text(content.lead), ""]
-    lines += [f"- {md_text(said)}" for said in content.counts]
-    lines += ["", "## Metrics", "", *md_table(*_metric_table(content.level, content.metrics), range(1, 6))]
-    lines += ["", content.columns]
-    if content.beside is not None:
-        heads = ("System", "Models", "Source", *content.beside.heads)
-        rows = [(line.system, line.made_with, line.source, *line.cells) for line in content.beside.lines]
-        lines += ["", "## Beside the paper", "", *md_table(heads, rows, range(3, len(heads))), ""]
-        lines += [f"- {md_text(note)}" for note in content.paper_notes]
-    if content.footnotes:
-        lines += ["", "## Notes", ""]
-        lines += [f"- {md_text(note.mark)} {md_text(note.text)}" for note in content.footnotes]
-    if content.left_out:
-        lines += ["", "## Not counted", ""]
-        lines += [f"- {md_text(left.metric)}: {md_text(left.reason)}" for left in content.left_out]
-    for listing in content.listings:
-        lines += _listing(listing)
-    lines += _plots(content)
-    lines += ["", "## How it was made", ""]
-    lines += [f"- {md_text(term)}: {md_text(said)}" for term, said in content.made]
+    lines = [f"# {md_text(told['title'])}", "", md_text(told["lead"]), "", *bullets(told["counts"])]
+    lines += ["", "## Metrics", "", *md_table(told["heads"], told["metrics"], range(1, 6))]
+    lines += ["", told["columns"]]
+    if told["beside"]:
+        heads = ("System", "Models", "Source", *told["beside_heads"])
+        table = md_table(heads, [row[1:] for row in told["beside"]], range(3, len(heads)))
+        lines += ["", "## Beside the paper", "", *table, "", *bullets(told["paper_notes"])]
+    if told["footnotes"]:
+        lines += ["", "## Notes", "", *bullets(map(" ".join, told["footnotes"]))]
+    if told["left_out"]:
+        left_out = (f"{left.metric}: {left.reason}" for left in told["left_out"])
+        lines += ["", "## Not counted", "", *bullets(left_out)]
+    for listing in told["listings"]:
+        for name, found in (("Worst", listing.worst), ("Best", listing.best)):
+            heading = f"## {name} lines by {md_text(listing.title)}"
+            lines += ["", heading, "", *md_table(LINE_HEADS, found, [1])]
+        if listing.silent:
+            lines += ["", f"{count(listing.silent, 'AD')} for which nothing was said not listed."]
+    lines += _plots(told)
+    lines += ["", "## How it was made", "", *bullets(map(": ".join, told["made"]))]
     return "\n".join(lines) + "\n"
+
+
+def bullets(said: Iterable[str]) -> Iterator[str]:
+    """A list."""
+    return (f"- {md_text(one)}" for one in said)
 
 
 def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
@@ -180,22 +155,10 @@ def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Seque
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def _listing(listing: Listing) -> list[str]:
-    """The worst and best lines by one metric; the page has all that are listed."""
-    heads = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
-    lines: list[str] = []
-    for name, found in (("Worst", listing.worst), ("Best", listing.best)):
-        rows = [(ln.id, ln.value, ln.reference, ln.prediction, ln.film, ln.when, ln.notes) for ln in found]
-        lines += ["", f"## {name} lines by {md_text(listing.title)}", "", *md_table(heads, rows, [1])]
-    if listing.silent:
-        lines += ["", f"{count(listing.silent, 'AD')} for which nothing was said not listed."]
-    return lines
-
-
-def _plots(content: Content) -> list[str]:
-    lines = ["", "## Plots", ""] if content.plots or content.no_plots else []
-    lines += [md_text(content.no_plots)] if content.no_plots else []
-    for plot in content.plots:
+def _plots(told: Content) -> list[str]:
+    lines = ["", "## Plots", ""] if told["plots"] or told["no_plots"] else []
+    lines += [md_text(told["no_plots"])] if told["no_plots"] else []
+    for plot in told["plots"]:
         rows = md_table(plot.table.heads, plot.table.rows, range(plot.table.texts, len(plot.table.heads)))
         lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
         lines += [md_text(plot.caption), "", *rows, ""]

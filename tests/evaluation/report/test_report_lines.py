@@ -111,19 +111,17 @@ def test_worst_and_best_lines_are_that() -> None:
     assert (cider.metric, action.metric) == ("cider", "action")
     values = {row.id: row.value or 0.0 for row in run.results[0].rows}
     ordered = sorted(values, key=lambda name: values[name])
-    assert [line.id for line in cider.worst] == ordered[:20]
-    assert [line.id for line in cider.best] == ordered[::-1][:20]
+    assert [line[0] for line in cider.worst] == ordered[:20]
+    assert [line[0] for line in cider.best] == ordered[::-1][:20]
     line, there = cider.best[0], run.corpus.items[int(ordered[-1])]
-    assert line.reference == there.reference
-    assert line.prediction == there.prediction
-    assert line.value == f"{values[there.id]:.1f}"
+    assert line[1:4] == (f"{values[there.id]:.1f}", there.reference, there.prediction)
 
 
 def test_where_lower_is_better_the_best_is_low() -> None:
     corpus = made_corpus(20)
     run = made_run(corpus, (made_result(corpus, "repetition"),))
     (listing,) = listings(run)
-    assert float(listing.best[0].value) < float(listing.worst[0].value)
+    assert float(listing.best[0][1]) < float(listing.worst[0][1])
 
 
 def test_what_was_never_said_is_counted_and_not_listed() -> None:
@@ -135,7 +133,7 @@ def test_what_was_never_said_is_counted_and_not_listed() -> None:
     corpus = Corpus(items, dataset="cmd-ad")
     (listing,) = listings(made_run(corpus, (made_result(corpus),)))
     assert listing.silent == 2
-    assert not {"3", "4"} & {line.id for line in (*listing.worst, *listing.best)}
+    assert not {"3", "4"} & {line[0] for line in (*listing.worst, *listing.best)}
 
 
 def test_of_equal_lines_those_come_first_that_the_other_metrics_agree_on() -> None:
@@ -146,15 +144,15 @@ def test_of_equal_lines_those_come_first_that_the_other_metrics_agree_on() -> No
         rows=tuple(Row(i.id, (int(i.id) / 100, 1.0), float(i.id)) for i in corpus.items),
     )
     (cider, _) = listings(made_run(corpus, (flat, other)))
-    assert [line.id for line in cider.worst] == ["0", "1", "2", "3", "4"]
-    assert [line.id for line in cider.best] == ["9", "8", "7", "6", "5"]
+    assert [line[0] for line in cider.worst] == ["0", "1", "2", "3", "4"]
+    assert [line[0] for line in cider.best] == ["9", "8", "7", "6", "5"]
 
 
 def test_no_line_is_both() -> None:
     corpus = made_corpus(5)
     (listing,) = listings(made_run(corpus, (made_result(corpus),)))
     assert len(listing.worst) == len(listing.best) == 2
-    assert not {line.id for line in listing.worst} & {line.id for line in listing.best}
+    assert not {line[0] for line in listing.worst} & {line[0] for line in listing.best}
 
 
 def test_notes_in_one_line() -> None:

@@ -47,9 +47,9 @@ def test_not_comparable_is_said_once_to_a_metric() -> None:
     told = {"comparable": False, "title": "Action score"}
     plain = made_result(corpus, "action", remarks=("A smaller model.",), **told)
     saying = made_result(corpus, "action", remarks=("A small one: not comparable with the paper's.",), **told)
-    (one,), (two,) = (footnotes([result]).notes for result in (plain, saying))
-    assert one.text == "Action score: not comparable with the paper's number; A smaller model."
-    assert two.text == "Action score: A small one: not comparable with the paper's."
+    ((_, one),), ((_, two),) = (footnotes([result]).values() for result in (plain, saying))
+    assert one == "Action score: not comparable with the paper's number; A smaller model."
+    assert two == "Action score: A small one: not comparable with the paper's."
 
 
 def test_where_0_stands_on_a_shifted_scale_is_said() -> None:
@@ -57,8 +57,8 @@ def test_where_0_stands_on_a_shifted_scale_is_said() -> None:
     result = replace(
         made_result(corpus, "action", title="Action score"), figure=Figure("share", 200.0, -0.25)
     )
-    (note,) = footnotes([result, made_result(corpus)]).notes
-    assert note.text == "Action score: the score 0, as of what is missing, stands at −50.0 on this scale."
+    ((_, note),) = footnotes([result, made_result(corpus)]).values()
+    assert note == "Action score: the score 0, as of what is missing, stands at −50.0 on this scale."
 
 
 def test_what_a_metric_is_reads_as_words() -> None:
