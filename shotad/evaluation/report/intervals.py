@@ -270,24 +270,8 @@ def _place(value: float, ends: Sequence[float]) -> int:
     return sum(value >= end for end in ends)
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """All numbers of single ADs by one metric, for a histogram."""
-
-    result: Result
-    values: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """One metric on each part of the ADs, and on all."""
-
-    result: Result
-    groups: tuple[Group, ...]
-
-
-def sorted_films(part: Parts) -> list[Group]:
+def sorted_films(result: Result, groups: Sequence[Group]) -> list[Group]:
     """The films that have a number, the worst first."""
-    told = [group for group in part.groups if group.value is not None]
-    sign = 1 if part.result.higher_is_better else -1
+    told = [group for group in groups if group.value is not None]
+    sign = 1 if result.higher_is_better else -1
     return sorted(told, key=lambda group: (sign * (group.value or 0.0), group.label))

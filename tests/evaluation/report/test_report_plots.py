@@ -12,7 +12,7 @@ from PIL import Image
 
 from shotad.evaluation import Corpus, write_report
 from shotad.evaluation.metric import Row
-from shotad.evaluation.report.plots import PLOT_NAMES, Plot, _told_apart, plots_of
+from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 pytest.importorskip("matplotlib")
@@ -109,11 +109,3 @@ def test_plots_of_an_earlier_report_do_not_stay(tmp_path: Path) -> None:
     corpus = Corpus(items, dataset="cmd-ad")
     write_report(tmp_path, made_run(corpus, (made_result(corpus),)))
     assert {path.stem for path in (tmp_path / "plots").iterdir()} == {*PLOT_NAMES, "mine"} - {"scale"}
-
-
-def test_numbers_below_a_panel_do_not_overlap() -> None:
-    known = np.array([0.0, 7.1, 12.5, 14.3, 16.7, 20.0, 33.3, 42.9, 100.0])
-    assert _told_apart(known) == [0.0, 12.5, 33.3, 100.0]
-    assert _told_apart(np.array([0.0, 50.0, 100.0])) == [0.0, 50.0, 100.0]
-    assert _told_apart(np.array([5.0])) == [5.0]
-    assert _told_apart(np.array([0.0, 99.0, 100.0])) == [0.0, 100.0]
