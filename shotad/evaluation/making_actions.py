@@ -16,11 +16,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from shotad import __version__
 from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
-from shotad.description import check_templates, prompt_hash, render
+from shotad.description import check_templates, prompt_hash
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import Table, counted, read_records
 from shotad.evaluation.metric import Json
@@ -35,7 +34,7 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     sentences,
 )
-from shotad.evaluation.metrics.judged import messages, quoted, says_something, schema_of
+from shotad.evaluation.metrics.judged import STRING, STRINGS, question, quoted, says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
@@ -142,24 +141,6 @@ class Made:
     failure: str = ""
 
 
-class Maker(Protocol):
-    """Makes actions of texts."""
-
-    @property
-    def identity(self) -> Json:
-        """All that changes what is made of a text."""
-        ...
-
-    @property
-    def made_by(self) -> str:
-        """Who it is, in a few words for people."""
-        ...
-
-    def made(self, texts: Sequence[str]) -> Iterator[Made]:
-        """What is made of each text, in order, as soon as it is known."""
-        ...
-
-
 class ByEngine:
     """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
 
@@ -230,6 +211,10 @@ class ByRules:
                 yield Made("", None, "the rules found no action")
 
 
+Maker = ByEngine | ByRules
+"""Makes actions of texts."""
+
+
 def make_maker(name: str, context: MetricContext) -> Maker:
     """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
     return ByRules(context) if name == RULES else ByEngine(name, context)
@@ -263,8 +248,6 @@ _TOKENS_A_WORD = 3
 
 def names_question(text: str) -> Question[str]:
     """The text with a pronoun for every person."""
-    template = '{"text": "…"}'
-    asked = render("actions/names", text=quoted(text), template=template)
 
     def read(answer: str) -> str:
         made = sentence(record_in(answer, ["text"])["text"], "text")
@@ -275,14 +258,14 @@ def names_question(text: str) -> Question[str]:
             raise Unreadable(f"The rewritten text says {json.dumps(new[0])}, and the text does not.")
         return made
 
-    schema = schema_of({"text": {"type": "string"}})
-    return Question(messages("actions/system-names", asked), schema, template, read, tokens=_room(text))
+    asked = {"text": quoted(text)}
+    return question(
+        "actions/system-names", "actions/names", asked, '{"text": "…"}', {"text": STRING}, read, _room(text)
+    )
 
 
 def split_question(text: str) -> Question[tuple[str, ...]]:
     """The actions of a text, each a sentence of one verb phrase."""
-    template = '{"actions": ["…", "…", …]}'
-    asked = render("actions/split", text=quoted(text), template=template)
     most = max(3, len(text.split()))
 
     def read(answer: str) -> tuple[str, ...]:
@@ -292,8 +275,10 @@ def split_question(text: str) -> Question[tuple[str, ...]]:
                 raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
         return found
 
-    schema = schema_of({"actions": {"type": "array", "items": {"type": "string"}}})
-    return Question(messages("actions/system-split", asked), schema, template, read, tokens=_room(text))
+    asked, template = {"text": quoted(text)}, '{"actions": ["…", "…", …]}'
+    return question(
+        "actions/system-split", "actions/split", asked, template, {"actions": STRINGS}, read, _room(text)
+    )
 
 
 def _room(text: str) -> int:

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from shotad.core import EvaluationError
 from shotad.evaluation.datasets.annotation import alike, same_text
@@ -248,13 +247,6 @@ class Joined:
         """Ids of all ADs that nothing is predicted for."""
         return (*self.missing, *self.failed)
 
-    def record(self) -> dict[str, Any]:
-        """It as JSON: numbers, and the ids."""
-        kinds = ("missing", "failed", "empty", "doubled", "extra")
-        lists = {kind: list(getattr(self, kind)) for kind in kinds}
-        count = len(self.corpus.items)
-        return {"ads": count, "predicted": count - len(self.without), "joined_by": self.by, **lists}
-
 
 def join(dataset: Dataset, predictions: Predictions) -> Joined:
     """Every AD of the dataset, in its order, with its prediction.
@@ -298,11 +290,6 @@ def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> 
     if without:
         findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
     return replace(joined, corpus=replace(joined.corpus, items=items), findings=tuple(findings))
-
-
-def corpus_of(dataset: Dataset) -> Corpus:
-    """The ADs with nothing predicted, for what needs the human ADs alone."""
-    return Corpus(tuple(_item(ad, None) for ad in dataset.ads), dict(dataset.casts), dataset.name)
 
 
 def _item(ad: Ad, row: PredictionRow | None) -> Item:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -129,6 +129,17 @@ class JudgedMetric(Metric):
 
     def _more_identity(self) -> Json:
         return {}
+
+    def _each(
+        self, corpus: Corpus, places: Sequence[int], asked: Callable[[Item], Sequence[Question[T]]]
+    ) -> Iterator[tuple[Item, list[Answer[T]]]]:
+        """The item of each place, in order, with the answers to what is ``asked`` about it."""
+        for group in in_groups(places):
+            items = [corpus.items[place] for place in group]
+            questions = [asked(item) for item in items]
+            answers = self._judge.answers([one for those in questions for one in those])
+            for item, those in zip(items, questions, strict=True):
+                yield item, [next(answers) for _ in those]
 
 
 def by_judge(answers: Sequence[Answer[T]]) -> str:
@@ -302,17 +313,14 @@ class LlmAdEval(JudgedMetric):
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """One row for each place, in order."""
-        for group in in_groups(places):
-            items = [corpus.items[place] for place in group]
-            answers = self._judge.answers(
-                [
-                    ad_question(item.reference, item.prediction or "", self._lowest)
-                    for item in items
-                    if says_something(item.prediction)
-                ]
-            )
-            for item in items:
-                yield _score_row(item, next(answers)) if says_something(item.prediction) else unasked(item)
+        for item, answers in self._each(corpus, places, self._questions):
+            score = float(answers[0].value or 0) if answers else 0.0
+            yield Row(item.id, (score, 1.0), score, by_judge(answers)) if answers else unasked(item)
+
+    def _questions(self, item: Item) -> list[Question[int]]:
+        if not says_something(item.prediction):
+            return []
+        return [ad_question(item.reference, item.prediction or "", self._lowest)]
 
     def _more_identity(self) -> Json:
         return {"lowest": self._lowest}
@@ -337,105 +345,86 @@ class LlmAction(JudgedMetric):
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """One row for each place, in order."""
-        for group in in_groups(places):
-            items = [corpus.items[place] for place in group]
-            asked = [_actions_asked(item) for item in items]
-            answers = self._judge.answers(
-                [
-                    action_question(action, item.prediction or "")
-                    for item, actions in zip(items, asked, strict=True)
-                    for action in actions
+        for item, answers in self._each(corpus, places, self._questions):
+            if not item.actions:
+                yield Row(item.id, (0.0, 0.0), None)
+            elif not answers:
+                yield unasked(item)
+            else:
+                said = [answer.value or (0, answer.failure) for answer in answers]
+                mean = sum(score for score, _ in said) / len(said)
+                told = [
+                    {"action": action, "score": score, "reason": reason}
+                    for action, (score, reason) in zip(item.actions, said, strict=True)
                 ]
-            )
-            for item, actions in zip(items, asked, strict=True):
-                yield _action_row(item, actions, [next(answers) for _ in actions])
+                yield Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
 
-
-def _score_row(item: Item, answer: Answer[int]) -> Row:
-    score = float(answer.value or 0)
-    return Row(item.id, (score, 1.0), score, by_judge([answer]))
-
-
-def _actions_asked(item: Item) -> tuple[str, ...]:
-    return item.actions or () if says_something(item.prediction) else ()
-
-
-def _action_row(item: Item, actions: Sequence[str], answers: Sequence[Answer[tuple[int, str]]]) -> Row:
-    if not item.actions:
-        return Row(item.id, (0.0, 0.0), None)
-    if not actions:
-        return unasked(item)
-    said = [answer.value or (0, answer.failure) for answer in answers]
-    mean = sum(score for score, _ in said) / len(said)
-    notes = {
-        "actions": [
-            {"action": action, "score": score, "reason": reason}
-            for action, (score, reason) in zip(actions, said, strict=True)
-        ]
-    }
-    return Row(item.id, (mean, 1.0), mean, by_judge(answers), notes)
+    def _questions(self, item: Item) -> list[Question[tuple[int, str]]]:
+        if not says_something(item.prediction):
+            return []
+        return [action_question(action, item.prediction or "") for action in item.actions or ()]
 
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
     """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
     template = f'{{"score": <{lowest} to {AD_HIGHEST}>}}'
-    text = render(
-        "judge/ad",
-        scale=render(f"judge/ad-scale-{lowest}"),
-        reference=quoted(reference),
-        prediction=quoted(prediction),
-        template=template,
-    )
 
     def read(answer: str) -> int:
         return whole_number(record_in(answer, ["score"])["score"], "score", lowest, AD_HIGHEST)
 
-    schema = schema_of({"score": {"type": "integer", "minimum": lowest, "maximum": AD_HIGHEST}})
-    return Question(messages("judge/ad-system", text), schema, template, read)
+    scale = render(f"judge/ad-scale-{lowest}")
+    texts = {"scale": scale, "reference": quoted(reference), "prediction": quoted(prediction)}
+    score = {"type": "integer", "minimum": lowest, "maximum": AD_HIGHEST}
+    return question("judge/ad-system", "judge/ad", texts, template, {"score": score}, read)
 
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
     """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
     template = f'{{"reason": "<one sentence>", "score": <0 to {ACTION_HIGHEST}>}}'
-    text = render("judge/action", action=quoted(action), prediction=quoted(prediction), template=template)
 
     def read(answer: str) -> tuple[int, str]:
         record = record_in(answer, ["reason", "score"])
         score = whole_number(record["score"], "score", 0, ACTION_HIGHEST)
         return score, sentence(record["reason"], "reason")
 
+    texts = {"action": quoted(action), "prediction": quoted(prediction)}
     score = {"type": "integer", "minimum": 0, "maximum": ACTION_HIGHEST}
-    schema = schema_of({"reason": {"type": "string"}, "score": score})
-    return Question(messages("judge/action-system", text), schema, template, read)
+    return question(
+        "judge/action-system", "judge/action", texts, template, {"reason": STRING, "score": score}, read
+    )
 
 
 def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
     """What are the key events of these human lines? At most two for each line."""
     most = 2 * len(lines)
-    template = '{"events": ["…", "…", …]}'
-    text = render("judge/events", lines=numbered(lines), most=str(most), template=template)
 
     def read(answer: str) -> tuple[str, ...]:
         return sentences(record_in(answer, ["events"])["events"], "events", most)
 
-    schema = schema_of({"events": {"type": "array", "items": {"type": "string"}}})
-    return Question(
-        messages("judge/events-system", text), schema, template, read, tokens=_EVENT_TOKENS * (most + 1)
-    )
+    texts = {"lines": numbered(lines), "most": str(most)}
+    template, room = '{"events": ["…", "…", …]}', _EVENT_TOKENS * (most + 1)
+    return question("judge/events-system", "judge/events", texts, template, {"events": STRINGS}, read, room)
 
 
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
     template = '{"reason": "<one sentence>", "conveyed": <"yes", "partly" or "no">}'
-    text = render("judge/conveyed", lines=numbered(lines), event=quoted(event), template=template)
 
     def read(answer: str) -> tuple[str, str]:
         record = record_in(answer, ["reason", "conveyed"])
         verdict = one_of(record["conveyed"], "conveyed", tuple(CONVEYED))
         return verdict, sentence(record["reason"], "reason")
 
-    schema = schema_of({"reason": {"type": "string"}, "conveyed": {"type": "string", "enum": list(CONVEYED)}})
-    return Question(messages("judge/conveyed-system", text), schema, template, read)
+    texts = {"lines": numbered(lines), "event": quoted(event)}
+    verdict = {"type": "string", "enum": list(CONVEYED)}
+    return question(
+        "judge/conveyed-system",
+        "judge/conveyed",
+        texts,
+        template,
+        {"reason": STRING, "conveyed": verdict},
+        read,
+    )
 
 
 def numbered(lines: Sequence[str]) -> str:
@@ -450,16 +439,27 @@ def quoted(text: str) -> str:
     return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
 
-def schema_of(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object with these keys, all of them and no others."""
-    return {
+STRING = {"type": "string"}
+STRINGS = {"type": "array", "items": STRING}
+"""What an answer may hold under a key, as JSON schema."""
+
+
+def question(
+    system: str,
+    name: str,
+    texts: Mapping[str, str],
+    template: str,
+    keys: Mapping[str, Any],
+    read: Callable[[str], T],
+    tokens: int = 0,
+) -> Question[T]:
+    """What is asked by these two templates, the second with ``texts`` filled in. The answer is an object with
+    these ``keys``, of what kind each says, and no others; ``template`` is its form."""
+    schema = {
         "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
+        "properties": dict(keys),
+        "required": list(keys),
         "additionalProperties": False,
     }
-
-
-def messages(system: str, text: str) -> tuple[Message, ...]:
-    """What is asked: the template ``system`` as it stands, and the text."""
-    return Message("system", render(system)), Message("user", text)
+    asked = Message("user", render(name, **texts, template=template))
+    return Question((Message("system", render(system)), asked), schema, template, read, tokens)
