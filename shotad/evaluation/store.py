@@ -9,7 +9,7 @@ Vectors and parses of texts are counted once and kept there.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -131,6 +131,19 @@ class Store:
             ) from None
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
+
+    def filled(
+        self, space: str, keys: Mapping[T, str], make: Callable[[list[T]], Iterable[Mapping[T, bytes]]]
+    ) -> dict[T, bytes]:
+        """A value for each, whose key in the space is given: those that are there, and those that ``make``
+        gives for the others, group by group, which are kept as they come."""
+        kept = self.get(space, list(keys.values()))
+        found = {one: kept[key] for one, key in keys.items() if key in kept}
+        missing = [one for one in keys if one not in found]
+        for group in make(missing) if missing else ():
+            self.put(space, {keys[one]: value for one, value in group.items()})
+            found.update(group)
+        return found
 
     def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
         with self._base:
@@ -269,31 +282,23 @@ class VectorService:
         unique = list(dict.fromkeys(cut))
         if not unique:
             return np.zeros((0, 0), np.float32)
-        space = f"vectors/{key_of(self.identity, prompt)}"
-        keys = [text_key(text) for text in unique]
-        known = {
-            key: np.frombuffer(value, np.float32)
-            for key, value in self._context.store.get(space, keys).items()
-        }
-        self._count(
-            [t for t, key in zip(unique, keys, strict=True) if key not in known], prompt, space, known
+        values = self._context.store.filled(
+            f"vectors/{key_of(self.identity, prompt)}",
+            {text: text_key(text) for text in unique},
+            lambda texts: self._count(texts, prompt),
         )
-        table = np.stack([known[key] for key in keys])
+        table = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
         places = {text: place for place, text in enumerate(unique)}
         return table if len(cut) == len(unique) else table[[places[text] for text in cut]]
 
-    def _count(self, texts: list[str], prompt: str, space: str, known: dict[str, np.ndarray]) -> None:
-        """Encode new texts, those of like length together, and keep them group by group."""
-        if not texts:
-            return
+    def _count(self, texts: list[str], prompt: str) -> Iterator[dict[str, bytes]]:
+        """Encode new texts, those of like length together, group by group."""
         texts = sorted(texts, key=lambda text: (-len(text), text))
         with reported(self._context.progress, "Comparing by meaning", len(texts), "texts") as task:
             size = VECTORS_AT_ONCE * _GROUP
             for group in (texts[first : first + size] for first in range(0, len(texts), size)):
                 vectors = self._encoded(group, prompt)
-                new = dict(zip((text_key(text) for text in group), vectors, strict=True))
-                self._context.store.put(space, {key: vector.tobytes() for key, vector in new.items()})
-                known.update(new)
+                yield {text: vector.tobytes() for text, vector in zip(group, vectors, strict=True)}
                 task.advance(len(group))
 
     def _encoded(self, texts: Sequence[str], prompt: str) -> Vectors:
@@ -323,26 +328,18 @@ class ParseService:
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
-        unique = list(dict.fromkeys(texts))
-        space = f"parses/{key_of(self.identity)}"
-        keys = {text: text_key(text) for text in unique}
-        kept = self._context.store.get(space, list(keys.values()))
-        found = {text: Parse.from_bytes(kept[key]) for text, key in keys.items() if key in kept}
-        new = sorted(text for text in unique if text not in found)
-        if new:
-            self._count(new, space, found)
-        return found
+        keys = {text: text_key(text) for text in texts}
+        kept = self._context.store.filled(f"parses/{key_of(self.identity)}", keys, self._count)
+        return {text: Parse.from_bytes(value) for text, value in kept.items()}
 
-    def _count(self, texts: list[str], space: str, found: dict[str, Parse]) -> None:
+    def _count(self, texts: list[str]) -> Iterator[dict[str, bytes]]:
         if self._parser is None:
             self._parser = Parser(self._model(), PARSED_AT_ONCE)
+        texts = sorted(texts)
         with reported(self._context.progress, "Taking sentences apart", len(texts), "texts") as task:
             parses = zip(texts, self._parser.of(texts), strict=True)
             while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
-                self._context.store.put(
-                    space, {text_key(text): parse.to_bytes() for text, parse in group.items()}
-                )
-                found.update(group)
+                yield {text: parse.to_bytes() for text, parse in group.items()}
                 task.advance(len(group))
 
     def _model(self) -> ParserModel:

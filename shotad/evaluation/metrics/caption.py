@@ -196,7 +196,8 @@ def bleu_sums(
         columns.append(matches[:n].astype(np.int64))
     columns.extend(np.maximum(lengths - order, 0) for order in range(longest))
     nearest = [
-        _nearest(len(p), [len(r) for r in group]) for p, group in zip(predictions, references, strict=True)
+        min((abs(len(r) - len(p)), len(r)) for r in group)[1]
+        for p, group in zip(predictions, references, strict=True)
     ]
     return np.stack([*columns, lengths, np.array(nearest, np.int64)], axis=1).astype(np.float64)
 
@@ -216,21 +217,13 @@ class Tokenizer:
     def of(self, texts: Iterable[str]) -> list[tuple[str, ...]]:
         """The tokens of each text, in order."""
         wanted = list(texts)
-        self._learn([text for text in dict.fromkeys(wanted) if text not in self._known])
+        keys = {text: text_key(text) for text in dict.fromkeys(wanted) if text not in self._known}
+        made = self._store.filled(
+            self._space, keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
+        )
+        for text, line in made.items():
+            self._known[text] = tuple(line.decode().split(" ")) if line else ()
         return [self._known[text] for text in wanted]
-
-    def _learn(self, texts: Sequence[str]) -> None:
-        keys = {text: text_key(text) for text in texts}
-        kept = self._store.get(self._space, list(keys.values()))
-        fresh: dict[str, bytes] = {}
-        for text, key in keys.items():
-            if key in kept:
-                self._known[text] = _parted(kept[key].decode())
-                continue
-            self._known[text] = tokens(text)
-            fresh[key] = " ".join(self._known[text]).encode()
-        if fresh:
-            self._store.put(self._space, fresh)
 
     def predictions(self, items: Sequence[Item]) -> list[tuple[str, ...]]:
         """Of what was predicted; none of a missing prediction."""
@@ -247,10 +240,6 @@ def words(sentences: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Tokens parted at every blank, as the COCO tools read them for CIDEr and BLEU: one that holds a
     non-breaking space is two words there."""
     return [found if " ".join(found).isascii() else tuple(" ".join(found).split()) for found in sentences]
-
-
-def _parted(line: str) -> tuple[str, ...]:
-    return tuple(line.split(" ")) if line else ()
 
 
 LONGEST = 4

@@ -144,16 +144,14 @@ class Critic(Metric):
 
     def _resolved(self, documents: Sequence[Document]) -> list[Sequence[People]]:
         """Whom the lines of each document mean, from the store where they were read before."""
-        space = f"critic/{key_of(self._resolver.identity)}"
-        keys = [self._key(document) for document in documents]
-        known = self._context.store.get(space, keys)
-        unread = {key: document for key, document in zip(keys, documents, strict=True) if key not in known}
-        if unread:
-            read = self._resolver.resolve(list(unread.values()))
-            fresh = {key: json.dumps(people).encode() for key, people in zip(unread, read, strict=True)}
-            self._context.store.put(space, fresh)
-            known |= fresh
-        return [[tuple(people) for people in json.loads(known[key])] for key in keys]
+
+        def read(new: list[Document]) -> list[dict[Document, bytes]]:
+            found = zip(new, self._resolver.resolve(new), strict=True)
+            return [{document: json.dumps(people).encode() for document, people in found}]
+
+        keys = {document: self._key(document) for document in documents}
+        known = self._context.store.filled(f"critic/{key_of(self._resolver.identity)}", keys, read)
+        return [[tuple(people) for people in json.loads(known[document])] for document in documents]
 
     def _key(self, document: Document) -> str:
         return key_of({"sentences": document.sentences, "cast": document.cast, "starts": document.starts})

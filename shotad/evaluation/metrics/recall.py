@@ -334,12 +334,12 @@ class PairScores:
     def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """The score of each pair."""
         keys = {pair: text_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
-        space = f"bertscore/{key_of(self.identity)}"
-        kept = self._context.store.get(space, list(keys.values()))
-        found = {pair: struct.unpack("<d", kept[key])[0] for pair, key in keys.items() if key in kept}
-        fresh = self._matched([pair for pair in keys if pair not in found])
-        self._context.store.put(space, [(keys[pair], struct.pack("<d", f)) for pair, f in fresh.items()])
-        return {**found, **fresh}
+        found = self._context.store.filled(
+            f"bertscore/{key_of(self.identity)}",
+            keys,
+            lambda new: [{pair: struct.pack("<d", f) for pair, f in self._matched(new).items()}],
+        )
+        return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 
     def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
         against: dict[str, list[str]] = {}

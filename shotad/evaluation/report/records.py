@@ -94,6 +94,12 @@ SCHEMA = 1
 
 REPORT, ITEMS, TABLE, SPEED = "report.json", "items.jsonl", "items.csv", "speed.json"
 
+ITEM_FIELDS = (
+    "id", "film", "clip", "start", "end", "references", "actions", "prediction", "description", "failure",
+    "scale", "threaded",
+)  # fmt: skip
+"""Of a line of ``items.jsonl``, in its order."""
+
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """What a spreadsheet would compute."""
 
@@ -156,9 +162,9 @@ def metric_record(result: Result, interval: Span | None) -> Json:
         "not_scored": len(result.rows) - result.scored,
         "comparable": result.comparable,
         "higher_is_better": result.higher_is_better,
-        "remarks": list(result.remarks),
-        "columns": list(result.columns),
-        "sums": [float(value) for value in result.sums],
+        "remarks": result.remarks,
+        "columns": result.columns,
+        "sums": result.sums.tolist(),
         "figure": asdict(result.figure),
         "identity": dict(result.identity),
         "basis": result.basis,
@@ -234,20 +240,8 @@ def _cell(text: str) -> str:
 
 
 def _item_record(item: Item) -> Json:
-    return {
-        "id": item.id,
-        "film": item.film,
-        "clip": item.clip,
-        "start": item.interval.start,
-        "end": item.interval.end,
-        "references": list(item.references),
-        "actions": None if item.actions is None else list(item.actions),
-        "prediction": item.prediction,
-        "description": item.description,
-        "failure": item.failure,
-        "scale": item.scale,
-        "threaded": item.threaded,
-    }
+    times = {"start": item.interval.start, "end": item.interval.end}
+    return {name: times[name] if name in times else getattr(item, name) for name in ITEM_FIELDS}
 
 
 def _without_folders(value: Any) -> Any:

@@ -152,16 +152,10 @@ class PaperRow:
 
     def record(self) -> Json:
         """As JSON, marked as taken from the paper."""
-        return {
-            "from_the_paper": True,
-            "dataset": self.dataset,
-            "method": self.method,
-            "models": self.models,
-            "table": self.table,
-            "protocol": self.protocol,
-            "trained_on_ad": self.trained,
-            "values": {name: list(values) for name, values in self.values.items()},
-            "note": self.note,
+        told = asdict(self)
+        names = ("dataset", "method", "models", "table", "protocol", "trained", "values", "note")
+        return {"from_the_paper": True} | {
+            "trained_on_ad" if name == "trained" else name: told[name] for name in names
         }
 
 
@@ -335,14 +329,10 @@ class Agreement:
 
     def record(self) -> Json:
         """As JSON."""
-        return {
-            "from_the_paper": True,
-            "table": "Table 3",
-            "metric": self.metric,
-            "called": self.called,
-            "paragraphs": dict(zip(("pearson", "spearman"), self.paragraphs, strict=True)),
-            "sentences": dict(zip(("pearson", "spearman"), self.sentences, strict=True)),
-        }
+        told = {"from_the_paper": True, "table": "Table 3", **asdict(self)}
+        for part in ("paragraphs", "sentences"):
+            told[part] = dict(zip(("pearson", "spearman"), told[part], strict=True))
+        return told
 
 
 AGREEMENT = (
