@@ -30,82 +30,45 @@ from shotad.evaluation.report.wording import NONE, count, percent
 
 
 @dataclass(frozen=True, slots=True)
-class MetricAgreement:
-    """One metric held against people, or one person against the others."""
-
-    name: str
-    title: str
-    found: Correlations
-
-    def record(self) -> Json:
-        """As JSON."""
-        found = self.found
-        return {
-            "name": self.name,
-            "title": self.title,
-            "n": found.n,
-            "pearson": asdict(found.pearson),
-            "spearman": asdict(found.spearman),
-            "kendall_tau_b": asdict(found.kendall),
-            **({"reason": found.reason} if found.reason else {}),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class AgreementReport:
-    """All metrics that were asked for. ``unknown`` ids are scored by people and are not in the report."""
+    """All metrics that were asked for, and each annotator against the others: name, title, and what was found
+    of each. ``unknown`` ids are scored by people and are not in the report."""
 
     system: str
-    metrics: tuple[MetricAgreement, ...]
-    people: tuple[MetricAgreement, ...]
-    scored: int
-    columns: tuple[str, ...]
+    scores: HumanScores
+    metrics: tuple[tuple[str, str, Correlations], ...]
+    people: tuple[tuple[str, str, Correlations], ...]
     unknown: tuple[str, ...]
-    empty: int
-    ignored: tuple[str, ...]
     settings: ReportSettings
 
     @property
     def text(self) -> str:
         """All of it for people."""
-        rows = [
-            (
-                one.title,
-                f"{one.found.n:,}",
-                *map(_cell, (one.found.pearson, one.found.spearman, one.found.kendall)),
-            )
-            for one in (*self.metrics, *self.people)
-        ]
-        level = percent(LEVEL)
+        level, all_of_them = percent(LEVEL), (*self.metrics, *self.people)
         heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
-        found = [one.found.pearson.interval for one in (*self.metrics, *self.people)]
-        basis = basis_words(found, self.settings.unit)
-        reasons = [f"{m.title}: not defined, {m.found.reason}." for m in self.metrics if m.found.reason]
-        return "\n".join(
-            [
-                *self._opening(),
-                "",
-                *aligned(heads, rows, range(1, 5)),
-                *reasons,
-                *([basis] if basis else []),
-                "",
-                *paper_lines(),
-            ]
-        )
+        rows = [
+            (title, f"{found.n:,}", *map(_cell, (found.pearson, found.spearman, found.kendall)))
+            for _, title, found in all_of_them
+        ]
+        lines = [*self._opening(), "", *aligned(heads, rows, range(1, 5))]
+        lines += [f"{title}: not defined, {one.reason}." for _, title, one in self.metrics if one.reason]
+        basis = basis_words([found.pearson.interval for *_, found in all_of_them], self.settings.unit)
+        return "\n".join([*lines, *([basis] if basis else []), "", *paper_lines()])
 
     def _opening(self) -> list[str]:
+        scores = self.scores
         lines = [
-            f"{self.system} against human scores of {count(self.scored, 'AD')}.",
-            f"Scores stand in {'the column' if len(self.columns) == 1 else 'the columns'} "
-            f"{', '.join(self.columns)}{', and are averaged' if len(self.columns) > 1 else ''}.",
+            f"{self.system} against human scores of {count(len(scores.scores), 'AD')}.",
+            f"Scores stand in {'the column' if len(scores.columns) == 1 else 'the columns'} "
+            f"{', '.join(scores.columns)}{', and are averaged' if len(scores.columns) > 1 else ''}.",
         ]
         if self.unknown:
             shown = ", ".join(self.unknown[:10]) + (", …" if len(self.unknown) > 10 else "")
             lines.append(f"{count(len(self.unknown), 'scored AD')} not in the report: {shown}.")
-        if self.empty:
-            lines.append(f"{count(self.empty, 'line')} without a score.")
-        if self.ignored:
-            lines.append(f"Columns that hold no scores: {', '.join(self.ignored)}.")
+        if scores.empty:
+            lines.append(f"{count(scores.empty, 'line')} without a score.")
+        if scores.ignored:
+            lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
         return lines
 
     def record(self) -> Json:
@@ -114,17 +77,29 @@ class AgreementReport:
             "schema": 2,
             "system": self.system,
             "n": {
-                "scored_by_people": self.scored,
+                "scored_by_people": len(self.scores.scores),
                 "not_in_the_report": len(self.unknown),
-                "empty": self.empty,
+                "empty": self.scores.empty,
             },
-            "columns": list(self.columns),
+            "columns": list(self.scores.columns),
             "not_in_the_report": list(self.unknown),
             "intervals": {"unit": self.settings.unit, "level": LEVEL},
-            "metrics": [metric.record() for metric in self.metrics],
-            "people": [person.record() for person in self.people],
+            "metrics": [_record(*metric) for metric in self.metrics],
+            "people": [_record(*person) for person in self.people],
             "paper": [row.record() for row in AGREEMENT],
         }
+
+
+def _record(name: str, title: str, found: Correlations) -> Json:
+    return {
+        "name": name,
+        "title": title,
+        "n": found.n,
+        "pearson": asdict(found.pearson),
+        "spearman": asdict(found.spearman),
+        "kendall_tau_b": asdict(found.kendall),
+        **({"reason": found.reason} if found.reason else {}),
+    }
 
 
 def agreement(
@@ -147,20 +122,16 @@ def agreement(
             f"None of the {len(unknown)} ADs with human scores is in {report.name}.",
             "Give the ids of the dataset's ADs.",
         )
-    metrics = [
-        MetricAgreement(result.name, result.title, _joined(values, scores.scores, films, settings))
+    metrics = (
+        (result.name, result.title, {row.id: row.value for row in result.rows if row.value is not None})
         for result in results
-        if (values := {row.id: row.value for row in result.rows if row.value is not None}) is not None
-    ]
+    )
     return AgreementReport(
         report.system,
-        tuple(metrics),
+        scores,
+        tuple((name, title, _joined(own, scores.scores, films, settings)) for name, title, own in metrics),
         _people(scores, films, settings),
-        len(scores.scores),
-        scores.columns,
         unknown,
-        scores.empty,
-        scores.ignored,
         settings,
     )
 
@@ -193,23 +164,23 @@ class Correlations:
 
 def pearson(x: Floats, y: Floats) -> float:
     """The product-moment correlation; nan where one row is constant."""
-    a, b = x - x.mean(), y - y.mean()
-    norm = float(np.sqrt((a @ a) * (b @ b)))
-    constant = np.ptp(x) == 0 or np.ptp(y) == 0
-    return float("nan") if constant or norm == 0 else float(np.clip((a @ b) / norm, -1, 1))
+    return _coefficient("pearsonr", x, y)
 
 
 def spearman(x: Floats, y: Floats) -> float:
     """Pearson of the ranks; those of equal numbers are averaged."""
-    return pearson(_ranks(x), _ranks(y))
+    return _coefficient("spearmanr", x, y)
 
 
 def kendall(x: Floats, y: Floats) -> float:
     """Kendall's tau-b, which takes ties into account; nan where one row is constant."""
+    return _coefficient("kendalltau", x, y)
+
+
+def _coefficient(name: str, x: Floats, y: Floats) -> float:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
-    stats = need("scipy.stats", "Kendall's tau", "evaluate")
-    return float(stats.kendalltau(x, y, variant="b").statistic)
+    return float(getattr(need("scipy.stats", "Correlations", "evaluate"), name)(x, y).statistic)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
@@ -253,12 +224,6 @@ def _undefined(x: Floats, y: Floats) -> str:
     return "people give all of them the same score" if np.ptp(y) == 0 else ""
 
 
-def _ranks(values: Floats) -> Floats:
-    """Ranks from 1; equal numbers share the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], np.float64)
-
-
 def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
     if not names:
         return list(report.results)
@@ -285,7 +250,7 @@ def _joined(
 
 def _people(
     scores: HumanScores, films: Mapping[str, str], settings: ReportSettings
-) -> tuple[MetricAgreement, ...]:
+) -> tuple[tuple[str, str, Correlations], ...]:
     """Each annotator against the mean of the others: what a metric can hope for."""
     found = []
     for name, own in scores.by_annotator.items():
@@ -295,7 +260,7 @@ def _people(
             for key in own
             if (told := [given[key] for given in others if key in given])
         }
-        found.append(MetricAgreement(name, f"{name} (a person)", _joined(own, means, films, settings)))
+        found.append((name, f"{name} (a person)", _joined(own, means, films, settings)))
     return tuple(found)
 
 

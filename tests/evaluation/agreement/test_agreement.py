@@ -39,27 +39,27 @@ def people(report: Report, noise: float = 5.0, ids: range = range(50)) -> HumanS
 
 def test_the_metric_that_thinks_like_people_agrees_with_them(report: Report) -> None:
     found = agreement(report, people(report), SETTINGS)
-    action, cider = found.metrics
-    assert action.found.n == cider.found.n == 50
-    assert action.found.pearson.value is not None
-    assert action.found.pearson.value > 0.9
-    assert action.found.kendall.value is not None
-    assert action.found.kendall.value > 0.7
-    assert cider.found.pearson.interval is not None
-    assert cider.found.pearson.interval.low < 0 < cider.found.pearson.interval.high
+    (_, _, action), (_, _, cider) = found.metrics
+    assert action.n == cider.n == 50
+    assert action.pearson.value is not None
+    assert action.pearson.value > 0.9
+    assert action.kendall.value is not None
+    assert action.kendall.value > 0.7
+    assert cider.pearson.interval is not None
+    assert cider.pearson.interval.low < 0 < cider.pearson.interval.high
 
 
 def test_people_among_themselves(report: Report) -> None:
     found = agreement(report, people(report), SETTINGS)
-    assert [person.name for person in found.people] == ["ann", "ben"]
-    assert found.people[0].found.pearson.value == pytest.approx(found.people[1].found.pearson.value)
+    assert [name for name, _, _ in found.people] == ["ann", "ben"]
+    assert found.people[0][2].pearson.value == pytest.approx(found.people[1][2].pearson.value)
     alone = HumanScores(people(report).scores, {}, 50)
     assert agreement(report, alone, SETTINGS).people == ()
 
 
 def test_metrics_are_chosen_by_name(report: Report) -> None:
-    (only,) = agreement(report, people(report), SETTINGS, names=["cider"]).metrics
-    assert only.name == "cider"
+    ((only, _, _),) = agreement(report, people(report), SETTINGS, names=["cider"]).metrics
+    assert only == "cider"
     with pytest.raises(EvaluationError, match="has no metric 'spice'"):
         agreement(report, people(report), SETTINGS, names=["spice"])
 
@@ -69,7 +69,7 @@ def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report)
     more = HumanScores({**scores.scores, "strange": 1.0}, {}, 51)
     found = agreement(report, more, SETTINGS)
     assert found.unknown == ("strange",)
-    assert found.metrics[0].found.n == 50
+    assert found.metrics[0][2].n == 50
     assert "1 scored AD not in the report: strange." in found.text
     with pytest.raises(EvaluationError, match="None of the 1 ADs"):
         agreement(report, HumanScores({"strange": 1.0}, {}, 1), SETTINGS)
