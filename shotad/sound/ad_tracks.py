@@ -126,7 +126,7 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
     own = info.default_audio.codec if info.default_audio is not None else ""
     first = [own] if own in container.speech else []
     for name in (*first, container.speech[0]):
-        found = _coding(sound, name)
+        found = coding(name, sound.layout, sound.rate)
         if found is not None:
             return found
     raise SoundError(
@@ -142,7 +142,7 @@ def _asked(sound: AdSound, container: Container, codec: str) -> Coding:
             f"{container.name} cannot hold a track of {codec}.",
             f"Set the codec to auto, or to one of {', '.join(sorted(container.audio))}.",
         )
-    found = _coding(sound, name)
+    found = coding(name, sound.layout, sound.rate)
     if found is None:
         raise SoundError(
             f"{codec} cannot be written with {sound.layout} sound at {sound.rate} Hz.",
@@ -151,22 +151,28 @@ def _asked(sound: AdSound, container: Container, codec: str) -> Coding:
     return found
 
 
-def _coding(sound: AdSound, codec: str) -> Coding | None:
+def coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | None:
+    """The coding of sound of this layout and rate, or of one that is like it, at so many ``times`` the usual
+    bit rate; None where there is no encoder of the codec that takes it."""
     from av.codec.codec import UnknownCodecError
 
     encoder = ENCODERS.get(codec, codec)
-    layouts = dict.fromkeys([sound.layout, _ALIKE.get(sound.layout, sound.layout)])
-    for rate in dict.fromkeys([sound.rate, 48000]):
-        for layout in layouts:
-            bits = usual_bit_rate(codec, _channels(layout))
+    for samples in dict.fromkeys([rate, 48000]):
+        for name in dict.fromkeys([layout, alike(layout)]):
+            bits = usual_bit_rate(codec, _channels(name), times)
             try:
-                frame, delay = _tried(encoder, layout, rate, bits)
+                frame, delay = _tried(encoder, name, samples, bits)
             except UnknownCodecError:
                 return None
             except (ValueError, OSError):
                 continue
-            return Coding(codec, encoder, layout, rate, bits, frame, delay)
+            return Coding(codec, encoder, name, samples, bits, frame, delay)
     return None
+
+
+def alike(layout: str) -> str:
+    """The layout with its rear channels called as most coders call them: ``5.1(side) → 5.1``."""
+    return _ALIKE.get(layout, layout)
 
 
 def _channels(layout: str) -> int:
@@ -175,12 +181,14 @@ def _channels(layout: str) -> int:
     return AudioLayout(layout).nb_channels
 
 
-def usual_bit_rate(codec: str, channels: int) -> int:
-    """Bits a second at which speech over a film's sound is clean: ``aac``, 6 channels → 288000."""
+def usual_bit_rate(codec: str, channels: int, times: float = 1) -> int:
+    """Bits a second at which speech over a film's sound is clean, or so many ``times`` as many: ``aac``,
+    6 channels → 288000."""
     if codec not in _RATES:
         return 0
     one, each = _RATES[codec]
-    wanted = one if channels == 1 else each * channels + (64 if channels == 2 and codec == "aac" else 0)
+    usual = one if channels == 1 else each * channels + (64 if channels == 2 and codec == "aac" else 0)
+    wanted = round(usual * times)
     if codec in ("ac3", "eac3"):
         wanted = min(_AC3, key=lambda size: (abs(size - wanted), size))
     if codec in ("mp2", "mp3"):

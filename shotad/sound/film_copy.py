@@ -34,8 +34,8 @@ from shotad.film import (
     probe,
     sound_blocks,
 )
-from shotad.sound.ad_tracks import Converter
-from shotad.sound.containers import TEXT
+from shotad.sound.ad_tracks import Coding, Converter, alike, coding
+from shotad.sound.containers import TEXT, Container, container_for
 from shotad.sound.pauses import Pause
 from shotad.sound.picture_copy import PictureCopy, PictureKept
 from shotad.sound.time_map import TimeMap
@@ -43,24 +43,6 @@ from shotad.sound.time_map import TimeMap
 if TYPE_CHECKING:
     from av import Packet
     from av.container import InputContainer, OutputContainer
-
-FORMATS = {
-    ".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm", ".ts": "mpegts",
-    ".m2ts": "mpegts", ".mts": "mpegts",
-}  # fmt: skip
-"""ffmpeg's name of the container that a file name asks for."""
-
-_SUBTITLES = {
-    "mp4": {"mov_text"},
-    "mov": {"mov_text"},
-    "webm": {"webvtt"},
-    "matroska": {"subrip", "ass", "ssa", "webvtt", "hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle"},
-    "mpegts": {"dvb_subtitle", "dvb_teletext", "hdmv_pgs_subtitle"},
-}
-"""Subtitles that are taken over as they are."""
-
-_WORDS = {"mp4": "mov_text", "mov": "mov_text", "webm": "webvtt", "matroska": "subrip"}
-"""What other subtitles in text become; all else is left out, with a word."""
 
 
 def write_copy(
@@ -87,7 +69,7 @@ def write_copy(
     file that cannot be written.
     """
     progress = progress or NoProgress()
-    container, media = _format_of(target), _media_of(film, settings)
+    container, media = container_for(target), _media_of(film, settings)
     times = TimeMap(tuple(pauses))
     with (
         reported(progress, "Writing the film with pauses", film.info.duration + times.total, "s") as task,
@@ -95,15 +77,6 @@ def write_copy(
     ):
         _write(film, media, times, part, container, settings, progress, task)
     return target
-
-
-def _format_of(target: Path) -> str:
-    if target.suffix.lower() not in FORMATS:
-        raise SoundError(
-            f"A film with pauses cannot be written as {target.suffix or target.name!r}.",
-            f"Use one of {', '.join(FORMATS)}.",
-        )
-    return FORMATS[target.suffix.lower()]
 
 
 def _media_of(film: Film, settings: ExtendedSettings) -> Media:
@@ -122,7 +95,7 @@ def _write(
     media: Media,
     times: TimeMap,
     part: Path,
-    container: str,
+    container: Container,
     settings: ExtendedSettings,
     progress: Progress,
     task: Task,
@@ -132,7 +105,7 @@ def _write(
     source = media.open()
     picture: PictureCopy | PictureKept | None = None
     try:
-        with av.open(str(part), "w", format=container) as out:
+        with av.open(str(part), "w", format=container.muxer) as out:
             picture = _picture(out, film, media, times, settings)
             sounds = [SoundCopy(out, film, track, times.pauses, container) for track in tracks_of(film)]
             video = source.streams.video[probe(media).stream]
@@ -212,7 +185,7 @@ def _others(
     media: Media,
     times: TimeMap,
     start: Fraction,
-    container: str,
+    container: Container,
     progress: Progress,
 ) -> list[Iterator[Packet[Any]]]:
     """Subtitles and covers; what has to stay behind is named."""
@@ -220,13 +193,13 @@ def _others(
     for stream in source.streams:
         context = getattr(stream, "codec_context", None)
         codec = context.codec.canonical_name if context else "of a kind that is not known"
-        cover = stream.type == "video" and is_cover(stream) and container in ("mp4", "mov")
-        if cover or (stream.type == "subtitle" and codec in _SUBTITLES[container]):
+        cover = stream.type == "video" and is_cover(stream) and container.boxes
+        if cover or (stream.type == "subtitle" and container.holds("subtitle", codec)):
             copy = out.add_stream_from_template(stream)
             _dress(copy, stream)
             found.append(_copied(media, stream.index, copy, times, start, cover))
-        elif stream.type == "subtitle" and codec in TEXT and container in _WORDS:
-            converter = Converter(stream, _WORDS[container])
+        elif stream.type == "subtitle" and codec in TEXT and container.text:
+            converter = Converter(stream, container.text)
             _dress(converter.add(out), stream)
             moved = _copied(media, stream.index, stream, times, start, cover=False)
             found.append(_converted(moved, converter))
@@ -337,102 +310,54 @@ def _faded(samples: Samples, first: int, stops: Sequence[int], rate: int) -> Sam
     return samples
 
 
-@dataclass(frozen=True, slots=True)
-class SoundCoding:
-    """How a track is encoded: ffmpeg's encoder, bits a second, samples a second, channels."""
-
-    encoder: str
-    bit_rate: int
-    rate: int
-    layout: str
-
-
 _KEPT = {
-    "mp4": {"aac": "aac", "ac3": "ac3", "eac3": "eac3"},
-    "mov": {"aac": "aac", "ac3": "ac3", "eac3": "eac3"},
-    "matroska": {
-        "aac": "aac",
-        "ac3": "ac3",
-        "eac3": "eac3",
-        "dts": "eac3",
-        "opus": "libopus",
-        "vorbis": "libopus",
-        "flac": "flac",
-        "alac": "flac",
-        "truehd": "flac",
-        "mlp": "flac",
-    },
-    "mpegts": {"aac": "aac", "ac3": "ac3", "eac3": "eac3", "mp2": "mp2"},
-    "webm": {},
+    "mp4": ("aac", "ac3", "eac3"),
+    "mov": ("aac", "ac3", "eac3"),
+    "matroska": ("aac", "ac3", "eac3", "opus", "flac"),
+    "mpegts": ("aac", "ac3", "eac3", "mp2"),
+    "webm": ("opus",),
 }
-"""Encoder for each codec of a source, by container: the same codec where that is possible."""
+"""Codecs in which sound of that codec is coded anew, by container."""
 
-_OTHERWISE = {"webm": "libopus"}
+_NEAR = {"dts": "eac3", "vorbis": "opus", "alac": "flac", "truehd": "flac", "mlp": "flac"}
+"""What others become in Matroska, which holds all of these; PCM becomes FLAC."""
 
-_LAYOUTS = {
-    "aac": ("mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1"),
-    "ac3": ("mono", "stereo", "3.0", "quad", "5.0", "5.1"),
-    "eac3": ("mono", "stereo", "3.0", "quad", "5.0", "5.1"),
-    "mp2": ("mono", "stereo"),
-    "libopus": ("mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"),
-    "flac": ("mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"),
-}
-"""What encoders take, and what every player knows of them; anything else becomes stereo."""
+_LAYOUTS = ("mono", "stereo", "3.0", "4.0", "quad", "5.0", "5.1", "6.1", "7.1")
+"""What every player knows; anything else, and what an encoder does not take, becomes stereo."""
 
-_SAME_ORDER = {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad"}
-_RATES = {
-    "libopus": (48000,),
-    "aac": (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000),
-    "ac3": (32000, 44100, 48000),
-    "eac3": (32000, 44100, 48000),
-    "mp2": (16000, 22050, 24000, 32000, 44100, 48000),
-}
-_BITS = {
-    "aac": (160_000, 256_000, 96_000),
-    "libopus": (128_000, 192_000, 80_000),
-    "ac3": (192_000, 384_000, 106_700),
-    "eac3": (192_000, 384_000, 106_700),
-    "mp2": (192_000, 384_000, 192_000),
-}
-"""Bits a second for mono, stereo, and for each channel of more: ample, as this is encoded once more for the
-track with AD."""
+_AMPLE = 1.5
+"""Times the bit rate of AD, for this is coded once more for the track with AD."""
 
 
-def coding_of(track: AudioTrack, container: str) -> SoundCoding:
-    """How ``track`` is encoded in ffmpeg's ``container`` format. PCM in Matroska becomes FLAC."""
-    lossless = container == "matroska" and track.codec.startswith("pcm_")
-    kept = "flac" if lossless else _KEPT[container].get(track.codec)
-    encoder = kept or _OTHERWISE.get(container, "aac")
-    name = _SAME_ORDER.get(track.layout, track.layout)
-    if name not in _LAYOUTS[encoder]:
-        name = "mono" if track.channels == 1 else "stereo"
-    rates = _RATES.get(encoder)
-    rate = track.sample_rate if rates is None or track.sample_rate in rates else 48000
-    return SoundCoding(encoder, _bit_rate(encoder, name), rate, name)
-
-
-def _bit_rate(encoder: str, layout: str) -> int:
-    from av.audio.layout import AudioLayout
-
-    if encoder not in _BITS:
-        return 0
-    mono, stereo, each = _BITS[encoder]
-    channels = AudioLayout(layout).nb_channels
-    if channels <= 2:
-        return mono if channels == 1 else stereo
-    return min(640_000, each * channels // 1000 * 1000)
+def coding_of(track: AudioTrack, container: Container) -> Coding:
+    """How a track of the film is coded anew: in its own codec where that can be, else as AD is there."""
+    codec = track.codec
+    if container.muxer == "matroska":
+        codec = "flac" if codec.startswith("pcm_") else _NEAR.get(codec, codec)
+    if codec not in _KEPT[container.muxer]:
+        codec = _KEPT[container.muxer][0]
+    plain = "mono" if track.channels == 1 else "stereo"
+    name = alike(track.layout)
+    layouts = (name, plain) if name in _LAYOUTS else (plain,)
+    found = (coding(codec, layout, track.sample_rate, _AMPLE) for layout in layouts)
+    return next(one for one in found if one is not None)
 
 
 class SoundCopy:
     """One track of the film in the copy."""
 
     def __init__(
-        self, out: OutputContainer, film: Film, track: AudioTrack, pauses: Sequence[Pause], container: str
+        self,
+        out: OutputContainer,
+        film: Film,
+        track: AudioTrack,
+        pauses: Sequence[Pause],
+        container: Container,
     ) -> None:
         self._film, self._track, self._pauses = film, track, pauses
         self._coding = coding_of(track, container)
-        self._native = _SAME_ORDER.get(track.layout, track.layout) == self._coding.layout
-        self._signalled = container in ("mp4", "mov", "matroska", "webm")
+        self._native = alike(track.layout) == self._coding.layout
+        self._signalled = container.hides
         self.stream: Any = out.add_stream(self._coding.encoder, rate=self._coding.rate)
         context: Any = self.stream.codec_context
         context.layout = self._coding.layout

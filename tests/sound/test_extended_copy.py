@@ -13,6 +13,7 @@ import pytest
 
 from shotad.core import ExtendedSettings, SoundError
 from shotad.film import Film, open_film, sound_blocks
+from shotad.sound.containers import CONTAINERS
 from shotad.sound.film_copy import FADE, coding_of, sound_with_pauses, write_copy
 from shotad.sound.pauses import Pause
 from shotad.sound.time_map import TimeMap
@@ -352,5 +353,6 @@ def test_each_track_gets_a_codec_that_its_container_has(
     from shotad.core import AudioTrack
 
     channels = av.AudioLayout(layout).nb_channels
-    coding = coding_of(AudioTrack(0, None, None, codec, channels, layout, 48000, True), container)
+    track = AudioTrack(0, None, None, codec, channels, layout, 48000, True)
+    coding = coding_of(track, next(one for one in CONTAINERS if one.muxer == container))
     assert (coding.encoder, coding.layout) == (encoder, kept)
