@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,6 +35,7 @@ from shotad.film import (
 )
 from shotad.sound.ad_tracks import Coding, Converter, alike, coding
 from shotad.sound.containers import TEXT, Container, container_for
+from shotad.sound.packets import write_woven
 from shotad.sound.pauses import Pause
 from shotad.sound.picture_copy import PictureCopy, PictureKept
 from shotad.sound.time_map import TimeMap
@@ -121,7 +121,7 @@ def _write(
                     )
             _describe(source, out, times, film.info.start)
             streams = [picture.packets(), *(sound.packets() for sound in sounds), *others]
-            _mux(out, streams, task)
+            write_woven(out, streams, film.info.duration + times.total, task)
     except av.error.FFmpegError as error:
         if isinstance(error, OSError) and error.errno:
             raise OSError(error.errno, error.strerror) from None
@@ -138,21 +138,6 @@ def _picture(
     if settings.picture == "copy":
         return PictureKept(out, film, probe(media), times)
     return PictureCopy(out, film, probe(media), times)
-
-
-def _mux(out: OutputContainer, streams: Sequence[Iterator[Packet[Any]]], task: Task) -> None:
-    done = 0.0
-    for packet in heapq.merge(*streams, key=_second):
-        second = _second(packet)
-        out.mux(packet)
-        if second > done:
-            task.advance(second - done)
-            done = second
-
-
-def _second(packet: Packet[Any]) -> float:
-    stamp = packet.dts if packet.dts is not None else packet.pts
-    return float((stamp or 0) * (packet.time_base or Fraction(1)))
 
 
 def _dress(stream: Any, like: Any) -> None:

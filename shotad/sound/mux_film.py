@@ -41,7 +41,7 @@ from shotad.sound.containers import (
     same_language,
     track_language,
 )
-from shotad.sound.packets import MICROSECOND, Clock, Payload, Way, Woven, hides, second_of, unheard
+from shotad.sound.packets import MICROSECOND, Clock, Payload, Way, hides, unheard, write_woven
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
 from shotad.sound.tracks import (
     MADE_HERE,
@@ -342,20 +342,9 @@ class Assembly:
     def run(self, progress: Progress) -> None:
         """Copy all packets, with the AD's own between them where their time comes."""
         self._output.start_encoding()
-        own = Woven(self._own)
         info = self._recipe.info
         with reported(progress, f"Writing {self._recipe.container.name}", info.duration, "s") as task:
-            done = 0.0
-            for packet in self._film_packets():
-                moment = second_of(packet)
-                for made in own.until(moment):
-                    self._output.mux(made)
-                self._output.mux(packet)
-                if done < moment <= info.duration:
-                    task.advance(moment - done)
-                    done = moment
-            for made in own.until(float("inf")):
-                self._output.mux(made)
+            write_woven(self._output, [self._film_packets(), *self._own], info.duration, task)
 
     def finish(self, path: Path) -> None:
         """What is left to do once the file is closed."""

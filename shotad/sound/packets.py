@@ -9,12 +9,14 @@ others keep in a header; AAC has a header of its own there for each frame (ADTS)
 from __future__ import annotations
 
 import hashlib
+import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shotad.core import Task
 from shotad.sound.ad_tracks import Converter, Copied
 from shotad.sound.containers import Container
 
@@ -52,24 +54,16 @@ class Way:
         return Copied(self.source, self.kind, found.codec, found.packets, found.digest)
 
 
-class Woven:
-    """Packets of several tracks in the order of their time, each taken when it is wanted."""
-
-    def __init__(self, tracks: Iterable[Iterator[Packet[Any]]]) -> None:
-        self._next = [(iterator, next(iterator, None)) for iterator in tracks]
-
-    def until(self, moment: float) -> Iterator[Packet[Any]]:
-        """All packets that are decoded before film second ``moment``."""
-        while waiting := [
-            (second_of(packet), place)
-            for place, (_, packet) in enumerate(self._next)
-            if packet is not None and second_of(packet) < moment
-        ]:
-            place = min(waiting)[1]
-            iterator, packet = self._next[place]
-            assert packet is not None
-            yield packet
-            self._next[place] = (iterator, next(iterator, None))
+def write_woven(output: Any, tracks: Iterable[Iterator[Packet[Any]]], duration: float, task: Task) -> None:
+    """Write the packets of several tracks in the order of their time, each taken when it is wanted; at one
+    moment those of the first track go first. ``task`` counts the seconds up to ``duration``."""
+    done = 0.0
+    for packet in heapq.merge(*tracks, key=second_of):
+        moment = second_of(packet)
+        output.mux(packet)
+        if done < moment <= duration:
+            task.advance(moment - done)
+            done = moment
 
 
 def second_of(packet: Packet[Any]) -> float:
