@@ -206,7 +206,7 @@ def _is_given(folder: Path | None) -> bool:
     from shotad.core import read_settings
 
     run = read_settings(folder)
-    return run.given.slots is not None or run.config.slots.budget == "paper"
+    return run.given.slots is not None or run.config.slots.budget != "fit"
 
 
 def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:

@@ -91,7 +91,7 @@ class _Place:
 
 def around_of(last_lines: Sequence[str], prepared: Prepared, bench: Bench) -> Around:
     """What a line of this run is judged by; a benchmark's slots and budgets have limits of their own."""
-    given = bench.given.slots is not None or bench.config.slots.budget == "paper"
+    given = bench.given.slots is not None or bench.config.slots.budget != "fit"
     return Around([utterance.interval for utterance in prepared.speech], last_lines, given=given)
 
 

@@ -135,7 +135,7 @@ def _expected_words(plan: SlotPlan, config: Config) -> int | None:
     AD) says the length too.
     """
     slot, settings = plan.slot, config.slots
-    if settings.budget != "paper" or slot.max_words != word_budget(slot.interval.duration, settings):
+    if settings.budget == "fit" or slot.max_words != word_budget(slot.interval.duration, settings):
         return None
     return max(1, round(slot.interval.duration / settings.seconds_per_word))
 

@@ -103,8 +103,8 @@ def plan_slots(
 
 def word_budget(duration: float, settings: SlotSettings) -> int:
     """How many words a line of ``duration`` seconds may have, at least 1: 6 s at 0.375 s a word is 16."""
-    words = int(duration / settings.seconds_per_word + (1 if settings.budget == "paper" else 1e-9))
-    return max(1, words)
+    more = {"fit": 1e-9, "paper": 1, "paper+3": 4}[settings.budget]
+    return max(1, int(duration / settings.seconds_per_word + more))
 
 
 def fixed_slots(

@@ -98,6 +98,7 @@ def test_slots_end_with_the_film() -> None:
         (0.2, 0.375, "fit", 1),
         (2.0, 0.275, "paper", 8),
         (0.12, 0.5102, "paper", 1),
+        (2.0, 0.275, "paper+3", 11),
         (1.8, 0.3, "fit", 6),
     ],
 )
