@@ -14,17 +14,15 @@ know no JSON schema, or only some; chat templates such as Gemma's have no system
 from __future__ import annotations
 
 import base64
-import io
 import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PIL import Image as Pictures
-
 from shotad.core import Clip, EndpointSettings, Image, Message, Request, Usage
 from shotad.engines.openai_errors import ServerError
+from shotad.film import jpeg
 
 Body = dict[str, Any]
 
@@ -101,13 +99,6 @@ def _picture(image: Image, settings: EndpointSettings) -> Body:
         "type": "image_url",
         "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
     }
-
-
-def jpeg(image: Image, quality: int) -> bytes:
-    """A frame as JPEG, ``quality`` 1 to 100; Pillow's, as in the published code, whose quality is 75."""
-    file = io.BytesIO()
-    Pictures.fromarray(image).save(file, "JPEG", quality=quality)
-    return file.getvalue()
 
 
 def strict(schema: Any) -> Any:

@@ -21,7 +21,7 @@ from .container import (
     probe as probe,
 )
 from .decoder import Decoder as Decoder
-from .drawing import matrix_png as matrix_png
+from .drawing import jpeg as jpeg, matrix_png as matrix_png
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid

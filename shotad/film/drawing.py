@@ -1,7 +1,8 @@
-"""A matrix of shares as a labelled picture, written as PNG by matplotlib."""
+"""Pictures as files: a frame as JPEG by Pillow, a matrix of shares as a labelled PNG by matplotlib."""
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,9 +10,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image as Pictures
 
-from shotad.core import replacing
+from shotad.core import Image, replacing
 from shotad.film.palette import colour_of, css, ink_on
+
+
+def jpeg(image: Image, quality: int, **more: Any) -> bytes:
+    """A frame as JPEG, ``quality`` 1 to 100; ``more`` is Pillow's."""
+    file = io.BytesIO()
+    Pictures.fromarray(image).save(file, "JPEG", quality=quality, **more)
+    return file.getvalue()
 
 
 def matrix_png(

@@ -8,8 +8,6 @@ of them any more (``shotad cast forget``, another cast since) has no outline.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import re
 import threading
@@ -37,9 +35,9 @@ from shotad.core import (
     parse_json,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, STILLS, Film, Frames as Reading, open_film
+from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
 from shotad.review.details import RecordIndex
-from shotad.review.kinds import FrameNote, Picture
+from shotad.review.kinds import FrameNote, Picture, jpeg_picture
 from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
 
@@ -144,7 +142,7 @@ class Frames:
         try:
             with self._decoding:
                 for note, image in self._images(going.wanted):
-                    made = _jpeg(self._as_seen(image, note, seen) if painted else image)
+                    made = jpeg_picture(jpeg(self._as_seen(image, note, seen) if painted else image, QUALITY))
                     with self._change:
                         going.made[note.number] = made
                         self._kept.put((slot_id, record, note.number, painted), made)
@@ -239,15 +237,6 @@ def _zones_of(index: Path) -> list[Interval]:
         return [Interval(float(start), float(end)) for start, end in zones or ()]
     except (OSError, *_BROKEN):
         return []
-
-
-def _jpeg(image: Image) -> Picture:
-    from PIL import Image as Pillow
-
-    out = io.BytesIO()
-    Pillow.fromarray(image).save(out, "JPEG", quality=QUALITY)
-    data = out.getvalue()
-    return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
 
 
 SHOWN = 24

@@ -185,7 +185,7 @@ class History:
                 step = self.last(way)
                 back: Way = "redo" if way == "undo" else "undo"
             case {"at": at, "row": {"step": "done"} as row} if at == self._rows:
-                step, back = _whole_step(row), "undo"
+                step, back = _step_of(row), "undo"
             case _:
                 step, row, back = None, {}, "undo"
         with suppress(OutOfDate, ScriptError):  # the track does not hold it
@@ -314,7 +314,7 @@ class History:
             with self.path.open("rb") as rows:
                 rows.seek(at)
                 return _step_of(_parsed(rows.readline()))
-        except (OSError, KeyError, TypeError):
+        except OSError:
             return None
 
     def _say(self) -> None:
@@ -355,30 +355,22 @@ def _parsed(line: bytes) -> Row:
     return whole_record(FILE, line) or {}
 
 
+_LINE = ("id", "was", "now", "before", "after")
+
+
 def _step_row(step: Step) -> dict[str, Any]:
-    lines = [
-        {"id": one.id, "was": one.was, "now": one.now, "before": one.before, "after": one.after}
-        for one in step.lines
-    ]
+    lines = [{key: getattr(one, key) for key in _LINE} for one in step.lines]
     row: dict[str, Any] = {"step": "done", "said": step.said, "lines": lines}
     return row | ({"slots": step.slots} if step.slots else {}) | ({"group": step.group} if step.group else {})
 
 
-def _whole_step(row: Row) -> Step | None:
+def _step_of(row: Row) -> Step | None:
+    """The step of a row; None for one that somebody has spoilt."""
     try:
-        return _step_of(row)
+        lines = tuple(LineStep(*(one[key] for key in _LINE)) for one in row["lines"])
+        return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
     except (KeyError, TypeError):
         return None
-
-
-def _step_of(row: Row) -> Step:
-    lines: Sequence[Row] = row["lines"]
-    return Step(
-        row["said"],
-        tuple(LineStep(one["id"], one["was"], one["now"], one["before"], one["after"]) for one in lines),
-        row.get("slots"),
-        row.get("group", ""),
-    )
 
 
 _UNDONE = {"undo": "undone", "redo": "done again"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -59,6 +60,11 @@ class Picture:
     media_type: str
     data: bytes
     key: str
+
+
+def jpeg_picture(data: bytes) -> Picture:
+    """The bytes of a JPEG for the page."""
+    return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
 
 
 @dataclass(frozen=True, slots=True)

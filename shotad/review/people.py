@@ -6,7 +6,6 @@ known by what runs have kept of faces; no model is asked.
 
 from __future__ import annotations
 
-import io
 import re
 import threading
 from collections import Counter, defaultdict
@@ -15,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+import numpy as np
 
 from shotad.core import (
     CastError,
@@ -30,6 +31,7 @@ from shotad.core import (
     key_of,
 )
 from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
+from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.kinds import Change, Json, Picture
 from shotad.review.work import (
@@ -271,9 +273,8 @@ def _small(path: Path) -> Picture:
 
     image = Image.fromarray(load_photo(path))
     image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=85)
-    return Picture("image/jpeg", out.getvalue(), key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS))
+    key = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
+    return Picture("image/jpeg", jpeg(np.asarray(image), 85), key)
 
 
 _ARTICLE = re.compile(r"\A(?:an?|the)\s+", re.IGNORECASE)

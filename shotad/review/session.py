@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
 from shotad.film import Prepared
@@ -63,13 +64,11 @@ class Session:
         return self._history.label("redo")
 
     @property
-    def undo_line(self) -> str | None:
-        """The line of the next undo; None where it is of several, of slots, or there is none."""
-        return self._history.line("undo")
-
-    @property
-    def redo_line(self) -> str | None:
-        return self._history.line("redo")
+    def next_steps(self) -> dict[str, str | None]:
+        """What is said of the next ``undo`` and ``redo``, and as ``undo_line`` and ``redo_line`` of which
+        line they are; None where there is none, or it is of several, or of slots."""
+        ways, history = get_args(Way), self._history
+        return {way: history.label(way) for way in ways} | {f"{way}_line": history.line(way) for way in ways}
 
     def cue(self, name: str) -> Cue:
         """The line called ``name``. Raises ReviewError where there is none."""

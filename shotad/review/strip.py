@@ -7,8 +7,6 @@ the neighbours next.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -18,7 +16,6 @@ from pathlib import Path
 
 from shotad.core import (
     FilmError,
-    Image,
     ReviewError,
     Shot,
     WorkFolderError,
@@ -27,8 +24,8 @@ from shotad.core import (
     write_bytes,
     write_text,
 )
-from shotad.film import STILLS, Film, open_film
-from shotad.review.kinds import Picture
+from shotad.film import STILLS, Film, jpeg, open_film
+from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
 
 WIDTH = 160
@@ -79,7 +76,7 @@ class Strip:
         self._middles.refresh()
         moment = self._middles.of(shot)
         try:
-            return _picture(self._file(moment).read_bytes())
+            return jpeg_picture(self._file(moment).read_bytes())
         except OSError:
             return self._asked(moment)
 
@@ -151,7 +148,7 @@ class Strip:
         frames = film.frames_at([moment / 1000 for moment in left])
         with closing(frames):  # type: ignore[type-var]
             for frame in frames:
-                self._keep(left.pop(0), _jpeg(frame.rgb(size)))
+                self._keep(left.pop(0), jpeg(frame.rgb(size), QUALITY))
                 with self._change:
                     if self._closed or (self._wanted and not self._wanted.intersection(left)):
                         return
@@ -160,7 +157,7 @@ class Strip:
     def _keep(self, moment: Moment, data: bytes) -> None:
         with suppress(WorkFolderError):  # then it is made again the next time
             write_bytes(self._file(moment), [data])
-        self._answer(moment, _picture(data))
+        self._answer(moment, jpeg_picture(data))
 
     def _give_up(self, why: str, moments: Sequence[Moment] | None = None) -> None:
         with self._change:
@@ -228,15 +225,3 @@ class _Middles:
             self._read_at = stamp
         except (OSError, WorkFolderError):
             self._known = {}
-
-
-def _jpeg(image: Image) -> bytes:
-    from PIL import Image as Pillow
-
-    out = io.BytesIO()
-    Pillow.fromarray(image).save(out, "JPEG", quality=QUALITY)
-    return out.getvalue()
-
-
-def _picture(data: bytes) -> Picture:
-    return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])

@@ -162,7 +162,7 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
         "gone": list(change.gone),
         "focus": change.focus,
         "progress": progress_view(track),
-        "history": history_view(session),
+        "history": session.next_steps,
         "origin": done.origin,
     }
     if isinstance(change, SlotsChanged):
@@ -186,16 +186,6 @@ def progress_view(track: Track) -> dict[str, Any]:
         **{state.value: states[state] for state in LineState},
         "dropped": len(track.cues) - len(heard),
         "by": list(people),
-    }
-
-
-def history_view(session: Session) -> dict[str, str | None]:
-    """What an undo and a redo would take back and do again, and of which line."""
-    return {
-        "undo": session.undo_label,
-        "redo": session.redo_label,
-        "undo_line": session.undo_line,
-        "redo_line": session.redo_line,
     }
 
 
@@ -323,7 +313,7 @@ def film_text(
         "slots": [slot_view(slot, by_hand) for slot in prepared.slots],
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
-        "history": history_view(session),
+        "history": session.next_steps,
         "findings": findings.summary(),
         "revision": session.revision,
         "jobs": [dict(job) for job in jobs],

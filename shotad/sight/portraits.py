@@ -20,7 +20,7 @@ import numpy.typing as npt
 from PIL import Image as Pictures
 
 from shotad.core import Box, Image, Member, write_text
-from shotad.film import page_environment
+from shotad.film import jpeg, page_environment
 from shotad.script import timecode
 from shotad.sight.castfile import CastFile
 from shotad.sight.castfolder import Facts, Found
@@ -130,15 +130,15 @@ def portrait(
     ``centre`` is what the person looks like, ``others`` (``float32[n, d]``) what the rest do.
     """
     for margin in _MARGINS:
-        jpeg = _jpeg(_cut(image, look.face.box, margin))
-        shown = np.array(Pictures.open(io.BytesIO(jpeg)).convert("RGB"), np.uint8)
+        data = jpeg(np.asarray(_cut(image, look.face.box, margin)), _QUALITY, subsampling=0)
+        shown = np.array(Pictures.open(io.BytesIO(data)).convert("RGB"), np.uint8)
         faces = models.find(shown, 0.0)
         if len(faces) != 1 or not _is_meant(faces[0], look.face.box, image, margin):
             continue
         embedding = models.read(shown, faces[0])
         if not _is_theirs(embedding, centre, others, models):
             continue
-        return Portrait(look, jpeg, embedding, look.worth * _clearness(image, look.face.box))
+        return Portrait(look, data, embedding, look.worth * _clearness(image, look.face.box))
     return None
 
 
@@ -180,12 +180,6 @@ def _cut(image: Image, box: Box, margin: float) -> Pictures.Image:
     if cut.height > _TALLEST:
         cut = cut.resize((round(cut.width * _TALLEST / cut.height), _TALLEST), Pictures.Resampling.LANCZOS)
     return cut
-
-
-def _jpeg(picture: Pictures.Image) -> bytes:
-    out = io.BytesIO()
-    picture.save(out, "JPEG", quality=_QUALITY, subsampling=0)
-    return out.getvalue()
 
 
 def _is_whole(box: Box) -> bool:

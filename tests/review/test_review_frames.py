@@ -251,12 +251,12 @@ def assert_shown(frames: Frames, looks: Remembering) -> int:
 def lossless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures as PNG, so that they can be compared to the pixel."""
 
-    def png(image: np.ndarray[Any, np.dtype[np.uint8]]) -> Picture:
+    def png(image: np.ndarray[Any, np.dtype[np.uint8]], quality: int) -> bytes:
         out = io.BytesIO()
         Pillow.fromarray(image).save(out, "PNG")
-        return Picture("image/jpeg", out.getvalue(), "key")
+        return out.getvalue()
 
-    monkeypatch.setattr(room, "_jpeg", png)
+    monkeypatch.setattr(room, "jpeg", png)
 
 
 SETTINGS = (
