@@ -1,4 +1,4 @@
-"""How well shot scales are read, on stills of the supplied films labelled by eye.
+"""How well shot scales are read, on stills of the supplied films and of clips labelled by eye.
 
     python benchmarks/scales.py [FOLDER] [--checkpoint FILE]
 
@@ -7,7 +7,8 @@ Printed are coverage (share of stills with a guess); of those that have one, the
 a second label that can be defended counts too, the share within one scale, macro-F1; the share of all stills
 whose factor of Stage I is that of the label; the confusion matrix; false guesses on black and title cards;
 and what comes of always saying one scale. `middle` is the middle frame of each shot, as in the paper,
-`quarters` the mean of the guesses at a quarter, the middle and three quarters of the shot.
+`quarters` the mean of the guesses at a quarter, the middle and three quarters of the shot. The stills of
+clips (`clips.py`) are told apart by half, and by whether anybody is seen; the films are for tuning.
 """
 
 from __future__ import annotations
@@ -20,14 +21,24 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.clips import Half, film_of, read_clips
 from benchmarks.common import FILMS, ROOT
-from shotad.core import ComputeSettings, Image, PromptSettings, ScaleSettings, ShotScale, ShotSettings
+from shotad.core import (
+    ComputeSettings,
+    Image,
+    NoProgress,
+    PromptSettings,
+    ScaleSettings,
+    ShotScale,
+    ShotSettings,
+)
 from shotad.description.prompts import factors_for
 from shotad.film import open_film
 from shotad.film.shots import detect_shots
@@ -42,12 +53,14 @@ UNKNOWN = 2.0
 
 @dataclass(frozen=True)
 class Still:
-    """One labelled still. ``labels`` are scales 0 to 4, the better first; empty where nothing is shown."""
+    """One labelled still. ``labels`` are scales 0 to 4, the better first; empty where nothing is shown.
+    ``nobody`` is told of clips alone: no figure is seen, hands and feet at most."""
 
     film: str
     seconds: float
     labels: tuple[int, ...]
     middle: bool
+    nobody: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,10 +92,26 @@ class Figures:
 
 
 def read_labels(path: Path = LABELS) -> list[Still]:
-    """All labelled stills, film by film, in time."""
-    films = json.loads(path.read_text(encoding="utf-8"))["films"]
+    """All labelled stills of the films, film by film, in time."""
+    return _stills(json.loads(path.read_text(encoding="utf-8"))["films"])
+
+
+def read_clip_labels(half: Half, path: Path = LABELS) -> dict[str, list[Still]]:
+    """The labelled stills of one half of the clips, clip by clip, in time."""
+    clips = json.loads(path.read_text(encoding="utf-8"))["clips"]
+    halves = {name: clip.half for name, clip in read_clips().items()}
+    return {name: _stills({name: rows}) for name, rows in clips.items() if halves[name] == half}
+
+
+def _stills(films: dict[str, Any]) -> list[Still]:
     return [
-        Still(film, row["seconds"], _numbers(row["scale"], row.get("also")), row.get("middle", False))
+        Still(
+            film,
+            row["seconds"],
+            _numbers(row["scale"], row.get("also")),
+            row.get("middle", False),
+            row.get("nobody", False),
+        )
         for film, rows in films.items()
         for row in rows
     ]
@@ -98,9 +127,22 @@ def pictures_of(stills: Sequence[Still], folder: Path) -> list[Image]:
     """The stills' pictures, in their order."""
     images: list[Image] = []
     for film, group in itertools.groupby(stills, key=lambda s: s.film):
-        with open_film(folder / film) as opened:
-            images += [p.image for p in opened.pictures([s.seconds for s in group])]
+        images += _pictures(list(group), folder / film)
     return images
+
+
+def _pictures(stills: Sequence[Still], path: Path) -> list[Image]:
+    with open_film(path) as opened:
+        return [p.image for p in opened.pictures([s.seconds for s in stills])]
+
+
+def clip_guesses(reader: ScaleReader, half: Half) -> tuple[list[Still], list[int | None]]:
+    """The stills of one half of the clips, which are fetched, and what is guessed of each."""
+    stills, guesses, clips = [], [], read_clips()
+    for name, of_clip in read_clip_labels(half).items():
+        stills += of_clip
+        guesses += reader.of(_pictures(of_clip, film_of(clips[name], NoProgress())))
+    return stills, [number(guess) for guess in guesses]
 
 
 def quarter_guesses(
@@ -194,6 +236,12 @@ def main() -> None:
     by_film = quarter_guesses(reader, dict.fromkeys(s.film for s in stills), given.folder)
     quarters = [number(guess) for guesses in by_film.values() for guess in guesses]
     _print("quarters: three stills a shot", shots, quarters)
+    for half in get_args(Half):
+        stills, guesses = clip_guesses(reader, half)
+        _print(f"clips for {half}", stills, guesses)
+        for told, nobody in (("with somebody", False), ("without anybody", True)):
+            some = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.nobody is nobody]
+            print(f"{told}: {compare([s for s, _ in some], [g for _, g in some])}")
 
 
 if __name__ == "__main__":

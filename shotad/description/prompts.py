@@ -65,7 +65,7 @@ Factor = Literal["face", "object", "environment"]
 STEPS = ("characters", "actions", "interactions")
 FACTORS: tuple[Factor, ...] = ("face", "object", "environment")
 MIDDLING_SCALE = 2.0
-"""Effective scale where no shot's scale is known."""
+"""Effective scale where no current shot's scale is known: that of medium shots."""
 
 STAGE1_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "stage1/base": ("medium", "labels", "note", "heard", "shots", "count", "steps", "closing", "template"),
@@ -103,13 +103,10 @@ class Stage1Prompt:
 
 
 def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
-    """Mean scale of the current shots shown, 0 to 4; if none is known that of the context; else 2."""
-    values = {number: scale.number for number, scale in grammar.scales.items()}
-    for wanted in ((Role.CURRENT,), (Role.PAST, Role.FUTURE)):
-        known = [values[p.number] for p in plans if p.role in wanted and p.number in values]
-        if known:
-            return sum(known) / len(known)
-    return MIDDLING_SCALE
+    """Mean of the known scales of the current shots shown, 0 to 4; 2 if none is known, whatever is around."""
+    scales = (grammar.scales.get(p.number) for p in plans if p.role is Role.CURRENT)
+    known = [scale.number for scale in scales if scale]
+    return sum(known) / len(known) if known else MIDDLING_SCALE
 
 
 def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:

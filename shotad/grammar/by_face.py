@@ -1,4 +1,4 @@
-"""Shot scale without trained weights: from how tall the people in the picture are.
+"""Shot scale without training: from how tall the people in the picture are.
 
 One measure carries the rule, the *stature*: how tall a whole person at the subject's distance would be,
 standing, in heights of the picture. It follows from the face, from the body, or from a thing whose real
@@ -6,15 +6,17 @@ size is known (the way of Hoiem, Efros and Hebert 2008). Body proportions, and s
 into the picture, then give the borders of the scales, as in Cherif, Solachidis and Pitas (2007). Of several
 people the closest decides, as in the rule on faces and poses of Fu and others (2019, Rekall).
 
+Where no figure is seen the scale is unknown, unless a classifier of pictures takes what fills the picture for
+a landscape, a building, a ship or the like: what is as large is seen from afar.
+
 The borders are proportions, not fitted. What was chosen on labelled stills is which detectors are asked, and
-that a picture in which nobody is found counts as long, with doubt (tests/labels/scales.json; figures:
-`benchmarks/scales.py`).
+how sure the classifier must be (tests/labels/scales.json; figures: `benchmarks/scales.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from shotad.core import Box, Image, Progress, Sighting, obtainable, weights_file
 from shotad.film import Moment
 from shotad.grammar.features import ScaleGuess
 from shotad.sight import (
+    Classifier,
     EfficientDet,
     Face,
     FaceFinder,
@@ -33,9 +36,10 @@ from shotad.sight import (
     level_of,
     luma,
     mean_luma,
+    tiles_of,
 )
 
-REVISION = "1"
+REVISION = "2"
 """Raise it with every change that changes an answer: records depend on it."""
 
 BORDERS = (9.5, 3.6, 1.05, 0.5)
@@ -70,7 +74,21 @@ _METRES = {
 }  # fmt: skip
 """Usual height of things that vary by less than about two; birds and boats are not among them."""
 _NOBODY = (0.0, 0.1, 0.15, 0.2, 0.55)
-"""How often pictures have each scale in which nobody is found: of 60 stills 0, 5, 9, 12 and 34."""
+"""How often pictures have each scale in which nobody is found: of 60 stills 0, 5, 9, 12 and 34. It stands for
+what is left where a figure is likely but not sure."""
+PLACES = (
+    403, 404, 405, 406, 410, 415, 417, 424, 425, 437, 442, 449, 454, 460, 467, 472, 483, 484, 497, 498, 500,
+    509, 510, 517, 525, 536, 538, 540, 554, 562, 576, 580, 582, 598, 624, 625, 628, 634, 649, 657, 660, 663,
+    668, 672, 682, 687, 698, 703, 704, 706, 716, 718, 724, 727, 733, 743, 744, 755, 762, 780, 788, 812, 819,
+    821, 825, 829, 832, 833, 839, 853, 854, 858, 860, 863, 866, 871, 873, 888, 895, 900, 912, 913, 914, 915,
+    919, 920, 970, 972, 973, 974, 975, 976, 977, 978, 979, 980, 984,
+)  # fmt: skip
+"""ImageNet's classes, from 0, that are seen from afar: landscapes, buildings, shops, ships, aircraft, and
+what stands in streets and fields."""
+_AFAR = 0.2
+"""Stature of somebody who would stand there: what is 8.5 m high and fills the picture."""
+_PLACE = 0.1
+"""Share of the classifier's certainty, as a mean over tiles, from which it is sure of a place."""
 _BLACK = 28.0
 """Luma, as in `shotad.sight.motion.active_area`."""
 _LIT = 0.18
@@ -80,6 +98,7 @@ _RIVAL = 0.6
 """Share of the own score that an animal's in the same place may reach."""
 
 FIRST = "efficientdet-lite2"
+CLASSIFIER = "efficientnet-lite3"
 _INSTEAD = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph")
 _PLAIN = 0.75
 """Score of a body from which tiles need not be looked at."""
@@ -96,22 +115,21 @@ class Measure:
 def guess_from(
     people: Sequence[Measure],
     thing: Measure | None = None,
+    place: Measure | None = None,
     *,
-    lit: bool = True,
     borders: Sequence[float] = BORDERS,
 ) -> ScaleGuess | None:
-    """The scale by the closest person who is really there; a thing counts where nobody is.
+    """The scale by the closest person who is really there; a thing counts where nobody is, then a place.
 
-    Where there is neither, it is that of pictures without people, most often long. None for a picture that
-    is not ``lit`` and shows somebody no more likely than not. One who comes closer never makes the expected
-    scale longer.
+    None where it is more likely than not that there is none of them: the scale is unknown. One who comes
+    closer never makes the expected scale longer.
     """
     left, total = 1.0, np.zeros(len(_NOBODY))
     ordered = sorted(people, key=lambda m: (-m.stature, -m.chance))
-    for measure in (*ordered, *([thing] if thing else [])):
+    for measure in (*ordered, *(m for m in (thing, place) if m)):
         total += left * measure.chance * np.array(scales_at(measure.stature, borders))
         left *= 1 - measure.chance
-    if not lit and left > 0.5:
+    if left > 0.5:
         return None
     a, b, c, d, e = (total + left * np.array(_NOBODY)).tolist()
     return ScaleGuess((a, b, c, d, e))
@@ -119,15 +137,15 @@ def guess_from(
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was measured in one picture. ``lit``: enough of it is not black for it to show something."""
+    """What was measured in one picture; a place only where nothing else tells the scale."""
 
-    people: tuple[Measure, ...]
-    thing: Measure | None
-    lit: bool
+    people: tuple[Measure, ...] = ()
+    thing: Measure | None = None
+    place: Measure | None = None
 
     def guess(self, borders: Sequence[float] = BORDERS) -> ScaleGuess | None:
         """The scale, see `guess_from`."""
-        return guess_from(self.people, self.thing, lit=self.lit, borders=borders)
+        return guess_from(self.people, self.thing, self.place, borders=borders)
 
 
 def scales_at(stature: float, borders: Sequence[float] = BORDERS) -> tuple[float, ...]:
@@ -187,11 +205,12 @@ def _rise(score: float, start: float, end: float) -> float:
 
 def by_face_weights() -> tuple[str, ...]:
     """Names of the weights that this machine has or can fetch for it."""
-    return ((FIRST,) if obtainable(FIRST) else _INSTEAD) + ("yunet",)
+    bodies = (FIRST,) if obtainable(FIRST) else _INSTEAD
+    return (*bodies, "yunet", *((CLASSIFIER,) if obtainable(CLASSIFIER) else ()))
 
 
 class ByFace:
-    """Reads the scale off the people in a picture. Each answer depends on that picture alone.
+    """Reads the scale off the people in a picture, or off what else it shows, from that picture alone.
 
     Three frames of a shot are better than one, for one is often blurred by motion.
     """
@@ -203,25 +222,34 @@ class ByFace:
         self.identity = f"by-face-{REVISION} {'+'.join(names)}"
         self._faces = FaceFinder(weights_file("yunet", progress))
         self._bodies = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
+        self._places = Classifier(weights_file(CLASSIFIER, progress)) if CLASSIFIER in names else None
         self._instead: SsdMobileNet | None = None
         if self._bodies is None:
             weights, graph = (weights_file(name, progress) for name in _INSTEAD)
             self._instead = SsdMobileNet(weights, graph)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
-        """One guess for each image (RGB ``uint8[H, W, 3]``); None for black ones and titles over black."""
+        """One guess for each image (RGB ``uint8[H, W, 3]``); None where nothing tells it."""
         return [seen.guess() for seen in map(self.see, images)]
 
     def see(self, image: Image) -> Seen:
         """What can be measured in an image, black bars cut off."""
         picture = np.ascontiguousarray(cut(image, active_area(image[None])))
         if level_of([mean_luma(picture)]) == "black":
-            return Seen((), None, lit=False)
+            return Seen()
         whole, parts = self._look(picture)
         people = glimpses_of(whole, parts, [], self._faces.find(picture, 0.0))
         aspect = picture.shape[1] / picture.shape[0]
+        seen = Seen(tuple(measure_person(p, aspect) for p in people), measure_thing(whole))
         lit = float(np.mean(luma(picture[::2, ::2]) > _BLACK)) >= _LIT
-        return Seen(tuple(measure_person(p, aspect) for p in people), measure_thing(whole), lit)
+        return replace(seen, place=self._place(picture)) if lit and seen.guess() is None else seen
+
+    def _place(self, picture: Image) -> Measure | None:
+        if self._places is None:
+            return None
+        kinds = {"place": PLACES}
+        shares = [self._places.shares(picture, tile, kinds)["place"] for tile in tiles_of(picture)]
+        return Measure(_AFAR, _rise(float(np.mean(shares)), 0.0, _PLACE))
 
     def _look(self, picture: Image) -> tuple[list[Sighting], list[Sighting]]:
         """What is seen in the whole picture, and in its tiles where nobody is plain in the whole."""

@@ -142,5 +142,6 @@ from .things import (
     SsdMobileNet as SsdMobileNet,
     colour_of as colour_of,
     cut as cut,
+    tiles_of as tiles_of,
 )
 from .tracks import Track as Track, link as link

@@ -9,7 +9,7 @@ was trained on squeezed pictures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,15 +90,17 @@ class Classifier:
         self._model, self._input = interpreter(path, threads)
         self._output = self._model.get_output_details()[0]
 
-    def shares(self, image: Image, box: Box) -> dict[str, float]:
-        """How much of its certainty, 0 to 1, goes to each of `KINDS`, for what is in ``box``."""
+    def shares(
+        self, image: Image, box: Box, kinds: Mapping[str, tuple[int, ...]] = KINDS
+    ) -> dict[str, float]:
+        """How much of its certainty, 0 to 1, goes to each of ``kinds``, for what is in ``box``."""
         square, *_ = square_around(image, box, 1.15, int(self._input["shape"][1]))
         self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
         self._model.invoke()
         step, zero = self._output["quantization"]
         found = np.asarray(self._model.get_tensor(self._output["index"])[0], np.float64)
         found = (found - zero) * step if step else found
-        return {kind: float(found[list(classes)].sum()) for kind, classes in KINDS.items()}
+        return {kind: float(found[list(classes)].sum()) for kind, classes in kinds.items()}
 
 
 def square_around(image: Image, box: Box, room: float, pixels: int) -> tuple[Image, float, float, float]:

@@ -226,12 +226,12 @@ def test_clip_without_current_shot_is_refused() -> None:
         ({1: EC, 2: L}, 2.0),
         ({0: EC, 1: L, 2: F, 3: EC}, 3.5),
         ({2: C}, 1.0),
-        ({0: C, 3: M}, 1.5),
+        ({0: C, 3: M}, 2.0),
         ({}, 2.0),
         ({9: L}, 2.0),
     ],
 )
-def test_effective_scale_is_that_of_current_shots_else_of_the_context(
+def test_effective_scale_is_that_of_current_shots_else_medium(
     scales: dict[int, ShotScale], expected: float
 ) -> None:
     grammar = Grammar(scales)

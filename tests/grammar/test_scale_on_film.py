@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.clips import read_clips
 from benchmarks.common import FILMS
 from benchmarks.scales import (
     Still,
+    clip_guesses,
     compare,
     macro_f1,
     number,
     pictures_of,
     quarter_guesses,
+    read_clip_labels,
     read_labels,
     table,
 )
@@ -28,6 +31,14 @@ def test_the_labels_are_what_they_claim_to_be() -> None:
         assert len(set(still.labels)) == len(still.labels)
         assert all(abs(label - still.labels[0]) <= 1 for label in still.labels)
     assert stills == sorted(stills, key=lambda s: ([x.film for x in stills].index(s.film), s.seconds))
+
+
+def test_the_labels_of_clips_are_what_they_claim_to_be() -> None:
+    for half, somebody, nobody in (("tuning", 26, 44), ("judging", 38, 46)):
+        stills = [still for of_clip in read_clip_labels(half).values() for still in of_clip]
+        assert [still.nobody for still in stills].count(False) == somebody
+        assert [still.nobody for still in stills].count(True) == nobody
+        assert all(abs(label - still.labels[0]) <= 1 for still in stills for label in still.labels)
 
 
 def test_figures_by_hand() -> None:
@@ -61,12 +72,12 @@ def test_scales_of_the_films() -> None:
     guesses = [number(guess) for guess in reader.of(pictures_of(stills, FILMS))]
     found = compare(stills, guesses)
     print(f"\nall stills: {found}\n{table(found.confusion)}")
-    assert found.guessed == found.stills
+    assert found.guessed >= 0.7 * found.stills
     assert found.false <= 2
     assert found.right >= 0.56 * found.stills
     assert found.admissible >= 0.66 * found.stills
-    assert found.near >= 0.79 * found.stills
-    assert found.factor >= 0.69 * found.stills
+    assert found.near >= 0.85 * found.guessed
+    assert found.factor >= 0.77 * found.stills
     medium, long = (compare(stills, [n if still.labels else None for still in stills]) for n in (2, 4))
     assert found.right >= 1.5 * max(medium.right, long.right)
     assert found.factor >= 1.15 * medium.factor
@@ -83,3 +94,21 @@ def test_scales_of_the_films() -> None:
     print(f"three frames of each shot: {three}\n{table(three.confusion)}")
     assert three.right >= 24
     assert three.factor >= 26
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_scales_of_the_clips_to_judge_by() -> None:
+    """Unknown rather than wrong: on clips that nothing was tuned on."""
+    clips = read_clips()
+    if not all(clips[name].path.is_file() for name in read_clip_labels("judging")):
+        pytest.skip("the clips are not at hand: benchmarks/clips.py --half judging --fetch")
+    stills, guesses = clip_guesses(ByFace(), "judging")
+    found = compare(stills, guesses)
+    print(f"\nclips to judge by: {found}\n{table(found.confusion)}")
+    assert found.guessed >= 0.7 * found.stills
+    assert found.near >= 0.85 * found.guessed
+    assert found.factor >= 0.79 * found.stills
+    assert found.false == 0
+    alone = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.nobody]
+    assert compare(*map(list, zip(*alone, strict=True))).near >= 0.7 * sum(g is not None for _, g in alone)
