@@ -125,11 +125,10 @@ def forward(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The model on tensors that lie ready: what cannot be spared."""
     import torch
 
-    from shotad.grammar.vit_features import CLASSES, Runner, load_model
+    from shotad.grammar.vit_features import Runner, load_model
 
     settings = _settings(given)
-    kind = next(kind for kind, name in CLASSES.items() if name == "Dinov2WithRegistersModel")
-    model = Runner.of(settings).place(load_model(Path(given["folder"]), kind))
+    model = Runner.of(settings).place(load_model(Path(given["folder"])))
     pixels = torch.rand(given["images"], 3, 168, 224)
     with torch.inference_mode():
         model(pixel_values=pixels[:2])

@@ -16,7 +16,7 @@ how sure the classifier must be (tests/labels/scales.json; figures: `benchmarks/
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -116,8 +116,6 @@ def guess_from(
     people: Sequence[Measure],
     thing: Measure | None = None,
     place: Measure | None = None,
-    *,
-    borders: Sequence[float] = BORDERS,
 ) -> ScaleGuess | None:
     """The scale by the closest person who is really there; a thing counts where nobody is, then a place.
 
@@ -127,7 +125,7 @@ def guess_from(
     left, total = 1.0, np.zeros(len(_NOBODY))
     ordered = sorted(people, key=lambda m: (-m.stature, -m.chance))
     for measure in (*ordered, *(m for m in (thing, place) if m)):
-        total += left * measure.chance * np.array(scales_at(measure.stature, borders))
+        total += left * measure.chance * np.array(scales_at(measure.stature))
         left *= 1 - measure.chance
     if left > 0.5:
         return None
@@ -135,26 +133,13 @@ def guess_from(
     return ScaleGuess((a, b, c, d, e))
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What was measured in one picture; a place only where nothing else tells the scale."""
-
-    people: tuple[Measure, ...] = ()
-    thing: Measure | None = None
-    place: Measure | None = None
-
-    def guess(self, borders: Sequence[float] = BORDERS) -> ScaleGuess | None:
-        """The scale, see `guess_from`."""
-        return guess_from(self.people, self.thing, self.place, borders=borders)
-
-
-def scales_at(stature: float, borders: Sequence[float] = BORDERS) -> tuple[float, ...]:
+def scales_at(stature: float) -> tuple[float, ...]:
     """Chances of the five scales at a stature: a logistic curve at each border.
 
     >>> [round(p, 2) for p in scales_at(2.0)]
     [0.0, 0.06, 0.88, 0.05, 0.0]
     """
-    beyond = [1 / (1 + (border / stature) ** (1 / _SPREAD)) for border in borders]
+    beyond = [1 / (1 + (border / stature) ** (1 / _SPREAD)) for border in BORDERS]
     return tuple(np.diff([0.0, *beyond, 1.0]).tolist())
 
 
@@ -230,26 +215,23 @@ class ByFace:
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image (RGB ``uint8[H, W, 3]``); None where nothing tells it."""
-        return [seen.guess() for seen in map(self.see, images)]
+        return [self._guess(image) for image in images]
 
-    def see(self, image: Image) -> Seen:
-        """What can be measured in an image, black bars cut off."""
+    def _guess(self, image: Image) -> ScaleGuess | None:
+        """The guess at one image, black bars cut off."""
         picture = np.ascontiguousarray(cut(image, active_area(image[None])))
         if level_of([mean_luma(picture)]) == "black":
-            return Seen()
-        whole, parts = self._look(picture)
-        people = glimpses_of(whole, parts, [], self._faces.find(picture, 0.0))
-        aspect = picture.shape[1] / picture.shape[0]
-        seen = Seen(tuple(measure_person(p, aspect) for p in people), measure_thing(whole))
-        lit = float(np.mean(luma(picture[::2, ::2]) > _BLACK)) >= _LIT
-        return replace(seen, place=self._place(picture)) if lit and seen.guess() is None else seen
-
-    def _place(self, picture: Image) -> Measure | None:
-        if self._places is None:
             return None
-        kinds = {"place": PLACES}
-        shares = [self._places.shares(picture, tile, kinds)["place"] for tile in tiles_of(picture)]
-        return Measure(_AFAR, _rise(float(np.mean(shares)), 0.0, _PLACE))
+        whole, parts = self._look(picture)
+        glimpses = glimpses_of(whole, parts, [], self._faces.find(picture, 0.0))
+        people = [measure_person(g, picture.shape[1] / picture.shape[0]) for g in glimpses]
+        thing = measure_thing(whole)
+        guess = guess_from(people, thing)
+        lit = float(np.mean(luma(picture[::2, ::2]) > _BLACK)) >= _LIT
+        if guess is not None or self._places is None or not lit:
+            return guess
+        shares = [self._places.shares(picture, tile, {"": PLACES})[""] for tile in tiles_of(picture)]
+        return guess_from(people, thing, Measure(_AFAR, _rise(float(np.mean(shares)), 0.0, _PLACE)))
 
     def _look(self, picture: Image) -> tuple[list[Sighting], list[Sighting]]:
         """What is seen in the whole picture, and in its tiles where nobody is plain in the whole."""

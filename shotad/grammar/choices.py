@@ -29,7 +29,7 @@ from shotad.grammar.features import MODELS, FeatureMaker, ScaleReader
 if TYPE_CHECKING:
     import torch
 
-_TIMM = "timm:"
+_TIMM, _HUB = "timm:", "hub:"
 
 _ON_GPU = ("giant-registers", "giant", "large-registers", "large", "base-registers", "base",
            "small-registers", "small")  # fmt: skip
@@ -64,15 +64,14 @@ def make_feature_maker(
         from shotad.grammar.grid_features import GridFeatures
 
         return GridFeatures()
-    if name in MODELS:
-        from shotad.grammar.vit_features import DinoV2
+    folder = None if name in MODELS or name.startswith((_TIMM, _HUB)) else _folder(name)
+    from shotad.grammar.vit_features import DinoV2, TimmFeatures
 
-        return DinoV2.named(name, compute, progress)
+    if folder is not None:
+        return DinoV2.in_folder(folder, compute)
     if name.startswith(_TIMM):
-        from shotad.grammar.vit_features import TimmFeatures
-
         return TimmFeatures(name.removeprefix(_TIMM), compute, progress)
-    return _from_folder(name, compute)
+    return DinoV2.named(name.removeprefix(_HUB), compute, progress)
 
 
 def features_at_hand() -> dict[str, Path]:
@@ -115,7 +114,7 @@ def _bears(device: torch.device, model: HubModel) -> bool:
     return bool(2 * model.bytes <= total)
 
 
-def _from_folder(name: str, compute: ComputeSettings) -> FeatureMaker:
+def _folder(name: str) -> Path:
     folder = Path(name).expanduser()
     if not folder.is_dir():
         known = ["auto", "grid", "none", *MODELS]
@@ -123,11 +122,9 @@ def _from_folder(name: str, compute: ComputeSettings) -> FeatureMaker:
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise ConfigError(
             f"threads.features = {name!r} is neither a known name nor a folder.",
-            f"{hint}Known: {', '.join(known)}, timm:NAME, or a folder with a DINOv2 model.",
+            f"{hint}Known: {', '.join(known)}, timm:NAME, hub:OWNER/NAME, or a folder with a model.",
         )
-    from shotad.grammar.vit_features import DinoV2
-
-    return DinoV2.in_folder(folder, compute)
+    return folder
 
 
 ROLE = "shot scale"

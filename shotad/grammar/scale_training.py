@@ -254,7 +254,7 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
     """
     folder, name = _folder(settings, progress)
     _check_kind(settings, folder)
-    model = load_model(folder, KIND)
+    model = load_model(folder)
     design = _design(settings, model.config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

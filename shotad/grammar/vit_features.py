@@ -1,6 +1,7 @@
 """Dense features by DINOv2 (Oquab et al. 2023; registers: Darcet et al. 2024), through transformers or timm.
 
-Shot-by-Shot compares the patch tokens of ViT-g/14 with registers; the smaller sizes are settings.
+Shot-by-Shot compares the patch tokens of ViT-g/14 with registers; the smaller sizes are settings. Through
+transformers any network of a CLS token and square patches will do, such as DINOv3, by what its config says.
 torchvision is not needed: frames are prepared by `shotad.grammar.features`. timm is the second backend, in
 its own extra, and gives the same for the same weights: it would resample the position embedding by a recipe
 of its own, so that is done as transformers does it, before timm sees it.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +42,16 @@ from shotad.core import (
     reason,
     weight_files,
 )
-from shotad.grammar.features import HINT, MODELS, THREAD_SIZE, Features, all_upright, fitted, normalised
+from shotad.grammar.features import (
+    HINT,
+    MODELS,
+    PATCH,
+    THREAD_SIZE,
+    Features,
+    all_upright,
+    fitted,
+    normalised,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -58,15 +69,12 @@ Tokens = Callable[[Any], Any]
 _READERS = 4
 """Threads that make frames small while the model works; Pillow lets go of the interpreter meanwhile."""
 
-CLASSES = {"dinov2": "Dinov2Model", "dinov2_with_registers": "Dinov2WithRegistersModel"}
-"""``model_type`` of config.json → class of transformers."""
-
-_UNUSED = {"embeddings.mask_token"}
-"""Weights of the training task, which the features do not depend on."""
+_UNUSED = ("embeddings.mask_token", "pooler.")
+"""Beginnings of the names of weights that the features do not depend on."""
 
 
 class DinoV2:
-    """Features by a DINOv2 of the hub or of a folder, on the device and in the precision that is set.
+    """Features by a DINOv2, or its like, of the hub or a folder, on the device and in the precision set.
 
     The tensors of the features are float32 and stay on that device. The same frames in the same order
     give the same bytes on one machine; in other batches the last bits may differ. The weights are read
@@ -78,24 +86,24 @@ class DinoV2:
     def __init__(self, folder: Path, label: str, compute: ComputeSettings) -> None:
         """The model in ``folder`` (config.json and safetensors); ``label`` says which it is.
 
-        Raises WeightsError where the folder holds no DINOv2, ConfigError for a device that is not there,
-        ShotadError without torch or transformers.
+        Raises WeightsError where the folder holds no network of patches, ConfigError for a device that is not
+        there, ShotadError without torch or transformers.
         """
         self._folder = folder
-        self._kind, patch, self._prefix = _read_config(folder)
-        self._grid = patch_grid(patch, label)
+        kind, self._patch, self._prefix = _read_config(folder)
         self._runner = Runner.of(compute)
-        self.identity = f"dinov2:{label}:{self._runner.precision}"
+        made_by = "dinov2" if kind.startswith("dinov2") else kind
+        self.identity = f"{made_by}:{label}:{self._runner.precision}"
 
     @classmethod
     def named(cls, name: str, compute: ComputeSettings, progress: Progress | None = None) -> DinoV2:
-        """One of the published models, by its name here; fetched from the hub if it is not in its cache.
+        """A published model, by its name here or on the hub; fetched from there if it is not in its cache.
 
         Raises WeightsError where it cannot be had, and what the constructor raises.
         """
-        model = MODELS[name]
-        folder = model.folder(None, progress)
-        return cls(folder, f"{model.repo}@{folder.name}", compute)
+        repo = MODELS[name].repo if name in MODELS else name
+        folder = model_folder(repo, None, progress, hint=HINT)
+        return cls(folder, f"{repo}@{folder.name}", compute)
 
     @classmethod
     def in_folder(cls, folder: Path, compute: ComputeSettings) -> DinoV2:
@@ -107,30 +115,44 @@ class DinoV2:
 
         Raises WeightsError where the weights are damaged or do not fit their config.json.
         """
-        return self._runner.features(images, self._tokens, self._prefix, self._grid)
+        return self._runner.features(images, self._tokens, self._prefix, self._patch)
 
     def _tokens(self, pixels: Any) -> Any:
-        return self._model(pixel_values=pixels).last_hidden_state
+        found = self._model(pixel_values=pixels, **self._asked).last_hidden_state
+        patches = (pixels.shape[2] // self._patch) * (pixels.shape[3] // self._patch)
+        if found.ndim != 3 or found.shape[1] != self._prefix + patches:
+            raise WeightsError(
+                f"The model in {self._folder} gives {list(found.shape[1:])} for a frame, not a CLS token, "
+                f"{self._prefix - 1} registers and {patches} patches.",
+                KINDS,
+            )
+        return found
 
     @cached_property
     def _model(self) -> Any:
-        return self._runner.place(load_model(self._folder, self._kind))
+        return self._runner.place(load_model(self._folder))
+
+    @cached_property
+    def _asked(self) -> dict[str, bool]:
+        """What a model must be told that was trained on square pictures of one size."""
+        name = "interpolate_pos_encoding"
+        return {name: True} if name in inspect.signature(self._model.forward).parameters else {}
 
 
-def load_model(folder: Path, kind: str) -> Any:
-    """The module of ``CLASSES[kind]`` with the weights of a folder, float32, on the CPU.
+def load_model(folder: Path) -> Any:
+    """The module that config.json names, with the weights of a folder, float32, on the CPU.
 
     Raises WeightsError where a weight is missing, damaged or of another shape.
     """
     transformers = need("transformers", PURPOSE)
     try:
         with loading_quiet(transformers):
-            model, report = getattr(transformers, CLASSES[kind]).from_pretrained(
+            model, report = transformers.AutoModel.from_pretrained(
                 folder, dtype="float32", use_safetensors=True, local_files_only=True, output_loading_info=True
             )
     except broken(PURPOSE) as error:
         raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _DAMAGED) from None
-    missing = sorted(set(report["missing_keys"]) - _UNUSED)
+    missing = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
     if missing:
         raise WeightsError(
             f"The model in {folder} lacks {len(missing)} of its weights, such as {missing[0]}.", _DAMAGED
@@ -139,6 +161,7 @@ def load_model(folder: Path, kind: str) -> Any:
 
 
 _DAMAGED = "Fetch or save it again, whole."
+KINDS = "Networks with a CLS token and square patches are read, such as DINOv2 and DINOv3."
 
 
 def folder_hash(folder: Path) -> str:
@@ -163,14 +186,13 @@ def _read_config(folder: Path) -> tuple[str, int, int]:
     try:
         kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        if kind in CLASSES:
-            patch = config.patch_size if isinstance(config.patch_size, int) else config.patch_size[0]
-            return kind, int(patch), 1 + int(getattr(config, "num_register_tokens", 0))
+        patch = getattr(config, "patch_size", 0) or 0
+        patch = int(patch if isinstance(patch, int) else patch[0])
+        if patch > 0:
+            return kind, patch, 1 + int(getattr(config, "num_register_tokens", 0))
     except broken(PURPOSE) as error:
         raise WeightsError(f"{path} is not the config of a model: {reason(error)}.", _DAMAGED) from None
-    raise WeightsError(
-        f"The model in {folder} is a {kind}, not a DINOv2.", f"Kinds that are read: {', '.join(CLASSES)}."
-    )
+    raise WeightsError(f"The model in {folder} is a {kind}, which has no patches.", KINDS)
 
 
 _EXTRA = "timm"
@@ -199,8 +221,8 @@ class TimmFeatures:
 
         Raises WeightsError where the weights are damaged or are not those of the model.
         """
-        grid = patch_grid(int(self._model.patch_embed.patch_size[0]), self._name)
-        return self._runner.features(images, self._tokens, self._model.num_prefix_tokens, grid)
+        patch = int(self._model.patch_embed.patch_size[0])
+        return self._runner.features(images, self._tokens, self._model.num_prefix_tokens, patch)
 
     def _tokens(self, pixels: Any) -> Any:
         patch = int(self._model.patch_embed.patch_size[0])
@@ -316,17 +338,16 @@ class Runner:
                 module.to(self.dtype)
         return model.to(self.device).eval()
 
-    def features(
-        self, images: Sequence[Image], tokens: Tokens, prefix: int, grid: tuple[int, int]
-    ) -> Features:
+    def features(self, images: Sequence[Image], tokens: Tokens, prefix: int, patch: int) -> Features:
         """Features of ``images`` by ``tokens``, whose first ``prefix`` tokens are no patches.
 
-        ``grid`` is that of broad film, rows and columns; upright film has it turned. The tensors are
-        float32, on the device. Raises ValueError for no images, and for upright and broad ones together.
+        ``patch`` is the side of a patch in pixels. The tensors are float32, on the device. Raises ValueError
+        for no images, and for upright and broad ones together.
         """
-        rows, columns = grid[::-1] if all_upright(images) else grid
+        size = frame_size(patch)
+        columns, rows = (side // patch for side in (reversed(size) if all_upright(images) else size))
         parts = []
-        for pixels in _batches(images, self.batch):
+        for pixels in _batches(images, self.batch, size):
             with self._context():
                 found = tokens(torch.from_numpy(pixels).to(self.device))
                 parts.append(torch.nn.functional.normalize(found.float(), dim=-1))
@@ -346,24 +367,22 @@ class Runner:
             yield
 
 
-def patch_grid(patch: int, model: str) -> tuple[int, int]:
-    """Rows and columns of a broad frame for patches of ``patch`` pixels: 14 → 12 and 16.
+def frame_size(patch: int) -> tuple[int, int]:
+    """Longer and shorter side, in pixels, of a frame for patches of ``patch`` pixels: what DINOv2 looks at
+    where that divides into them, else as many of these patches as DINOv2 has there, 16 by 12.
 
-    Raises WeightsError where the frame does not divide into such patches.
+    >>> frame_size(14), frame_size(16)
+    ((224, 168), (256, 192))
     """
     long_side, short_side = THREAD_SIZE
-    if patch < 1 or long_side % patch or short_side % patch:
-        raise WeightsError(
-            f"The model {model} has patches of {patch} pixels, which do not divide a frame of "
-            f"{long_side} x {short_side}.",
-            "Use a DINOv2 model with patches of 14 pixels.",
-        )
-    return short_side // patch, long_side // patch
+    if long_side % patch == short_side % patch == 0:
+        return THREAD_SIZE
+    return long_side // PATCH * patch, short_side // PATCH * patch
 
 
-def _batches(images: Sequence[Image], batch: int) -> Iterator[npt.NDArray[np.float32]]:
+def _batches(images: Sequence[Image], batch: int, size: tuple[int, int]) -> Iterator[npt.NDArray[np.float32]]:
     with ThreadPoolExecutor(min(_READERS, processors())) as pool:
-        small = pool.map(partial(fitted, long_side=THREAD_SIZE[0], short_side=THREAD_SIZE[1]), images)
+        small = pool.map(partial(fitted, long_side=size[0], short_side=size[1]), images)
         for start in range(0, len(images), batch):
             yield normalised([next(small) for _ in images[start : start + batch]])
 

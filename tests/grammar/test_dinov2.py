@@ -157,6 +157,55 @@ def _without(folder: Path, weight: str) -> None:
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
+def _small(kind: str, **changes: Any) -> Any:
+    """A tiny random network of another kind, by the name of its classes in transformers."""
+    import transformers
+
+    size = {"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 96}
+    config = getattr(transformers, f"{kind}Config")(**size, **changes)
+    torch.manual_seed(3)
+    return getattr(transformers, f"{kind}Model")(config).eval()
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "first", "grid"),
+    [
+        ("DINOv3ViT", {"patch_size": 16, "num_register_tokens": 4}, 5, (12, 16)),
+        ("DINOv3ViT", {"patch_size": 16, "num_register_tokens": 0}, 1, (12, 16)),
+        ("DINOv3ViT", {"patch_size": 8, "num_register_tokens": 2}, 3, (21, 28)),
+        ("ViT", {"patch_size": 16, "image_size": 64}, 1, (12, 16)),
+    ],
+)
+def test_other_networks_of_patches(
+    tmp_path: Path, kind: str, changes: dict[str, Any], first: int, grid: tuple[int, int]
+) -> None:
+    model = _small(kind, **changes)
+    model.save_pretrained(tmp_path)
+    maker = DinoV2.in_folder(tmp_path, EXACT)
+    assert not maker.identity.startswith("dinov2")
+    rows, columns = grid
+    for height, width, wanted in ((120, 200, grid), (200, 120, (columns, rows))):
+        images = pictures(2, height=height, width=width)
+        found = maker.of(images)
+        assert found.grid == wanted
+        size = (columns * changes["patch_size"], rows * changes["patch_size"])
+        asked = {"interpolate_pos_encoding": True} if kind == "ViT" else {}
+        with torch.no_grad():
+            tokens = model(pixel_values=torch.from_numpy(prepared(images, size)), **asked).last_hidden_state
+        unit = torch.nn.functional.normalize(tokens, dim=-1)
+        torch.testing.assert_close(found.patches, unit[:, first:], rtol=0, atol=1e-5)
+        torch.testing.assert_close(found.whole, unit[:, 0], rtol=0, atol=1e-5)
+
+
+def test_networks_whose_tokens_are_no_patches_are_refused(tmp_path: Path) -> None:
+    _small("IJepa", patch_size=16, image_size=64).save_pretrained(tmp_path)
+    with pytest.raises(WeightsError, match="not a CLS token, 0 registers and 192 patches"):
+        DinoV2.in_folder(tmp_path, EXACT).of(pictures(1))
+    (tmp_path / "config.json").write_text('{"model_type": "dinov3_convnext"}')
+    with pytest.raises(WeightsError, match="is a dinov3_convnext, which has no patches"):
+        DinoV2.in_folder(tmp_path, EXACT)
+
+
 def test_a_missing_weight_is_an_error_and_no_random_number(folders: dict[int, Path], tmp_path: Path) -> None:
     folder = shutil.copytree(folders[0], tmp_path / "model")
     _without(folder, "layernorm.weight")
@@ -179,8 +228,8 @@ def _edit(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "needle"),
     [
-        ({"model_type": "vit"}, "is a vit, not a DINOv2"),
-        ({"patch_size": 16}, "patches of 16 pixels"),
+        ({"model_type": "vit"}, "cannot be loaded"),
+        ({"patch_size": 16}, "cannot be loaded"),
         ({"hidden_size": 48}, "cannot be loaded"),
         ({"hidden_size": "wide"}, "is not the config of a model"),
         ({"num_hidden_layers": 4}, "lacks"),

@@ -38,7 +38,7 @@ class ThreadSettings(Settings):
 
     features: str = "auto"
     """``auto`` (DINOv2 if its weights are at hand, else ``grid``), ``grid``, ``none`` (no threads),
-    ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, or a folder with a DINOv2 model."""
+    ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, ``hub:OWNER/NAME`` or a folder."""
     frames: Literal["side", "mid", "all"] = "side"
     """``side``: the last frame of the earlier shot with the first of the later; ``mid``: the middle ones;
     ``all``: the best of all pairs of first, middle and last."""

@@ -31,9 +31,9 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real = dinov2.load_model
 
-    def load(folder: Path, kind: str) -> object:
+    def load(folder: Path) -> object:
         seen.append(folder.name)
-        return real(folder, kind)
+        return real(folder)
 
     monkeypatch.setattr(dinov2, "load_model", load)
     return seen
