@@ -82,6 +82,16 @@ def test_a_published_model_from_the_cache(cache: Path, models: dict[str, Path]) 
     assert torch.equal(maker.of(pictures(2)).patches, wanted.patches)
 
 
+def test_any_model_of_the_hub_by_its_own_name(cache: Path, models: dict[str, Path]) -> None:
+    put_in_cache(cache, "somebody/vision", models["registers"])
+    maker = make_feature_maker(settings("hub:somebody/vision"), CPU)
+    assert isinstance(maker, DinoV2)
+    assert maker.identity == f"dinov2:somebody/vision@{COMMIT}:float32"
+    assert maker.of(pictures(1)).patches.shape == (1, 192, 96)
+    with pytest.raises(WeightsError):
+        make_feature_maker(settings("hub:somebody/else"), CPU)
+
+
 def test_a_folder(models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     maker = make_feature_maker(settings(str(models["plain"])), CPU)
     assert maker is not None
