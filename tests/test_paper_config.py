@@ -23,6 +23,7 @@ MAD_VERBS = "look turn sit walk take stand watch hold pull see go open smile run
 PAPER: dict[str, Any] = {
     "engine": "paper",
     "seed": 42,
+    "shots.detector": "adaptive",
     "shots.adaptive_threshold": 3.0,
     "shots.min_scene_len": 15,
     "shots.window_width": 2,

@@ -20,8 +20,12 @@ This module loads cv2, av and scenedetect: import it where frames are really rea
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import av
@@ -42,6 +46,24 @@ LEAST_CONTENT = 15.0
 """Least score of a cut, 0 to 255: the library's own, which the published code leaves as it is."""
 WORKING_WIDTH = 256
 """Pixels of the longer side after reduction (scenedetect.scene_manager.DEFAULT_MIN_WIDTH)."""
+
+REACH = 15
+"""Frames on each side of a doubtful one that the network sees; its cost goes with them."""
+TOGETHER = 10
+"""Doubtful frames that lie nearer than this are looked at together."""
+DOUBTFUL = ((10.0, 1.5), (6.0, 3.0))
+"""Least scores with the ratios to their neighbours' scores from which on the network is asked; the second
+for letters that change on black."""
+CLEAR = (40.0, 5.0)
+"""From this score and ratio on it is not asked: on labelled film only fades come so far besides cuts."""
+SURE = 0.25
+"""Chance from which on the network is believed: of labelled cuts all but one have 0.27 or more, of other
+frames that it is asked about nearly all less than 0.1 (benchmarks/cuts.py, the tuning half)."""
+CHANGING = 0.15
+"""Chance of any change from which on AdaptiveDetector's cuts are left to it; where its cuts on those clips
+were false the network has 0.09 or less."""
+PICTURE = (48, 27)
+"""(width, height) of the network's pictures."""
 
 PLANES_PAY_ABOVE = 500_000
 """Pixels of a frame above which reducing the planes first is the cheaper way (measured, CPU time)."""
@@ -86,6 +108,13 @@ class ContentScore:
         self._size: Size | None = None
         self._last: Image | None = None
 
+    @property
+    def picture(self) -> Image:
+        """The last frame at working size, in HSV."""
+        if self._last is None:
+            raise ValueError("no frame was added yet")
+        return self._last
+
     def add(self, frame: Frame) -> float:
         """Mean difference from the last frame, 0 to 255; 0.0 for the first frame.
 
@@ -127,6 +156,7 @@ class CutFinder:
     """PySceneDetect's AdaptiveDetector, fed with scores that were measured elsewhere."""
 
     def __init__(self, settings: ShotSettings) -> None:
+        self.delay = settings.window_width
         self._detector = _ScoredDetector(
             adaptive_threshold=settings.adaptive_threshold,
             min_scene_len=settings.min_scene_len,
@@ -134,16 +164,102 @@ class CutFinder:
             min_content_val=LEAST_CONTENT,
         )
 
-    def add(self, index: int, score: float) -> int | None:
-        """Frame number of a cut, which lies ``window_width`` frames before ``index``; or None."""
+    def add(self, index: int, score: float, picture: Image) -> list[int]:
+        """Frame numbers of cuts that are found now: one at most, ``delay`` frames before ``index``."""
         # The rate is never used: the detector counts in frames here.
-        cuts = self._detector.process_frame(FrameTimecode(index, fps=1.0), score)
-        return cast("int", cuts[0].frame_num) if cuts else None
+        return [cut.frame_num for cut in self._detector.process_frame(FrameTimecode(index, fps=1.0), score)]
+
+    def finish(self) -> list[int]:
+        """Cuts among the last frames: none."""
+        return []
 
 
 class _ScoredDetector(AdaptiveDetector):  # type: ignore[misc]  # scenedetect has no types
     def _calculate_frame_score(self, timecode: Any, frame_img: float) -> float:
         return frame_img
+
+
+Chances = Callable[[npt.NDArray[np.uint8]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+"""Of ``uint8[n, 27, 48, 3]``, RGB: how likely a cut follows each frame, and how likely each is part of a
+change of any kind, ``float32[n]`` both (`shotad.film.cut_net.CutNet`)."""
+
+
+class LearnedCutFinder:
+    """Cuts by two opinions: where a score stands out a little, a network looks at the frames around.
+
+    What it takes for a cut is one, however short the shots. What AdaptiveDetector would cut stays too where
+    the network sees a slower change, for nothing else finds fades; where it sees none, a codec's key frame or
+    something that moved has made the score.
+    """
+
+    delay = REACH + TOGETHER
+
+    def __init__(self, settings: ShotSettings, chances: Chances) -> None:
+        self._settings, self._chances = settings, chances
+        self._scores = array("d")
+        self._pictures: deque[Image] = deque(maxlen=2 * REACH + TOGETHER)
+        self._waiting: list[int] = []
+        self._last = -3  # nothing yet, not even near the first frame
+
+    def add(self, index: int, score: float, picture: Image) -> list[int]:
+        """Frame numbers of cuts that are found now, at most ``delay`` frames before ``index``."""
+        self._scores.append(score)
+        small = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_HSV2RGB), PICTURE, interpolation=cv2.INTER_AREA)
+        self._pictures.append(cast("Image", small))
+        if self._waiting and index - self._waiting[0] == self.delay - 1:
+            return [*self._decide(), *self._consider(index - self._settings.window_width)]
+        return self._consider(index - self._settings.window_width)
+
+    def finish(self) -> list[int]:
+        """Cuts among the last frames, which have fewer neighbours."""
+        count = len(self._scores)
+        last = range(max(1, count - self._settings.window_width), count)
+        return [*chain.from_iterable(map(self._consider, last)), *(self._decide() if self._waiting else ())]
+
+    def _consider(self, index: int) -> list[int]:
+        """The frame if it is clearly a cut, else none; a doubtful one waits."""
+        if index < 1:
+            return []
+        score, ratio = self._scores[index], self._ratio(index)
+        alone = not self._waiting and index - self._last >= self._settings.min_scene_len
+        if alone and score >= CLEAR[0] and ratio >= max(CLEAR[1], self._settings.adaptive_threshold):
+            self._last = index
+            return [index]
+        if any(score >= least and ratio >= times for least, times in DOUBTFUL):
+            self._waiting.append(index)
+        return []
+
+    def _ratio(self, index: int) -> float:
+        """AdaptiveDetector's: a score against the mean of its neighbours. The first frame has no score."""
+        width = self._settings.window_width
+        near = [*self._scores[max(1, index - width) : index], *self._scores[index + 1 : index + width + 1]]
+        return self._scores[index] / max(sum(near) / max(len(near), 1), 1e-5)
+
+    def _decide(self) -> list[int]:
+        """The cuts among those that wait. The pictures kept end at the last frame that was added."""
+        waiting, self._waiting = self._waiting, []
+        end = len(self._scores)
+        start = max(end - len(self._pictures), waiting[0] - REACH)
+        pictures = [*self._pictures][start - end :][: waiting[-1] + REACH - start]
+        cut_chances, change_chances = self._chances(np.stack(pictures))
+        found: list[int] = []
+        for index in sorted(waiting, key=lambda one: -cut_chances[one - 1 - start]):
+            at = index - 1 - start
+            sure = cut_chances[at] >= SURE and all(abs(index - other) > 2 for other in (self._last, *found))
+            if sure or self._is_fade(index, change_chances[max(0, at - 2) : at + 3], found):
+                found.append(index)
+        self._last = max([self._last, *found])
+        return sorted(found)
+
+    def _is_fade(self, index: int, changes: npt.NDArray[np.float32], found: Sequence[int]) -> bool:
+        """Whether AdaptiveDetector would cut here, and the network sees a slow change."""
+        settings = self._settings
+        return (
+            self._scores[index] >= LEAST_CONTENT
+            and self._ratio(index) >= settings.adaptive_threshold
+            and all(abs(index - other) >= settings.min_scene_len for other in (self._last, *found))
+            and float(changes.max()) >= CHANGING
+        )
 
 
 def _mean_difference(one: Image, other: Image) -> float:

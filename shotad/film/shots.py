@@ -1,8 +1,9 @@
 """Shots: the frames between two cuts, found by the one pass over a film's picture (`shotad.film.one_pass`).
 
-The cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector; the seconds
-are always those of the frames' timestamps (the library derives them from a frame rate, which is wrong on
-film that starts late or has a variable rate). Where there is no cut the film is one shot.
+By ``adaptive`` the cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector;
+by ``learned`` a network looks where its scores leave doubt. The seconds are always those of the frames'
+timestamps (the library derives them from a frame rate, which is wrong on film that starts late or has a
+variable rate). Where there is no cut the film is one shot.
 """
 
 from __future__ import annotations
@@ -69,13 +70,17 @@ class ShotFinder:
     """
 
     def __init__(self, settings: ShotSettings) -> None:
-        from shotad.film.shot_scores import ContentScore, CutFinder
+        from shotad.film.shot_scores import ContentScore, CutFinder, LearnedCutFinder
 
         self._score = ContentScore(exact=settings.path == "exact")
-        self._finder = CutFinder(settings)
+        self._finder: CutFinder | LearnedCutFinder = CutFinder(settings)
+        if settings.detector == "learned":
+            from shotad.film.cut_net import cut_net
+
+            self._finder = LearnedCutFinder(settings, cut_net())
         self._scores = array("d")
-        # A cut is found window_width frames late, so its moment must be remembered that long.
-        self._recent: deque[float] = deque(maxlen=settings.window_width + 1)
+        # A cut is found some frames late, so its moment must be remembered that long.
+        self._recent: deque[float] = deque(maxlen=self._finder.delay + 1)
         self._cuts: list[tuple[int, float]] = []
 
     def add(self, frame: Frame) -> None:
@@ -85,9 +90,7 @@ class ShotFinder:
         index, score = len(self._scores), self._score.add(frame)
         self._scores.append(score)
         self._recent.append(frame.seconds)
-        cut = self._finder.add(index, score)
-        if cut is not None:
-            self._cuts.append((cut, self._recent[cut - index - 1]))
+        self._note(self._finder.add(index, score, self._score.picture))
 
     def finish(self, end: float) -> ShotList:
         """The shots of all frames taken; ``end`` is the end of the film in seconds.
@@ -96,9 +99,13 @@ class ShotFinder:
         """
         if not self._recent:
             raise FilmError("The film has no picture that can be decoded.", "Check that it plays at all.")
+        self._note(self._finder.finish())
         bounds = [0.0, *(second for _, second in self._cuts), end]
         shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
         return ShotList(shots, tuple(cut for cut, _ in self._cuts), len(self._scores), self._recent[-1])
+
+    def _note(self, cuts: Iterable[int]) -> None:
+        self._cuts += [(cut, self._recent[cut - len(self._scores)]) for cut in cuts]
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:

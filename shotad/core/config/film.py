@@ -29,6 +29,9 @@ class FilmSettings(Settings):
 class ShotSettings(Settings):
     """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
 
+    detector: Literal["adaptive", "learned"] = "adaptive"
+    """``adaptive``: PySceneDetect's cuts; ``learned``: TransNet V2 looks where its scores leave doubt. That
+    finds more cuts, and takes shots of any length; fades alone keep to ``min_scene_len``."""
     adaptive_threshold: float = Field(3.0, gt=0)
     """Times the score of its neighbours that a frame's must be to be a cut."""
     min_scene_len: int = Field(15, ge=1)
@@ -39,6 +42,11 @@ class ShotSettings(Settings):
     """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
 
     former: ClassVar[dict[str, Any]] = {"min_content_val": 15.0}
+
+    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """See `Settings.with_former`. ``adaptive`` is left out: before there was a choice, keys named none."""
+        tree = super().with_former(leave_out)
+        return {key: value for key, value in tree.items() if (key, value) != ("detector", "adaptive")}
 
 
 class SpeechSettings(Settings):

@@ -1,0 +1,215 @@
+"""Cuts where a network has the second word: what it is asked, what comes of its answers, and the network."""
+
+from __future__ import annotations
+
+import itertools
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from benchmarks import cuts as benchmark
+from shotad.core import ShotSettings, WeightsError, weight_store
+from shotad.film import Frame, cut_net, survey
+
+Pictures = npt.NDArray[np.uint8]
+LEARNED = ShotSettings(detector="learned")
+
+
+def film_of(levels: Sequence[float]) -> Any:
+    """A film of grey frames, each of one level."""
+
+    def frames() -> Iterator[Frame]:
+        for index, level in enumerate(levels):
+            image = np.full((36, 64, 3), round(level), np.uint8)
+            yield Frame(index / 25, index, None, lambda size, image=image: image)  # type: ignore[misc]
+
+    return SimpleNamespace(
+        frames=frames, end=len(levels) / 25, info=SimpleNamespace(duration=len(levels) / 25)
+    )
+
+
+class Oracle:
+    """A network that sees a cut before each picture of a level in ``cuts``, and a change at those in ``changes``."""
+
+    def __init__(self, cuts: Sequence[int] = (), changes: Sequence[int] = ()) -> None:
+        self.cuts, self.changes = cuts, changes
+        self.seen: list[list[int]] = []
+
+    def __call__(self, pictures: Pictures) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        assert pictures.shape[1:] == (27, 48, 3)
+        levels = [int(picture[0, 0, 0]) for picture in pictures]
+        self.seen.append(levels)
+        new = [after in self.cuts and before != after for before, after in itertools.pairwise(levels)]
+        cut = np.array([*new, False], np.float32)
+        return cut, np.array([level in self.changes for level in levels], np.float32)
+
+
+@pytest.fixture
+def oracle(monkeypatch: pytest.MonkeyPatch) -> Oracle:
+    made = Oracle()
+    monkeypatch.setattr(cut_net, "cut_net", lambda: made)
+    return made
+
+
+def found(levels: Sequence[float], **settings: Any) -> tuple[int, ...]:
+    return survey(film_of(levels), ShotSettings(**{"detector": "learned", **settings})).cuts
+
+
+def test_the_network_decides_where_the_score_is_in_doubt(oracle: Oracle) -> None:
+    levels = [20] * 60 + [80] * 60 + [140] * 60
+    assert found(levels, detector="adaptive") == (60, 120)
+    assert not oracle.seen
+    assert found(levels) == ()
+    oracle.cuts = [140]
+    assert found(levels) == (120,)
+    oracle.cuts = [80, 140]
+    assert found(levels) == (60, 120)
+
+
+def test_it_sees_the_frames_on_both_sides(oracle: Oracle) -> None:
+    found([20] * 60 + [80] * 60)
+    (seen,) = oracle.seen
+    assert seen == [20] * 15 + [80] * 15
+
+
+def test_a_clear_cut_needs_no_network(oracle: Oracle) -> None:
+    assert found([10] * 60 + [240] * 60) == (60,)
+    assert not oracle.seen
+
+
+def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
+    levels = [20] * 60 + [80] * 6 + [140] * 60
+    oracle.cuts = [80, 140]
+    assert found(levels) == (60, 66)
+    assert len(oracle.seen) == 1, "what is near is looked at together"
+    assert found(levels, detector="adaptive") == (60,)
+
+
+def test_a_fade_stays_a_cut_where_the_network_sees_a_change(oracle: Oracle) -> None:
+    levels = [20] * 60 + [80] * 60
+    oracle.changes = [80]
+    assert found(levels) == (60,)
+    assert found([20] * 60 + [80] * 6 + [140] * 60) == (60,), "its shots keep to their least length"
+
+
+@pytest.mark.parametrize("at", [1, 2, 118, 119])
+def test_the_first_and_the_last_frames_count(oracle: Oracle, at: int) -> None:
+    oracle.cuts = [80]
+    assert found([20] * at + [80] * (120 - at)) == (at,)
+
+
+def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> Any:
+        raise WeightsError("no weights here")
+
+    monkeypatch.setattr(cut_net, "cut_net", refuse)
+    survey(film_of([20] * 60 + [80] * 60), ShotSettings())
+    with pytest.raises(WeightsError, match="no weights here"):
+        survey(film_of([20] * 60 + [80] * 60), LEARNED)
+
+
+def test_a_record_of_before_the_choice_stays_good() -> None:
+    assert "detector" not in ShotSettings().with_former()
+    assert LEARNED.with_former()["detector"] == "learned"
+
+
+# The network
+
+
+def random_weights(path: Path) -> list[npt.NDArray[np.float32]]:
+    """A file laid out as the published one, with small random tensors; returned in their order."""
+    rng = np.random.default_rng(5)
+    shapes: list[tuple[int, ...]] = []
+    channels = 3
+    for filters in (16, 16, 32, 32, 64, 64):
+        shapes += [(2 * filters, channels, 1, 3, 3), (filters, 2 * filters, 3, 1, 1)] * 4
+        shapes += [(4 * filters,)] * 4 + [()]
+        channels = 4 * filters
+    shapes += [(128, 448), (128,), (128, 101), (128,), (128, 101), (128,)]
+    shapes += [(1024, 4864), (1024,), (1, 1024), (1,), (1, 1024), (1,)]
+    made = []
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, shape in enumerate(shapes):
+            scale = 1 / np.sqrt(max(1, np.prod(shape[1:])))
+            tensor = (np.abs if len(shape) < 2 else np.asarray)(rng.normal(0, scale, shape)).astype(
+                np.float32
+            )
+            archive.writestr(f"archive/data/{number}", tensor.tobytes() if shape else bytes(8))
+            made.append(tensor)
+    return made
+
+
+def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: Pictures) -> list[Any]:
+    """The network as its paper draws it, layer by layer in three dimensions."""
+    left = iter(torch.from_numpy(np.array(tensor)) for tensor in tensors)
+    conv, relu = torch.nn.functional.conv3d, torch.relu
+    now = torch.from_numpy(pictures).permute(3, 0, 1, 2)[None].float() / 255
+    means = []
+    for _ in range(3):
+        outputs = []
+        for _ in range(2):
+            parts = []
+            for far in (1, 2, 4, 8):
+                flat = conv(now, next(left), padding=(0, 1, 1))
+                parts.append(conv(flat, next(left), padding=(far, 0, 0), dilation=(far, 1, 1)))
+            gain, shift, mean, variance, _ = (next(left) for _ in range(5))
+            now = torch.nn.functional.batch_norm(torch.cat(parts, 1), mean, variance, gain, shift, eps=1e-3)
+            now = relu(now)
+            outputs.append(now)
+        now = torch.nn.functional.avg_pool3d(outputs[0] + outputs[1], (1, 2, 2))
+        means.append(now.mean((3, 4)))
+    linear = torch.nn.functional.linear
+
+    def alike(vectors: Any) -> Any:
+        unit = torch.nn.functional.normalize(vectors, dim=1)
+        padded = torch.nn.functional.pad(unit @ unit.T, (50, 50))
+        rows = torch.stack([padded[i, i : i + 101] for i in range(len(unit))])
+        return relu(linear(rows, next(left), next(left)))
+
+    features = alike(linear(torch.cat(means, 1)[0].T, next(left), next(left)))
+    bins = (pictures >> 5).astype(int) @ np.array([64, 8, 1])
+    counts = np.stack([np.bincount(row.ravel(), minlength=512) for row in bins]).astype(np.float32)
+    colours = alike(torch.from_numpy(counts))
+    flat = now[0].permute(1, 2, 3, 0).reshape(len(pictures), -1)
+    hidden = relu(linear(torch.cat([colours, features, flat], 1), next(left), next(left)))
+    return [torch.sigmoid(linear(hidden, next(left), next(left)))[:, 0].numpy() for _ in range(2)]
+
+
+def test_it_answers_as_torch_does(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    tensors = random_weights(tmp_path / "weights.zip")
+    pictures = np.random.default_rng(6).integers(0, 256, (23, 27, 48, 3), np.uint8)
+    ours = cut_net.CutNet(tmp_path / "weights.zip")(pictures)
+    for mine, theirs in zip(ours, by_torch(torch, tensors, pictures), strict=True):
+        assert np.ptp(theirs) > 1e-3, "answers that do not differ would show nothing"
+        assert np.abs(mine - theirs).max() < 1e-5
+
+
+def test_a_file_that_does_not_hold_the_weights_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "weights.zip"
+    random_weights(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(WeightsError, match="cannot be read"):
+        cut_net.CutNet(path)
+
+
+@pytest.mark.slow
+def test_cuts_of_a_battle_that_scores_alone_miss() -> None:
+    name = "tears-of-steel-battle.webm"
+    path = benchmark.FILMS / name
+    if not path.exists():
+        pytest.skip(f"the supplied film {name} is not here")
+    if not weight_store.at_hand(cut_net.WEIGHTS):
+        pytest.skip("the network's weights are not here")
+    truth = benchmark.truths()[name]
+    learned, _ = benchmark.measure(path, LEARNED, truth, 0, 1e9)
+    adaptive, _ = benchmark.measure(path, ShotSettings(), truth, 0, 1e9)
+    assert (adaptive.hard_found, adaptive.false) == (16, 0)
+    assert learned.hard_found >= 24
+    assert learned.false == 0
