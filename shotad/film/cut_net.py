@@ -70,14 +70,11 @@ class CutNet:
             _model(blocks), options, providers=["CPUExecutionProvider"]
         )
 
-    def __call__(self, frames: npt.NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
-        """How likely a cut follows each frame, and how likely each is part of a change of any kind.
-
-        ``uint8[n, 27, 48, 3]`` in RGB → ``float32[n]`` twice.
-        """
+    def __call__(self, frames: npt.NDArray[np.uint8]) -> _Floats:
+        """How likely a cut follows each frame: ``uint8[n, 27, 48, 3]`` in RGB → ``float32[n]``."""
         planes = np.ascontiguousarray(frames.transpose(0, 3, 1, 2), np.float32) / np.float32(255)
         means, last = self._session.run(None, {"frames": planes})
-        project, bias, near, near_bias, colour, colour_bias, joined, joined_bias, *last_layers = self._head
+        project, bias, near, near_bias, colour, colour_bias, joined, joined_bias, *cut = self._head
         bins = (frames >> 5).astype(np.intp) @ np.array([64, 8, 1])
         colours = np.stack([np.bincount(row.ravel(), minlength=512) for row in bins]).astype(np.float32)
         features = np.concatenate(
@@ -89,9 +86,8 @@ class CutNet:
             axis=1,
         )
         hidden = np.maximum(features @ joined.T + joined_bias, 0)
-        odds = [(hidden @ last_layers[i].T + last_layers[i + 1])[:, 0] for i in (0, 2)]
-        cut, change = (cast("_Floats", 1 / (1 + np.exp(-one))) for one in odds)
-        return cut, change
+        odds = hidden @ cut[0].T + cut[1]
+        return cast("_Floats", 1 / (1 + np.exp(-odds[:, 0])))
 
 
 def _likeness(vectors: _Floats, weights: _Floats, bias: _Floats) -> _Floats:
@@ -139,7 +135,7 @@ def _read(path: Path) -> tuple[list[_Block], list[_Array]]:
                 )
                 channels = 4 * filters
         head = [take(128, 448), take(128), take(128, 101), take(128), take(128, 101), take(128)]
-        return blocks, [*head, take(1024, 4864), take(1024), take(1, 1024), take(1), take(1, 1024), take(1)]
+        return blocks, [*head, take(1024, 4864), take(1024), take(1, 1024), take(1)]
 
 
 # The graph

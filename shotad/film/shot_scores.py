@@ -22,10 +22,9 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import av
@@ -54,14 +53,11 @@ TOGETHER = 10
 DOUBTFUL = ((10.0, 1.5), (6.0, 3.0))
 """Least scores with the ratios to their neighbours' scores from which on the network is asked; the second
 for letters that change on black."""
-CLEAR = (40.0, 5.0)
-"""From this score and ratio on it is not asked: on labelled film only fades come so far besides cuts."""
 SURE = 0.25
 """Chance from which on the network is believed: of labelled cuts all but one have 0.27 or more, of other
 frames that it is asked about nearly all less than 0.1 (benchmarks/cuts.py, the tuning half)."""
-CHANGING = 0.15
-"""Chance of any change from which on AdaptiveDetector's cuts are left to it; where its cuts on those clips
-were false the network has 0.09 or less."""
+NEAR = 2
+"""Frames within which two cuts are one."""
 PICTURE = (48, 27)
 """(width, height) of the network's pictures."""
 
@@ -179,60 +175,57 @@ class _ScoredDetector(AdaptiveDetector):  # type: ignore[misc]  # scenedetect ha
         return frame_img
 
 
-Chances = Callable[[npt.NDArray[np.uint8]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
-"""Of ``uint8[n, 27, 48, 3]``, RGB: how likely a cut follows each frame, and how likely each is part of a
-change of any kind, ``float32[n]`` both (`shotad.film.cut_net.CutNet`)."""
+Chances = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float32]]
+"""How likely a cut follows each of the pictures ``uint8[n, 27, 48, 3]``, RGB: ``float32[n]``
+(`shotad.film.cut_net.CutNet`)."""
 
 
 class LearnedCutFinder:
-    """Cuts by two opinions: where a score stands out a little, a network looks at the frames around.
+    """AdaptiveDetector's cuts, and more: where a score only stands out a little, a network looks.
 
-    What it takes for a cut is one, however short the shots. What AdaptiveDetector would cut stays too where
-    the network sees a slower change, for nothing else finds fades; where it sees none, a codec's key frame or
-    something that moved has made the score.
+    It looks at the frames around, and what it takes for a cut is one, however short the shots.
     """
 
     delay = REACH + TOGETHER
 
     def __init__(self, settings: ShotSettings, chances: Chances) -> None:
-        self._settings, self._chances = settings, chances
+        self._width, self._chances = settings.window_width, chances
+        self._adaptive = CutFinder(settings)
+        self._cuts: list[int] = []
         self._scores = array("d")
         self._pictures: deque[Image] = deque(maxlen=2 * REACH + TOGETHER)
         self._waiting: list[int] = []
-        self._last = -3  # nothing yet, not even near the first frame
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
-        """Frame numbers of cuts that are found now, at most ``delay`` frames before ``index``."""
+        """Frame numbers of cuts that are found now, in no order, at most ``delay`` before ``index``."""
         self._scores.append(score)
         small = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_HSV2RGB), PICTURE, interpolation=cv2.INTER_AREA)
         self._pictures.append(cast("Image", small))
+        found = self._adaptive.add(index, score, picture)
+        self._cuts += found
         if self._waiting and index - self._waiting[0] == self.delay - 1:
-            return [*self._decide(), *self._consider(index - self._settings.window_width)]
-        return self._consider(index - self._settings.window_width)
+            found += self._decide()
+        self._consider(index - self._width)
+        return found
 
     def finish(self) -> list[int]:
         """Cuts among the last frames, which have fewer neighbours."""
         count = len(self._scores)
-        last = range(max(1, count - self._settings.window_width), count)
-        return [*chain.from_iterable(map(self._consider, last)), *(self._decide() if self._waiting else ())]
+        for index in range(max(1, count - self._width), count):
+            self._consider(index)
+        return self._decide() if self._waiting else []
 
-    def _consider(self, index: int) -> list[int]:
-        """The frame if it is clearly a cut, else none; a doubtful one waits."""
-        if index < 1:
-            return []
+    def _consider(self, index: int) -> None:
+        if index < 1 or index in self._cuts[-1:]:
+            return
         score, ratio = self._scores[index], self._ratio(index)
-        alone = not self._waiting and index - self._last >= self._settings.min_scene_len
-        if alone and score >= CLEAR[0] and ratio >= max(CLEAR[1], self._settings.adaptive_threshold):
-            self._last = index
-            return [index]
         if any(score >= least and ratio >= times for least, times in DOUBTFUL):
             self._waiting.append(index)
-        return []
 
     def _ratio(self, index: int) -> float:
-        """AdaptiveDetector's: a score against the mean of its neighbours. The first frame has no score."""
-        width = self._settings.window_width
-        near = [*self._scores[max(1, index - width) : index], *self._scores[index + 1 : index + width + 1]]
+        """A score against its neighbours' mean, as AdaptiveDetector's; the first frame has no score."""
+        before = self._scores[max(1, index - self._width) : index]
+        near = [*before, *self._scores[index + 1 : index + self._width + 1]]
         return self._scores[index] / max(sum(near) / max(len(near), 1), 1e-5)
 
     def _decide(self) -> list[int]:
@@ -241,25 +234,14 @@ class LearnedCutFinder:
         end = len(self._scores)
         start = max(end - len(self._pictures), waiting[0] - REACH)
         pictures = [*self._pictures][start - end :][: waiting[-1] + REACH - start]
-        cut_chances, change_chances = self._chances(np.stack(pictures))
+        chances = self._chances(np.stack(pictures))
         found: list[int] = []
-        for index in sorted(waiting, key=lambda one: -cut_chances[one - 1 - start]):
-            at = index - 1 - start
-            sure = cut_chances[at] >= SURE and all(abs(index - other) > 2 for other in (self._last, *found))
-            if sure or self._is_fade(index, change_chances[max(0, at - 2) : at + 3], found):
+        for index in sorted(waiting, key=lambda one: -chances[one - 1 - start]):
+            alone = all(abs(index - other) > NEAR for other in (*self._cuts, *found))
+            if alone and chances[index - 1 - start] >= SURE:
                 found.append(index)
-        self._last = max([self._last, *found])
-        return sorted(found)
-
-    def _is_fade(self, index: int, changes: npt.NDArray[np.float32], found: Sequence[int]) -> bool:
-        """Whether AdaptiveDetector would cut here, and the network sees a slow change."""
-        settings = self._settings
-        return (
-            self._scores[index] >= LEAST_CONTENT
-            and self._ratio(index) >= settings.adaptive_threshold
-            and all(abs(index - other) >= settings.min_scene_len for other in (self._last, *found))
-            and float(changes.max()) >= CHANGING
-        )
+        self._cuts += found
+        return found
 
 
 def _mean_difference(one: Image, other: Image) -> float:

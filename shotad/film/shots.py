@@ -1,7 +1,7 @@
 """Shots: the frames between two cuts, found by the one pass over a film's picture (`shotad.film.one_pass`).
 
 By ``adaptive`` the cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector;
-by ``learned`` a network looks where its scores leave doubt. The seconds are always those of the frames'
+by ``learned`` a network adds some where its scores leave doubt. The seconds are always those of the frames'
 timestamps (the library derives them from a frame rate, which is wrong on film that starts late or has a
 variable rate). Where there is no cut the film is one shot.
 """
@@ -100,6 +100,7 @@ class ShotFinder:
         if not self._recent:
             raise FilmError("The film has no picture that can be decoded.", "Check that it plays at all.")
         self._note(self._finder.finish())
+        self._cuts.sort()
         bounds = [0.0, *(second for _, second in self._cuts), end]
         shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
         return ShotList(shots, tuple(cut for cut, _ in self._cuts), len(self._scores), self._recent[-1])

@@ -35,19 +35,18 @@ def film_of(levels: Sequence[float]) -> Any:
 
 
 class Oracle:
-    """A network that sees a cut before each picture of a level in ``cuts``, and a change at those in ``changes``."""
+    """A network that sees a cut before each first picture of a level in ``cuts``."""
 
-    def __init__(self, cuts: Sequence[int] = (), changes: Sequence[int] = ()) -> None:
-        self.cuts, self.changes = cuts, changes
+    def __init__(self) -> None:
+        self.cuts: Sequence[int] = ()
         self.seen: list[list[int]] = []
 
-    def __call__(self, pictures: Pictures) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def __call__(self, pictures: Pictures) -> npt.NDArray[np.float32]:
         assert pictures.shape[1:] == (27, 48, 3)
         levels = [int(picture[0, 0, 0]) for picture in pictures]
         self.seen.append(levels)
         new = [after in self.cuts and before != after for before, after in itertools.pairwise(levels)]
-        cut = np.array([*new, False], np.float32)
-        return cut, np.array([level in self.changes for level in levels], np.float32)
+        return np.array([*new, False], np.float32)
 
 
 @pytest.fixture
@@ -61,41 +60,38 @@ def found(levels: Sequence[float], **settings: Any) -> tuple[int, ...]:
     return survey(film_of(levels), ShotSettings(**{"detector": "learned", **settings})).cuts
 
 
+DOUBTFUL = [20] * 60 + [50, 110] + [170] * 60
+"""Level 110 at frame 61 stands out from what is before and after, by not much."""
+
+
 def test_the_network_decides_where_the_score_is_in_doubt(oracle: Oracle) -> None:
-    levels = [20] * 60 + [80] * 60 + [140] * 60
-    assert found(levels, detector="adaptive") == (60, 120)
+    assert found(DOUBTFUL, detector="adaptive") == ()
     assert not oracle.seen
-    assert found(levels) == ()
-    oracle.cuts = [140]
-    assert found(levels) == (120,)
-    oracle.cuts = [80, 140]
-    assert found(levels) == (60, 120)
+    assert found(DOUBTFUL) == ()
+    assert oracle.seen
+    oracle.cuts = [110]
+    assert found(DOUBTFUL) == (61,)
 
 
-def test_it_sees_the_frames_on_both_sides(oracle: Oracle) -> None:
-    found([20] * 60 + [80] * 60)
+def test_it_sees_the_frames_on_both_sides_once(oracle: Oracle) -> None:
+    found(DOUBTFUL)
     (seen,) = oracle.seen
-    assert seen == [20] * 15 + [80] * 15
+    first, last = (seen.index(level) for level in (50, 170))
+    assert first in (14, 15)
+    assert len(seen) - last >= 13
 
 
-def test_a_clear_cut_needs_no_network(oracle: Oracle) -> None:
-    assert found([10] * 60 + [240] * 60) == (60,)
-    assert not oracle.seen
+def test_cuts_of_the_scores_stay_whatever_the_network_says(oracle: Oracle) -> None:
+    levels = [20] * 60 + [80] * 60 + [240] * 60
+    assert found(levels) == found(levels, detector="adaptive") == (60, 120)
+    assert not oracle.seen, "what is clear needs no network"
 
 
 def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
     levels = [20] * 60 + [80] * 6 + [140] * 60
-    oracle.cuts = [80, 140]
+    assert found(levels) == found(levels, detector="adaptive") == (60,)
+    oracle.cuts = [140]
     assert found(levels) == (60, 66)
-    assert len(oracle.seen) == 1, "what is near is looked at together"
-    assert found(levels, detector="adaptive") == (60,)
-
-
-def test_a_fade_stays_a_cut_where_the_network_sees_a_change(oracle: Oracle) -> None:
-    levels = [20] * 60 + [80] * 60
-    oracle.changes = [80]
-    assert found(levels) == (60,)
-    assert found([20] * 60 + [80] * 6 + [140] * 60) == (60,), "its shots keep to their least length"
 
 
 @pytest.mark.parametrize("at", [1, 2, 118, 119])
@@ -145,7 +141,7 @@ def random_weights(path: Path) -> list[npt.NDArray[np.float32]]:
     return made
 
 
-def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: Pictures) -> list[Any]:
+def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: Pictures) -> Any:
     """The network as its paper draws it, layer by layer in three dimensions."""
     left = iter(torch.from_numpy(np.array(tensor)) for tensor in tensors)
     conv, relu = torch.nn.functional.conv3d, torch.relu
@@ -178,17 +174,16 @@ def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: P
     colours = alike(torch.from_numpy(counts))
     flat = now[0].permute(1, 2, 3, 0).reshape(len(pictures), -1)
     hidden = relu(linear(torch.cat([colours, features, flat], 1), next(left), next(left)))
-    return [torch.sigmoid(linear(hidden, next(left), next(left)))[:, 0].numpy() for _ in range(2)]
+    return torch.sigmoid(linear(hidden, next(left), next(left)))[:, 0].numpy()
 
 
 def test_it_answers_as_torch_does(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     tensors = random_weights(tmp_path / "weights.zip")
     pictures = np.random.default_rng(6).integers(0, 256, (23, 27, 48, 3), np.uint8)
-    ours = cut_net.CutNet(tmp_path / "weights.zip")(pictures)
-    for mine, theirs in zip(ours, by_torch(torch, tensors, pictures), strict=True):
-        assert np.ptp(theirs) > 1e-3, "answers that do not differ would show nothing"
-        assert np.abs(mine - theirs).max() < 1e-5
+    theirs = by_torch(torch, tensors, pictures)
+    assert np.ptp(theirs) > 1e-3, "answers that do not differ would show nothing"
+    assert np.abs(cut_net.CutNet(tmp_path / "weights.zip")(pictures) - theirs).max() < 1e-5
 
 
 def test_a_file_that_does_not_hold_the_weights_is_refused(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ class ShotSettings(Settings):
     """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
 
     detector: Literal["adaptive", "learned"] = "adaptive"
-    """``adaptive``: PySceneDetect's cuts; ``learned``: TransNet V2 looks where its scores leave doubt. That
-    finds more cuts, and takes shots of any length; fades alone keep to ``min_scene_len``."""
+    """``adaptive``: PySceneDetect's cuts; ``learned``: more, where TransNet V2 sees one and the score stands
+    out only a little; shots may be shorter than ``min_scene_len`` then."""
     adaptive_threshold: float = Field(3.0, gt=0)
     """Times the score of its neighbours that a frame's must be to be a cut."""
     min_scene_len: int = Field(15, ge=1)
@@ -44,7 +44,7 @@ class ShotSettings(Settings):
     former: ClassVar[dict[str, Any]] = {"min_content_val": 15.0}
 
     def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """See `Settings.with_former`. ``adaptive`` is left out: before there was a choice, keys named none."""
+        """See `Settings.with_former`; without ``adaptive``: before there was a choice, keys named none."""
         tree = super().with_former(leave_out)
         return {key: value for key, value in tree.items() if (key, value) != ("detector", "adaptive")}
 
