@@ -111,10 +111,8 @@ class Checker:
 
 
 def limits_of(settings: LintSettings) -> Limits:
-    """The limits of single lines; 0 turns one off."""
+    """The limits of single lines."""
     return Limits(
-        gap_error=settings.gap_error,
-        gap_warning=Limits().gap_warning if settings.gap_error else 0.0,
         rate_error=settings.rate_error or math.inf,
         rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
         overlap=OVERLAP,

@@ -257,7 +257,7 @@ def test_levels_ignored_findings_and_those_of_others() -> None:
 def test_zero_turns_a_limit_off() -> None:
     fast = line(1, "word " * 40)
     assert rules(checked(fast)) == ["T3"]
-    off = by(rate_error=0, gap_error=0, levels={"T5": "off"})
+    off = by(rate_error=0, levels={"T2": "off", "T5": "off"})
     assert rules(checked(fast, line(9, "other " * 40), speech=(said(5.1, 6),), checker=off)) == []
 
 

@@ -116,12 +116,10 @@ class ExtendedSettings(Settings):
 
 
 class LintSettings(Settings):
-    """Where the checks of ``shotad lint`` draw their lines; 0 turns a limit off."""
+    """Where the checks of ``shotad lint`` draw their lines."""
 
-    gap_error: float = Field(2.0, ge=0)
-    """Seconds; T2: a shorter gap is an error, one under 4 s a warning."""
     rate_error: float = Field(200.0, ge=0)
-    """Words a minute; T3: a faster line is an error, one over 180 a warning."""
+    """Words a minute; T3: a faster line is an error, one over 180 a warning; 0: neither."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``. L13, a title before a name, is off unless named."""
     ignore: tuple[str, ...] = ()
@@ -132,6 +130,7 @@ class LintSettings(Settings):
     """``auto``: spaCy where it is installed, else the word lists alone."""
 
     former: ClassVar[dict[str, Any]] = {
+        "gap_error": 2.0,
         "gap_warning": 4.0,
         "rate_warning": 180.0,
         "stretch": 45.0,
