@@ -112,13 +112,11 @@ def assist(
 
 def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
     """The metric in the other roles that it has."""
-    if name in ALONG:
-        yield "first", ranks.first(name)
-        return
-    several = ranks.of(name)
+    several = ranks.of(name, 1 if name in ALONG else None)
     yield "first", several[0]
-    yield "random", random_result(several)
-    yield "best", best_result(several)
+    if name not in ALONG:
+        yield "random", random_result(several)
+        yield "best", best_result(several)
 
 
 class _Ranks:
@@ -131,20 +129,14 @@ class _Ranks:
         self._corpora = [offers.rank(number) for number in range(offers.most)]
         self._known: dict[str, list[Result]] = {}
 
-    def of(self, name: str) -> list[Result]:
-        """The first has a row of every place, each later one of those that have so many candidates."""
+    def of(self, name: str, most: int | None = None) -> list[Result]:
+        """The first has a row of every place, each later one of those that have so many candidates; no more
+        than ``most``."""
         if name not in self._known:
             metric = make_metric(name, self._context)
-            later = zip(self._corpora[1:], self._having[1:], strict=True)
-            self._known[name] = [
-                score(metric, self._corpora[0], self._context, self._places),
-                *(score(metric, corpus, self._context, having) for corpus, having in later),
-            ]
+            ranks = zip(self._corpora[:most], [self._places, *self._having[1:]], strict=False)
+            self._known[name] = [score(metric, corpus, self._context, having) for corpus, having in ranks]
         return self._known[name]
-
-    def first(self, name: str) -> Result:
-        """That of all first candidates alone."""
-        return score(make_metric(name, self._context), self._corpora[0], self._context, self._places)
 
 
 def _choice(offers: Offers, place: int, rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:

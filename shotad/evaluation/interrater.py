@@ -21,6 +21,7 @@ from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_me
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
+from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS
 from shotad.evaluation.report.wording import NONE, count, number, span_words
 from shotad.evaluation.store import MetricContext
@@ -97,21 +98,16 @@ class Direction:
             "prediction": self.prediction,
             "pairs": self.pairs,
             "metrics": [
-                {
-                    "name": result.name,
-                    "title": result.title,
-                    "value": result.value,
-                    "interval": asdict(found) if (found := self.intervals[result.name]) else None,
-                    "n": len(result.rows),
-                    "scored": result.scored,
-                    "comparable": False,
-                    "remarks": list(result.remarks),
-                    "sums": [float(value) for value in result.sums],
-                    "identity": dict(result.identity),
-                }
-                for result in self.results
+                {name: found[name] for name in _TOLD}
+                for found in (metric_record(r, self.intervals[r.name]) for r in self.results)
             ],
         }
+
+
+_TOLD = (
+    "name", "title", "value", "interval", "n", "scored", "comparable", "remarks", "sums", "identity",
+)  # fmt: skip
+"""What ``inter-rater.json`` says of a metric, as ``report.json`` does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
 from shotad.evaluation.datasets.dataset import Dataset
-from shotad.evaluation.datasets.loading import open_dataset
+from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
 from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Result, make_metric, score
 from shotad.evaluation.predicting.choosing import Shard
@@ -73,7 +73,7 @@ def read_inputs(
 
     Several ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
     """
-    data = open_dataset(dataset, root, annotation=annotation, actions=actions, casts=casts)
+    data = load_dataset(dataset, root, annotation=annotation, actions=actions, casts=casts)
     own = [data.config] if data.config and data.config not in configs else []
     config = load_config(
         [*configs, *own], assignments, measures__missing=missing, measures__judge__engines=judges or None
@@ -208,16 +208,11 @@ def makers_of_actions(dataset: Dataset) -> tuple[str, ...]:
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
-    """The places of a shard: whole films, shards of about the same size.
-
-    The largest films are given out first, each to the smallest shard so far, so that all machines
-    come to the same division.
-    """
-    loads: list[list[int]] = [[] for _ in range(shard.of)]
+    """The places of a shard: whole films, shards of about the same size."""
     films = corpus.films()
-    for film in sorted(films, key=lambda name: (-len(films[name]), name)):
-        min(loads, key=len).extend(films[film])
-    return sorted(loads[shard.number - 1])
+    sizes = {name: len(films[name]) for name in sorted(films, key=lambda name: (-len(films[name]), name))}
+    mine = shard.of_groups(sizes)
+    return sorted(place for name, places in films.items() if name in mine for place in places)
 
 
 @dataclass(frozen=True, slots=True)

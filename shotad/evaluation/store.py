@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -109,26 +108,15 @@ class Store:
             chunk = wanted[first : first + _CHUNK]
             marks = ",".join("?" * len(chunk))
             sql = f"SELECT key, value FROM kept WHERE space = ? AND key IN ({marks})"
-            found.update(self._rows(sql, (space, *chunk)))
+            found.update(self._done("read", "Name", sql, [(space, *chunk)]))
         return found
 
     def put(self, space: str, values: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> None:
         """Keep these values, replacing those of the same key."""
         pairs = values.items() if isinstance(values, Mapping) else values
         rows = [(space, key, value) for key, value in pairs]
-        try:
-            try:
-                self._write(rows)
-            except sqlite3.OperationalError:
-                raise
-            except sqlite3.DatabaseError:
-                self._begin_anew()
-                self._write(rows)
-        except sqlite3.Error as error:
-            raise EvaluationError(
-                f"{self._path} cannot be written: {error}.",
-                "Free some space, or name another by --cache.",
-            ) from None
+        sql = "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)"
+        self._done("written", "Free some space, or name", sql, rows)
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
 
@@ -145,29 +133,28 @@ class Store:
             found.update(group)
         return found
 
-    def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
-        with self._base:
-            self._base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
+    def _done(self, what: str, hint: str, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
+        """What comes of ``sql`` with each of ``rows``; a file that turns out to be damaged is set aside, with
+        what SQLite keeps beside it, and begun anew."""
 
-    def _rows(self, sql: str, words: Sequence[str]) -> list[tuple[str, bytes]]:
-        """What is found; nothing in a file that turns out to be damaged."""
+        def work() -> list[Any]:
+            with self._base as base:
+                return [found for row in rows for found in base.execute(sql, row)]
+
         try:
-            with closing(self._base.execute(sql, words)) as rows:
-                return rows.fetchall()
-        except sqlite3.OperationalError as error:
-            raise EvaluationError(
-                f"{self._path} cannot be read: {error}.", "Name another by --cache."
-            ) from None
-        except sqlite3.DatabaseError:
-            self._begin_anew()
-            return []
-
-    def _begin_anew(self) -> None:
-        """Set a damaged file aside, with what SQLite keeps beside it."""
-        self._base.close()
-        if self._path is not None:
-            _set_aside(self._path)
-        self._base = _opened(self._path)
+            try:
+                return work()
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self._base.close()
+                if self._path is not None:
+                    _set_aside(self._path)
+                self._base = _opened(self._path)
+                return work()
+        except sqlite3.Error as error:
+            what = f"{self._path} cannot be {what}: {error}."
+            raise EvaluationError(what, f"{hint} another by --cache.") from None
 
 
 def kept_file() -> Path:

@@ -161,8 +161,8 @@ class PaperRow:
 
     def record(self) -> Json:
         """One line of ``threads.json``."""
-        record = asdict(self)
-        return {"features": record.pop("features"), **record.pop("setup"), **record}
+        told = asdict(self)
+        return {"features": self.features, **told.pop("setup"), **told}
 
 
 _WHOLE: Match = "whole"

@@ -18,7 +18,8 @@ class Check:
     """What a check found. ``whole``: nothing that is needed is missing, nothing malformed."""
 
     dataset: Dataset
-    counts: Counts
+    counts: Mapping[str, float]
+    """How much there is of everything."""
     findings: tuple[Finding, ...]
 
     @property
@@ -34,7 +35,7 @@ class Check:
             "root": str(self.dataset.root),
             "whole": self.whole,
             "files": {what: str(path) for what, path in self.dataset.files.items()},
-            "counts": asdict(self.counts),
+            "counts": dict(self.counts),
             "findings": [asdict(finding) for finding in self.findings],
         }
 
@@ -55,27 +56,6 @@ class Check:
         return "\n".join([*lines, "", verdict])
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much there is of everything."""
-
-    ads: int
-    clips: int
-    films: int
-    words: int
-    seconds: float
-    actions: int
-    without_actions: int
-    films_with_cast: int
-    names: int
-    clips_with_shots: int
-    shots: int
-    clips_without_cut: int
-    ads_without_cut: int
-    videos: int
-    videos_missing: int
-
-
 def check_dataset(
     dataset: Dataset, progress: Progress, *, videos: Path | None = None, need_videos: bool = False
 ) -> Check:
@@ -92,40 +72,40 @@ def check_dataset(
     return Check(dataset, _counts(dataset, clips - len(footage.missing)), tuple(findings))
 
 
-def _counts(dataset: Dataset, videos: int) -> Counts:
+def _counts(dataset: Dataset, videos: int) -> dict[str, float]:
     ads, shots = dataset.ads, dataset.shots
     clips = {ad.clip for ad in ads}
     uncut = {clip for clip, one in shots.items() if not one}
     told = [ad.actions for ad in ads if ad.actions is not None]
-    return Counts(
-        ads=len(ads),
-        clips=len(clips),
-        films=len({ad.film for ad in ads}),
-        words=sum(len(ad.text.split()) for ad in ads),
-        seconds=round(sum(ad.interval.duration for ad in ads), 3),
-        actions=sum(map(len, told)),
-        without_actions=len(ads) - len(told),
-        films_with_cast=len(dataset.casts),
-        names=sum(map(len, dataset.casts.values())),
-        clips_with_shots=len(shots),
-        shots=sum(map(len, shots.values())),
-        clips_without_cut=len(uncut),
-        ads_without_cut=sum(ad.clip in uncut for ad in ads),
-        videos=videos,
-        videos_missing=len(clips) - videos,
-    )
+    return {
+        "ads": len(ads),
+        "clips": len(clips),
+        "films": len({ad.film for ad in ads}),
+        "words": sum(len(ad.text.split()) for ad in ads),
+        "seconds": round(sum(ad.interval.duration for ad in ads), 3),
+        "actions": sum(map(len, told)),
+        "without_actions": len(ads) - len(told),
+        "films_with_cast": len(dataset.casts),
+        "names": sum(map(len, dataset.casts.values())),
+        "clips_with_shots": len(shots),
+        "shots": sum(map(len, shots.values())),
+        "clips_without_cut": len(uncut),
+        "ads_without_cut": sum(ad.clip in uncut for ad in ads),
+        "videos": videos,
+        "videos_missing": len(clips) - videos,
+    }
 
 
-def _count_lines(n: Counts) -> list[str]:
-    mean = n.seconds / n.ads
+def _count_lines(n: Mapping[str, float]) -> list[str]:
+    mean = n["seconds"] / n["ads"]
     return [
-        f"{n.ads:,} ADs of {n.words:,} words in {n.clips:,} clips of {n.films:,} films or episodes, "
-        f"{mean:.2f} s each on average",
-        f"{n.actions:,} actions; {number_of(n.without_actions, 'AD')} without",
-        f"{n.names:,} names of {n.films_with_cast:,} films or episodes",
-        f"{n.shots:,} shots of {n.clips_with_shots:,} clips, of which {n.clips_without_cut:,} without a cut "
-        f"({number_of(n.ads_without_cut, 'AD')})",
-        f"videos of {n.videos:,} clips, and of {n.videos_missing:,} none",
+        f"{n['ads']:,} ADs of {n['words']:,} words in {n['clips']:,} clips of {n['films']:,} films or "
+        f"episodes, {mean:.2f} s each on average",
+        f"{n['actions']:,} actions; {number_of(int(n['without_actions']), 'AD')} without",
+        f"{n['names']:,} names of {n['films_with_cast']:,} films or episodes",
+        f"{n['shots']:,} shots of {n['clips_with_shots']:,} clips, of which "
+        f"{n['clips_without_cut']:,} without a cut ({number_of(int(n['ads_without_cut']), 'AD')})",
+        f"videos of {n['videos']:,} clips, and of {n['videos_missing']:,} none",
     ]
 
 

@@ -46,37 +46,6 @@ ROOTS = "SHOTAD_DATASETS"
 _PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-def open_dataset(
-    name: str,
-    root: Path | None = None,
-    *,
-    annotation: Path | None = None,
-    actions: Path | None = None,
-    shots: Path | None = None,
-    casts: Path | None = None,
-    strict: bool = True,
-) -> Dataset:
-    """The dataset ``name`` in the folder ``root``, or the human ADs of the CSV or JSONL file ``name``.
-
-    ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
-
-    Raises DatasetError, and UsageError for files that a plain file has no use for.
-    """
-    if Path(name).suffix.lower() not in _PLAIN:
-        roots = os.environ.get(ROOTS)
-        here = root or (Path(roots) / Path(name).stem if roots else Path())
-        return load_dataset(
-            name, here, annotation=annotation, actions=actions, shots=shots, casts=casts, strict=strict
-        )
-    for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
-        if value is not None:
-            raise UsageError(
-                f"{option} {value} belongs to a dataset, and {name} is a plain file of human ADs.",
-                "Leave it out; a plain file holds its actions itself.",
-            )
-    return load_references(Path(name), casts=casts)
-
-
 @dataclass(frozen=True, slots=True)
 class _Whereabouts:
     """Where files are looked for."""
@@ -102,7 +71,7 @@ class _Whereabouts:
 
 def load_dataset(
     name: str,
-    root: Path,
+    root: Path | None = None,
     *,
     annotation: Path | None = None,
     actions: Path | None = None,
@@ -110,12 +79,26 @@ def load_dataset(
     casts: Path | None = None,
     strict: bool = True,
 ) -> Dataset:
-    """The dataset ``name`` (``cmd-ad``, or the file that describes one's own) below the folder ``root``.
+    """The dataset ``name`` (``cmd-ad``, or the file that describes one's own) below the folder ``root``, or
+    the human ADs of the CSV or JSONL file ``name``.
 
+    ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
     Files are looked for where the description says, unless they are given. What is missing besides the
     annotation, and what is odd, is in ``findings``. Raises DatasetError where there is no annotation, or,
-    unless ``strict`` is False, where a row of it cannot be read: to leave it out would change the scores.
+    unless ``strict`` is False, where a row of it cannot be read: to leave it out would change the scores;
+    UsageError for files that a plain file has no use for.
     """
+    if Path(name).suffix.lower() in _PLAIN:
+        for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
+            if value is not None:
+                raise UsageError(
+                    f"{option} {value} belongs to a dataset, and {name} is a plain file of human ADs.",
+                    "Leave it out; a plain file holds its actions itself.",
+                )
+        return load_references(Path(name), casts=casts)
+    if root is None:
+        roots = os.environ.get(ROOTS)
+        root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
     here = _Whereabouts(described, root)
     path = _annotation_path(here, annotation)

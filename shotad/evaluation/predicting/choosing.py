@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,17 @@ class Shard:
             pass
         raise UsageError(f"--shard {text!r} is no shard.", "Write the second of eight as 2/8.")
 
+    def of_groups(self, sizes: Mapping[str, int]) -> set[str]:
+        """Its groups, of these names and sizes, the largest first: each is dealt to the part that has the
+        least so far, so that all machines come to the same division."""
+        loads, mine = [0] * self.of, set()
+        for name, size in sizes.items():
+            least = loads.index(min(loads))
+            loads[least] += size
+            if least == self.number - 1:
+                mine.add(name)
+        return mine
+
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
@@ -82,19 +93,10 @@ def choose(dataset: Dataset, wanted: Wanted, shard: Shard | None = None) -> tupl
     for ad in ads[: wanted.limit]:
         clips.setdefault(ad.clip, []).append(ad)
     tasks = [ClipTask(clip, own[0].film, tuple(own)) for clip, own in clips.items()]
-    return tuple(tasks if shard is None else _share(tasks, shard))
-
-
-def _share(tasks: Sequence[ClipTask], shard: Shard) -> list[ClipTask]:
-    """The shard's clips: the largest are dealt first, each to the shard that has the fewest ADs so far."""
-    loads = [0] * shard.of
-    mine: set[str] = set()
-    for task in sorted(tasks, key=lambda task: -len(task.ads)):
-        least = loads.index(min(loads))
-        loads[least] += len(task.ads)
-        if least == shard.number - 1:
-            mine.add(task.clip)
-    return [task for task in tasks if task.clip in mine]
+    if shard is None:
+        return tuple(tasks)
+    mine = shard.of_groups({task.clip: len(task.ads) for task in sorted(tasks, key=lambda t: -len(t.ads))})
+    return tuple(task for task in tasks if task.clip in mine)
 
 
 def _check(what: str, asked: frozenset[str] | None, there: Iterable[str], dataset: Dataset) -> None:

@@ -40,20 +40,6 @@ _SMALL = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What describes a clip: the same for all clips of a run, so that no model is loaded for each.
-
-    ``scripts``: whether its track is written too, for people to look at.
-    """
-
-    config: Config
-    engines: Engines
-    readers: GrammarReaders
-    progress: Progress
-    scripts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Described:
     """The line of each AD of a clip, in the task's order; what the engines took, and what is to be told."""
 
@@ -62,15 +48,28 @@ class Described:
     warnings: tuple[str, ...] = ()
 
 
-def describe_clip(asked: ClipRequest, film: Film, folder: WorkFolder, means: Means) -> Described:
+def describe_clip(
+    asked: ClipRequest,
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    engines: Engines,
+    readers: GrammarReaders,
+    progress: Progress,
+    *,
+    scripts: bool = False,
+) -> Described:
     """The three acts of `description.pipeline`, for the slots that are asked for, with as many words as the
-    human ADs have time for: a slot may be longer than the AD that it was made for."""
-    end = _picture_end(film)
-    ads = asked.within(end.seconds)
+    human ADs have time for: a slot may be longer than the AD that it was made for. ``readers`` are the same
+    for all clips of a run, so that no model is loaded for each; ``scripts``: whether the clip's track is
+    written too, for people to look at."""
+    end, promised = _picture_end(film), film.info.duration
+    short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
+    warnings = (short,) if end != promised else ()
+    ads = asked.within(end)
     if not ads:
-        return Described(_lines(asked, {}, end))
-    config, engines = means.config, means.engines
-    context = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
+        return Described(_lines(asked, {}, end, warnings))
+    context = Bench.of(film, folder, config, asked.given(folder, ads), progress)
     context.frames.share(overview=False)
     check_cast(context)
     prepared = prepare(context)
@@ -78,40 +77,27 @@ def describe_clip(asked: ClipRequest, film: Film, folder: WorkFolder, means: Mea
     slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
     prepared = replace(prepared, slots=slots)
     density = engines.looks.abilities.frames_per_second
-    understood = understand(prepared, context, density, readers=means.readers)
+    understood = understand(prepared, context, density, readers=readers)
     written = write(understood.plans, prepared, context, engines)
-    if means.scripts:
+    if scripts:
         write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
     context.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), end)
-    return Described(lines, spent, (*end.warnings, *prepared.warnings, *understood.warnings))
+    lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), end, warnings)
+    return Described(lines, spent, (*warnings, *prepared.warnings, *understood.warnings))
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Where a video's picture ends, in seconds, and where the file says that it does; 0: not known."""
+def _picture_end(film: Film) -> float:
+    """The second at which a video's picture ends; 0: not known.
 
-    seconds: float
-    promised: float
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """That it ends too early, if it does."""
-        if self.seconds == self.promised:
-            return ()
-        ends = f"{self.seconds:.1f} s of {self.promised:.1f} s"
-        return (f"The picture ends at {ends}: the file is cut off or damaged.",)
-
-
-def _picture_end(film: Film) -> _End:
-    """Of a file that is cut off the reader shows the last frame at every later moment: what nobody can see
-    must not be described from it. Raises FilmError where there is no picture."""
+    Of a file that is cut off the reader shows the last frame at every later moment: what nobody can see
+    must not be described from it. Raises FilmError where there is no picture.
+    """
     promised = film.info.duration
     if promised <= 0:
-        return _End(promised, promised)
+        return promised
     last = next(film.pictures([promised], max_pixels=_SMALL)).seconds
-    return _End(last if promised - last > LONGEST_FRAME else promised, promised)
+    return last if promised - last > LONGEST_FRAME else promised
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +138,18 @@ def _told(folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]) -> di
     }
 
 
-def _lines(asked: ClipRequest, told: Mapping[str, _SlotRecords], end: _End) -> tuple[PredictedLine, ...]:
-    return tuple(_line(asked, ad, told.get(ad.id), end) for ad in asked.task.ads)
+def _lines(
+    asked: ClipRequest, told: Mapping[str, _SlotRecords], end: float, warnings: Sequence[str]
+) -> tuple[PredictedLine, ...]:
+    return tuple(_line(asked, ad, told.get(ad.id), end, warnings) for ad in asked.task.ads)
 
 
-def _line(asked: ClipRequest, ad: Ad, told: _SlotRecords | None, end: _End) -> PredictedLine:
+def _line(
+    asked: ClipRequest, ad: Ad, told: _SlotRecords | None, end: float, warnings: Sequence[str]
+) -> PredictedLine:
     if told is None:
-        outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end.seconds:.3f} s"
-        return asked.line(ad, None, "failed", failure=next(iter(end.warnings), outside))
+        outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
+        return asked.line(ad, None, "failed", failure=next(iter(warnings), outside))
     cue = told.cue
     if cue.status is CueStatus.FAILED:
         return asked.line(ad, None, "failed", failure=cue.reason, again=told.went_wrong, **told.known)

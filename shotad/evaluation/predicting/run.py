@@ -62,7 +62,7 @@ from shotad.engines import LocalModel
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
 from shotad.evaluation.predicting.choosing import Bank, ClipTask
-from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, Means, describe_clip, published_shots
+from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, describe_clip, published_shots
 from shotad.evaluation.predicting.lines import (
     Predicted,
     PredictedLine,
@@ -337,9 +337,10 @@ class _Run:
         kept = self._job.work is not None
         # The readers of grammar are made for the first clip that is described, and kept for the others.
         self._readers = self._readers or make_readers(self._job.config, progress)
-        means = Means(self._job.config, engines, self._readers, progress, scripts=kept)
         with WorkFolder(path) as folder:
-            done = describe_clip(asked, film, folder, means)
+            done = describe_clip(
+                asked, film, folder, self._job.config, engines, self._readers, progress, scripts=kept
+            )
         self._done.made |= {line.id for line in done.lines}
         self._done.add(done.used)
         for warning in done.warnings:  # each is told once, with the first clip that it came from

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import DatasetError, Interval, UsageError
-from shotad.evaluation.datasets.loading import load_references, open_dataset
+from shotad.evaluation import load_dataset
+from shotad.evaluation.datasets.loading import load_references
 from tests.evaluation.datasets import datasetfiles as files
 
 
@@ -65,7 +66,7 @@ def test_what_is_no_ad_is_refused(tmp_path: Path, text: str, says: str) -> None:
 def test_open_dataset_takes_names_descriptions_and_plain_files(tmp_path: Path) -> None:
     root = files.cmd_ad(tmp_path / "cmd")
     plain = files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"]])
-    assert open_dataset("cmd-ad", root).title == "CMD-AD"
-    assert open_dataset(str(plain)).name == "mine"
+    assert load_dataset("cmd-ad", root).title == "CMD-AD"
+    assert load_dataset(str(plain)).name == "mine"
     with pytest.raises(UsageError, match=r"--actions .* belongs to a dataset"):
-        open_dataset(str(plain), actions=root / "cmdad_gt_action.csv")
+        load_dataset(str(plain), actions=root / "cmdad_gt_action.csv")

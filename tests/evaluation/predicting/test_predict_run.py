@@ -268,10 +268,10 @@ def test_an_engine_that_is_gone_ends_the_run_and_the_next_goes_on(runs: Runs) ->
 def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     real = run.describe_clip
 
-    def describe_clip(asked: Any, *more: Any) -> Described:
+    def describe_clip(asked: Any, *more: Any, **told: Any) -> Described:
         if asked.task.clip == "2001/one":
             raise IndexError("no such frame")
-        return real(asked, *more)
+        return real(asked, *more, **told)
 
     monkeypatch.setattr(run, "describe_clip", describe_clip)
     runs.run()
