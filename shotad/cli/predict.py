@@ -72,6 +72,9 @@ def command(console: Console, dataset: str, **options: Any) -> None:
 
     shard = Shard.parse(options["shard"]) if options["shard"] else None
     data = load_dataset(dataset, options["root"], annotation=options["annotation"])
+    if data.description is None:
+        what = f"{dataset} is a plain file of human ADs, which does not say where videos are."
+        raise UsageError(what, "Name a dataset, or a file that describes one, as in configs/datasets.")
     tasks = choose(data, _wanted(options), shard)
     job = _job(data, _settings(data, options), options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):

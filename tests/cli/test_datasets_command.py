@@ -35,6 +35,14 @@ def test_json(tmp_path: Path) -> None:
     assert {one["level"] for one in record["findings"]} == {"missing", "note"}
 
 
+def test_a_plain_file_of_human_ads(tmp_path: Path) -> None:
+    mine = files.table(tmp_path / "mine.csv", ["id", "text"], [["1", "He runs."]])
+    code, out = run(mine, "--plain")
+    assert code == 1
+    assert "1 ADs of 2 words" in out
+    assert "there are no actions" in out
+
+
 def test_ones_own_dataset_is_whole_or_not_by_what_it_names(tmp_path: Path) -> None:
     files.table(tmp_path / "ads.csv", ["text", "film", "start", "end"], [["He runs.", "f", 1, 2]])
     mine = tmp_path / "mine.yaml"

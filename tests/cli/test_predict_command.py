@@ -111,6 +111,15 @@ def test_ids_that_are_none_are_refused(
     assert message in said.err
 
 
+def test_a_plain_file_of_human_ads_has_no_videos(shotad: Shotad, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.csv"
+    mine.write_text("id,text\n1,He runs.\n")
+    said = shotad("predict", mine, "--root", tmp_path, "--out", tmp_path / "p.jsonl", *FAKE)
+    assert said.code == 2
+    assert "mine.csv is a plain file of human ADs, which does not say where videos are." in said.err
+    assert not (tmp_path / "p.jsonl").exists()
+
+
 def test_shots_that_are_not_there_cannot_be_asked_for(shotad: Shotad, root: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
