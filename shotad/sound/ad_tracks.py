@@ -192,7 +192,7 @@ def usual_bit_rate(codec: str, channels: int, times: float = 1) -> int:
     if codec in ("ac3", "eac3"):
         wanted = min(_AC3, key=lambda size: (abs(size - wanted), size))
     if codec in ("mp2", "mp3"):
-        wanted = min(wanted, 320)
+        wanted = min(wanted, 192 if channels == 1 else 320)  # the most that the standard has
     return wanted * 1000
 
 

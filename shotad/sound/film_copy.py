@@ -310,7 +310,7 @@ _NEAR = {"dts": "eac3", "vorbis": "opus", "alac": "flac", "truehd": "flac", "mlp
 _LAYOUTS = ("mono", "stereo", "3.0", "4.0", "quad", "5.0", "5.1", "6.1", "7.1")
 """What every player knows; anything else, and what an encoder does not take, becomes stereo."""
 
-_AMPLE = 1.5
+_AMPLE = 1.6
 """Times the bit rate of AD, for this is coded once more for the track with AD."""
 
 

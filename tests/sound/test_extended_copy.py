@@ -344,6 +344,9 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
         ("eac3", "7.1", "mp4", "eac3", "stereo"),
         ("aac", "stereo", "webm", "libopus", "stereo"),
         ("mp2", "stereo", "mpegts", "mp2", "stereo"),
+        ("mp2", "mono", "mpegts", "mp2", "mono"),
+        ("ac3", "5.1(side)", "mpegts", "ac3", "5.1"),
+        ("vorbis", "mono", "matroska", "libopus", "mono"),
         ("aac", "22.2", "mp4", "aac", "stereo"),
     ],
 )
