@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Interval
+from shotad.core import FilmInfo, Interval, Shot, SoundError
+from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take
 from shotad.sound.kinds import Fitting
-from shotad.sound.pauses import Pause
-from shotad.sound.time_map import TimeMap
+from shotad.sound.pauses import NEWCOMER, READ_OUT, Extension, Pause, Worth, names_of, worth
+from shotad.sound.time_map import PausesFile, TimeMap, pauses_file, pauses_json, pauses_vtt, read_pauses
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 
@@ -93,3 +97,111 @@ def test_two_pauses_at_one_moment_follow_each_other() -> None:
     times = TimeMap((Pause(10.0, 2.0, "a"), Pause(10.0, 3.0, "b")))
     lines = times.fitting(Fitting((spoken("a", 10, 2, 2.0, 10.0), spoken("b", 10.3, 2.7, 3.0, 10.0))))
     assert [line.interval for line in lines.spoken] == [Interval(10, 12), Interval(12.3, 15)]
+
+
+def of(text: str, **given: object) -> Worth:
+    values = {"start": 10.0, "last": 10.0, "names": (), "told": (), "shots": ()} | given
+    return worth(text, **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'A sign: "No entry".',
+        "The letter reads, come at once.",
+        "Ein Schild: „Kein Zutritt“.",
+        "Words appear, THE END.",
+        "Title, Sintel.",
+        "A note: 'Run'.",
+    ],
+)
+def test_text_read_out_matters_most(text: str) -> None:
+    assert of(text).points >= READ_OUT
+    assert "reads out text" in of(text).reasons
+
+
+@pytest.mark.parametrize(
+    "text", ["He doesn't look up.", "A US soldier waves.", "She walks to the dogs' kennel."]
+)
+def test_other_lines_read_nothing_out(text: str) -> None:
+    assert of(text).points < 1
+
+
+def test_a_name_counts_the_first_time_only() -> None:
+    names = names_of(["Proog pulls Emo away.", "Then Emo falls. He stares at Proog."], "en")
+    assert names == {"Proog", "Emo"}
+    first = of("Emo runs.", names=names)
+    again = of("Emo runs.", names=names, told=["Proog pulls Emo's arm."])
+    assert first.points - again.points == pytest.approx(NEWCOMER)
+    assert "introduces Emo" in first.reasons
+
+
+def test_what_merely_begins_a_sentence_is_no_name() -> None:
+    assert names_of(["Then he runs. Snow falls: Dark clouds.", 'He says, "Go".'], "en") == frozenset()
+
+
+def test_a_word_that_is_also_written_small_is_no_name() -> None:
+    assert names_of(["He sees the Captain.", "The captain waves."], "en") == frozenset()
+
+
+def test_german_writes_all_nouns_so() -> None:
+    assert names_of(["Der Hund und der Mann."], "de-AT") == frozenset()
+
+
+def test_silence_and_cuts_since_the_last_line_count_up_to_a_limit() -> None:
+    shots = [Shot(i, Interval(2.0 * i, 2.0 * i + 2)) for i in range(100)]
+    assert of("He runs.", start=40.0, last=10.0).points == pytest.approx(of("He runs.").points + 1)
+    assert of("He runs.", start=190.0, last=10.0).points == pytest.approx(of("He runs.").points + 2)
+    cut = of("He runs.", start=12.0, last=9.9, shots=shots)
+    assert cut.points == pytest.approx(0.1 + 2.1 / 30 + 2 / 5)
+    assert str(cut) == "0.6 points: 2 s since the last line, 2 cuts since the last line, 2 words"
+
+
+INFO = FilmInfo("film.mp4", None, "ab" * 16, 60.0, 320, 240, Fraction(25), None, "h264", Fraction(0))
+
+
+def extension() -> Extension:
+    def line(name: str, start: float, pause: float, at: float) -> Spoken:
+        take = Take(np.zeros(3000, np.float32), 1000, "fake", "Näher --> heran.")
+        return Spoken(name, "Näher --> heran.", start, take, (), pause, at)
+
+    spoken = (
+        line("s00010000", 9.0, 2.0, 10.0),
+        line("s00015000", 15.0, 0.0, 0.0),
+        line("h00020000", 20.5, 3.6, 20.0),
+    )
+    return Extension(Fitting(spoken), (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000")))
+
+
+def test_the_file_says_where_the_film_waits_on_both_clocks(tmp_path: Path) -> None:
+    made = pauses_file(INFO, extension(), "de", "fake")
+    (tmp_path / "pauses.json").write_text(pauses_json(made), encoding="utf-8")
+    assert read_pauses(tmp_path / "pauses.json") == made
+    first, second = made.pauses
+    assert (first.line, first.at, first.length, first.starts) == ("s00010000", 10.0, 2.0, 9.0)
+    assert (first.copy_start, first.copy_end, first.copy_starts) == (10.0, 12.0, 9.0)
+    assert (second.starts, second.copy_start, second.copy_end, second.copy_starts) == (20.5, 22.0, 25.6, 22.5)
+    assert made.copy_duration == 65.6
+
+
+def test_every_field_is_explained_in_the_schema() -> None:
+    schema = PausesFile.model_json_schema()
+    fields = schema["$defs"]["PausePart"]["properties"]
+    assert [name for name, field in fields.items() if "description" not in field] == ["text"]
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pauses.json"
+    path.write_text('{"schema_version": 2, "pauses": []}')
+    with pytest.raises(SoundError, match="cannot be read"):
+        read_pauses(path)
+    with pytest.raises(SoundError, match="cannot be read"):
+        read_pauses(tmp_path / "none.json")
+
+
+def test_the_metadata_track_stands_on_the_films_own_time() -> None:
+    text = pauses_vtt(pauses_file(INFO, extension(), "de", "fake"))
+    cues = read_vtt(text, "pauses.vtt").cues
+    assert [(cue.id, cue.interval.start) for cue in cues] == [("s00010000", 10.0), ("h00020000", 20.0)]
+    assert json.loads(cues[0].text) == {"pause": 2.0, "line": "s00010000", "starts": 9.0}
+    assert json.loads(cues[1].text) == {"pause": 3.6, "line": "h00020000", "starts": 20.5}

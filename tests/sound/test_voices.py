@@ -1,15 +1,24 @@
-"""Voices by name, and by what they speak."""
+"""Voices: their table, the fake and the built-in one, and the takes that they speak."""
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import types
+from importlib import metadata
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import VoiceInfo, kind_class, make_voice, notice, plain_language, voices
-from shotad.sound.voice_engines import KINDS, nearness, speaks_one
+from shotad.sound import VoiceInfo, hibari, kind_class, make_voice, notice, plain_language, voices
+from shotad.sound.fake_voice import FakeVoice, syllables
+from shotad.sound.hibari import HibariVoice, installed_version
+from shotad.sound.takes import cleaned, decoded
+from shotad.sound.voice_engines import EVERYTHING, KINDS, Reading, nearness, speaks_one
+from tests.speech_server import tone, wav
 
 
 def test_every_kind_lists_itself() -> None:
@@ -71,3 +80,223 @@ def test_listing_loads_no_model() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+TEXT = "A woman climbs the snowy ridge, leaning on a spear."
+
+
+def test_it_says_the_same_the_same_way_and_another_text_otherwise() -> None:
+    one, again, other = (FakeVoice().speak(text) for text in (TEXT, TEXT, TEXT[::-1]))
+    assert np.array_equal(one.samples, again.samples)
+    size = min(one.samples.size, other.samples.size)
+    alike = np.corrcoef(one.samples[:size], other.samples[:size])[0, 1]
+    assert abs(alike) < 0.1
+
+
+def test_a_line_is_found_in_a_mix_to_the_sample() -> None:
+    take = FakeVoice().speak(TEXT)
+    mix = np.random.default_rng(0).standard_normal(take.samples.size + 9000) * 0.05
+    mix[4321 : 4321 + take.samples.size] += take.samples
+    assert int(np.argmax(np.correlate(mix, take.samples[:6000].astype(float), "valid"))) == 4321
+
+
+def test_it_is_as_long_as_its_syllables_and_as_fast_as_is_asked() -> None:
+    short, long = FakeVoice().speak("A cat."), FakeVoice().speak("A cat sat on a mat and slept.")
+    assert 2.2 < long.seconds / short.seconds < 5
+    assert FakeVoice().speak(TEXT, 1.25).seconds == pytest.approx(
+        FakeVoice().speak(TEXT).seconds / 1.25, rel=0.02
+    )
+    words = "She walks to the door and looks out. " * 20
+    rate = 60 * len(words.split()) / FakeVoice().speak(words).seconds
+    assert 130 < rate < 220
+
+
+def test_it_begins_at_once_and_is_heard_in_the_band_of_speech() -> None:
+    take = FakeVoice().speak(TEXT)
+    assert np.flatnonzero(np.abs(take.samples) > 0.01)[0] < 0.012 * take.rate
+    power = np.abs(np.fft.rfft(take.samples)) ** 2
+    hertz = np.fft.rfftfreq(take.samples.size, 1 / take.rate)
+    assert power[(hertz > 150) & (hertz < 4200)].sum() > 0.98 * power.sum()
+
+
+def test_a_text_without_a_word_is_no_line() -> None:
+    with pytest.raises(VoiceError):
+        FakeVoice().speak(" … ")
+
+
+def test_syllables_are_counted_roughly_but_never_none() -> None:
+    assert [syllables(word) for word in ("cat", "spoken", "hmm", "42", "Müller")] == [1, 2, 1, 2, 2]
+
+
+RATE = 24000
+
+
+def silence(seconds: float) -> np.ndarray:
+    return np.zeros(round(seconds * RATE))
+
+
+def test_silence_around_is_cut_to_a_breath_and_pauses_within_stay() -> None:
+    sound = np.concatenate([silence(0.7), tone(0.3), silence(0.5), tone(0.2), silence(1.0)])
+    take = cleaned(sound, RATE, "x")
+    assert take.dtype == np.float32
+    assert 1.0 <= take.size / RATE <= 1.03
+    loud = np.flatnonzero(np.abs(take) > 0.05)
+    assert loud[0] / RATE <= 0.012
+    assert take.size - loud[-1] <= 0.025 * RATE
+
+
+def test_a_consonant_far_softer_than_the_vowels_is_not_cut_off() -> None:
+    generator = np.random.default_rng(1)
+    hiss = generator.standard_normal(round(0.1 * RATE)) * 0.5 * 10 ** (-46 / 20)
+    take = cleaned(np.concatenate([silence(0.4), hiss, tone(0.3), hiss, silence(0.4)]), RATE, "x")
+    assert take.size / RATE == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_noise_of_a_voice_is_silence_too() -> None:
+    generator = np.random.default_rng(1)
+    noise = generator.standard_normal(2 * RATE) * 0.5 * 10 ** (-60 / 20)
+    noise[RATE : RATE + 7200] += tone(0.3)
+    assert cleaned(noise, RATE, "x").size / RATE == pytest.approx(0.32, abs=0.03)
+
+
+def test_an_offset_is_taken_away_and_the_caller_s_samples_stay() -> None:
+    sound = tone(0.5) * 0.5 + 0.2
+    before = sound.copy()
+    assert abs(float(cleaned(sound, RATE, "x").mean())) < 1e-3
+    assert np.array_equal(sound, before)
+
+
+def test_the_peak_stays_below_full_scale_and_softer_sound_as_it_is() -> None:
+    assert float(np.abs(cleaned(tone(0.5) * 4, RATE, "x")).max()) <= 0.9801
+    assert float(np.abs(cleaned(tone(0.5), RATE, "x")).max()) == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("sound", [np.zeros(0), silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)])
+def test_sound_without_a_sound_is_a_clear_error(sound: np.ndarray) -> None:
+    with pytest.raises(VoiceError, match="The voice x gave"):
+        cleaned(sound, RATE, "x")
+
+
+def test_a_voice_that_does_not_end_is_a_clear_error() -> None:
+    with pytest.raises(VoiceError, match="without an end"):
+        cleaned(np.ones(700 * 100), 100, "x")
+
+
+def test_files_are_read_at_their_own_rate_with_whatever_length_in_their_head() -> None:
+    for streamed in (False, True):
+        samples, rate = decoded(wav(tone(0.5, 22050), 22050, streamed=streamed), "x")
+        assert (rate, samples.size, samples.dtype) == (22050, 11025, np.float32)
+        assert np.allclose(samples, tone(0.5, 22050), atol=1e-4)
+
+
+@pytest.mark.parametrize("data", [b"", b"RIFF", b"hello", wav(tone(0.0))])
+def test_files_that_are_none_are_clear_errors(data: bytes) -> None:
+    with pytest.raises(VoiceError, match="The voice x gave"):
+        decoded(data, "x")
+
+
+needs_it = pytest.mark.skipif(
+    installed_version() != hibari.VERSION,
+    reason=f"hibari-tts {hibari.VERSION} is not installed: shotad[voice]",
+)
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens a connection fails the test."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("name", ["hibari:emma", "hibari:bella", "hibari:../x"])
+def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hibari", None)
+    with pytest.raises(VoiceError, match="no hibari voice called") as error:
+        make_voice(VoiceSettings(name=name), "en")
+    assert "would be fetched" in error.value.hint
+
+
+def test_another_language_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(VoiceError, match="speaks English, not 'de'"):
+        make_voice(VoiceSettings(name="hibari"), "de")
+
+
+def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    with pytest.raises(VoiceError, match="not installed") as error:
+        HibariVoice()
+    assert "shotad[voice]" in error.value.hint
+    info = next(info for info in voices("en") if info.kind == "hibari")
+    assert not info.installed
+
+
+def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "version", lambda name: "9.9")
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: types.SimpleNamespace(origin="/x/__init__.py")
+    )
+    with pytest.raises(VoiceError, match=r"hibari-tts 9\.9 is installed"):
+        HibariVoice()
+
+
+def test_a_model_that_is_not_the_known_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "hibari.onnx").write_bytes(b"another")
+    origin = str(tmp_path / "__init__.py")
+    monkeypatch.setattr(metadata, "version", lambda name: hibari.VERSION)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: types.SimpleNamespace(origin=origin))
+    with pytest.raises(VoiceError, match="not the model that is known"):
+        HibariVoice()
+
+
+@needs_it
+@pytest.mark.usefixtures("offline")
+def test_it_speaks_without_a_network_the_same_way_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
+    hibari._loaded.cache_clear()
+    voice = make_voice(VoiceSettings(name="hibari"), "en-GB")
+    take, again = voice.speak(TEXT), voice.speak(TEXT)
+    assert (voice.name, voice.reads, take.rate) == ("hibari:heart", EVERYTHING - {Reading.UNITS}, 24000)
+    assert np.array_equal(take.samples, again.samples)
+    assert 2 < take.seconds < 5
+    assert 0.05 < float(np.abs(take.samples).max()) < 1
+    assert not (tmp_path / "cache").exists()
+
+
+@needs_it
+def test_its_own_speed_is_used_within_what_its_makers_name() -> None:
+    voice = HibariVoice()
+    slow, fast = voice.speak(TEXT), voice.speak(TEXT, 1.15)
+    assert slow.seconds / fast.seconds == pytest.approx(1.12, abs=0.06)
+    assert voice.speak(TEXT, 5.0).speed == pytest.approx(2.0 / 0.81)
+
+
+@needs_it
+def test_brackets_in_a_line_are_no_orders_to_it() -> None:
+    voice = HibariVoice()
+    assert voice.speak("[Anna](/zzz/) runs.").seconds > voice.speak("Anna runs.").seconds
+
+
+@needs_it
+def test_a_line_without_a_word_is_a_clear_error() -> None:
+    with pytest.raises(VoiceError):
+        HibariVoice().speak("…")
+
+
+@needs_it
+def test_auto_takes_it_for_english() -> None:
+    assert make_voice(VoiceSettings(), "en").name == "hibari:heart"
