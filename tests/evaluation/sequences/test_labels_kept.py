@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shotad.evaluation.metrics.sequences import namings
 
 CAST = ("Tony Wendice", "Margot Wendice", "Chief Inspector Hubbard", "Dr. Emmett Brown")
@@ -11,45 +13,38 @@ def labels(*lines: str | None) -> list[list[tuple[str, bool]]]:
     return [[(n.label, n.kept) for n in line] for line in namings(lines, CAST)]
 
 
-def test_a_name_that_is_kept() -> None:
-    assert labels("Tony smiles.", None, "Tony sits.", "He waits.") == [
-        [("tony", True)],
-        [],
-        [("tony", True)],
-        [],
-    ]
-
-
-def test_a_first_mention_may_be_longer() -> None:
-    assert labels("Tony Wendice smiles.", "Tony sits.", "Tony Wendice sits.") == [
-        [("tony wendice", True)],
-        [("tony", True)],
-        [("tony wendice", False)],
-    ]
-
-
-def test_names_that_change_and_change_back() -> None:
-    assert labels("Hubbard waits.", "The inspector nods.", "Hubbard leaves.") == [
-        [("hubbard", True)],
-        [("inspector", False)],
-        [("hubbard", False)],
-    ]
-
-
-def test_titles_make_no_other_name() -> None:
-    assert labels("Inspector Hubbard waits.", "Hubbard nods.", "Chief Inspector Hubbard leaves.") == [
-        [("hubbard", True)],
-        [("hubbard", True)],
-        [("hubbard", True)],
-    ]
-
-
-def test_names_that_two_people_have_are_not_counted() -> None:
-    assert labels("Tony smiles.", "Wendice sits.", "Tony stands.") == [
-        [("tony", True)],
-        [],
-        [("tony", True)],
-    ]
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param(
+            ("Tony smiles.", None, "Tony sits.", "He waits."),
+            [[("tony", True)], [], [("tony", True)], []],
+            id="kept",
+        ),
+        pytest.param(
+            ("Tony Wendice smiles.", "Tony sits.", "Tony Wendice sits."),
+            [[("tony wendice", True)], [("tony", True)], [("tony wendice", False)]],
+            id="first mention may be longer",
+        ),
+        pytest.param(
+            ("Hubbard waits.", "The inspector nods.", "Hubbard leaves."),
+            [[("hubbard", True)], [("inspector", False)], [("hubbard", False)]],
+            id="changes and changes back",
+        ),
+        pytest.param(
+            ("Inspector Hubbard waits.", "Hubbard nods.", "Chief Inspector Hubbard leaves."),
+            [[("hubbard", True)], [("hubbard", True)], [("hubbard", True)]],
+            id="titles make no other name",
+        ),
+        pytest.param(
+            ("Tony smiles.", "Wendice sits.", "Tony stands."),
+            [[("tony", True)], [], [("tony", True)]],
+            id="what two people are called does not count",
+        ),
+    ],
+)
+def test_names_along_lines(lines: tuple[str | None, ...], expected: list[list[tuple[str, bool]]]) -> None:
+    assert labels(*lines) == expected
 
 
 def test_everybody_has_a_last_name_of_their_own() -> None:
