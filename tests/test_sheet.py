@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import re
 from collections import Counter
@@ -15,7 +16,7 @@ import pytest
 from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
 from shotad.description import write_sheet
 from shotad.description.overview import as_seen
-from shotad.description.overview_data import FRAMES, Look, Piece
+from shotad.description.overview_data import Look, Piece
 from shotad.film import Picture, fit, paint
 from shotad.script import CueStatus
 from tests.sheetfolder import FakeFilm, Made, make_folder
@@ -75,17 +76,46 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return Page(sheet(tmp_path_factory.mktemp("page"), made).read_text(encoding="utf-8"))
 
 
-def test_the_page_is_all_that_is_written(tmp_path: Path) -> None:
+def sources(page: Page) -> set[str]:
+    return {str(image.attributes["src"]) for image in page.all("img")}
+
+
+def test_the_page_and_its_pictures_are_all_that_is_written(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made(shots=6))
     before = set(tmp_path.rglob("*"))
     page = write_sheet(folder, FakeFilm().pictures, Config())
-    assert set(tmp_path.rglob("*")) - before == {page}
     assert page == tmp_path / "overview.html"
+    named = {tmp_path / name for name in sources(Page(page.read_text(encoding="utf-8")))}
+    assert set(tmp_path.rglob("*")) - before == {page, tmp_path / "overview", *named}
 
 
-def test_a_line_has_so_many_frames(tmp_path: Path) -> None:
-    page = Page(sheet(tmp_path, Made(shots=6, frames=8)).read_text(encoding="utf-8"))
-    assert sum(image.inside[-3:] == ["figure", "ul", "li"] for image in page.all("img")) == 3 * FRAMES
+def test_pictures_that_no_line_has_any_more_go(tmp_path: Path) -> None:
+    sheet(tmp_path, Made(shots=8))
+    page = Page(sheet(tmp_path, Made(shots=4)).read_text(encoding="utf-8"))
+    assert {f"overview/{path.name}" for path in (tmp_path / "overview").iterdir()} == sources(page)
+
+
+def test_a_single_file_has_the_same_pictures_within(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=6))
+    beside = Page(write_sheet(folder, FakeFilm().pictures, Config()).read_text(encoding="utf-8"))
+    files = [(tmp_path / str(image.attributes["src"])).read_bytes() for image in beside.all("img")]
+    page = write_sheet(folder, FakeFilm().pictures, Config(), single_file=True)
+    assert not (tmp_path / "overview").exists()
+    within = [str(image.attributes["src"]) for image in Page(page.read_text(encoding="utf-8")).all("img")]
+    assert [base64.b64decode(source.removeprefix("data:image/webp;base64,")) for source in within] == files
+
+
+def test_lines_come_first_each_with_one_frame(page: Page) -> None:
+    headings = [element.text for element in page.all("h2")]
+    assert headings[0] == "Lines"
+    assert sum(image.inside[-1] == "figure" for image in page.all("img")) == 3
+    assert all("details" in e.inside for e in page.all("h4"))
+    assert all("details" in e.inside for e in page.all("table") if e.attributes.get("class") == "scores")
+
+
+def test_the_page_of_two_hours_is_small(tmp_path: Path) -> None:
+    page = sheet(tmp_path, Made(shots=1500), FakeFilm((64, 36)))
+    assert page.stat().st_size < 3e6
 
 
 def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:
@@ -93,7 +123,7 @@ def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:
     sheet(tmp_path, Made(shots=6), film)
     (asked,) = film.asked
     assert asked == sorted(set(asked))
-    assert {2.0, 6.0, 10.0, 14.0, 18.0, 22.0, 8.5} <= set(asked)
+    assert {2.0, 6.0, 10.0, 14.0, 18.0, 22.0, 10.5} <= set(asked)
 
 
 def test_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
@@ -102,9 +132,11 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
-    page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 0.5))).read_text())
-    assert page.source.count("no picture") == 3 + 1  # three shots on the strip, and a frame of the first clip
-    assert len(page.all("img")) > 8
+    page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 2.5))).read_text())
+    assert (
+        page.source.count("no picture") == 3 + 1
+    )  # three shots on the strip, and the frame of the first line
+    assert len(page.all("img")) == 1
 
 
 @pytest.mark.parametrize(
@@ -169,14 +201,15 @@ def test_raw_frames_stay_raw() -> None:
     assert (np.asarray(as_seen(Picture(1.0, 1.0, image), piece, look, Config())) == image).all()
 
 
-def test_the_page_needs_nothing_but_itself(page: Page) -> None:
+def test_the_page_needs_nothing_but_itself_and_its_pictures(page: Page) -> None:
     assert page.source.startswith("<!DOCTYPE html>")
     assert not page.all("script", "link", "iframe")
     for element in page.elements:
         assert not any(name.startswith("on") for name in element.attributes)
     for img in page.all("img"):
-        assert str(img.attributes["src"]).startswith("data:image/webp;base64,")
-    assert "http" not in re.sub(r"data:image[^\"]+", "", page.source)
+        assert re.fullmatch(r"overview/[\w-]+\.webp", str(img.attributes["src"]))
+        assert img.attributes["loading"] == "lazy"
+    assert "http" not in page.source
 
 
 def test_headings_come_in_order(page: Page) -> None:
@@ -215,7 +248,7 @@ def test_ids_are_single_and_every_reference_is_met(page: Page) -> None:
 
 def test_pictures_have_words_and_sizes(page: Page) -> None:
     images = page.all("img")
-    assert len(images) > 20
+    assert len(images) == 6 + 3
     for img in images:
         assert img.attributes["alt"] is not None
         assert int(str(img.attributes["width"])) > 0
@@ -266,8 +299,7 @@ def test_what_a_describer_asks_is_there(page: Page) -> None:
 
 
 def test_a_line_costs_the_page_a_bearable_number_of_bytes(tmp_path: Path) -> None:
-    few, more = (
-        len(sheet(tmp_path / str(shots), Made(shots=shots, frames=30), FakeFilm((480, 270))).read_bytes())
-        for shots in (2, 4)
-    )
+    folders = [make_folder(tmp_path / str(shots), Made(shots=shots, frames=30)) for shots in (2, 4)]
+    film = FakeFilm((480, 270)).pictures
+    few, more = (len(write_sheet(f, film, Config(), single_file=True).read_bytes()) for f in folders)
     assert 10_000 < more - few < 80_000

@@ -345,7 +345,7 @@ class Kind(IntEnum):
     RECORD = 2
     """Other files that are replaced whole."""
     OVERVIEW = 3
-    """The overview: drawn anew by each run, and never looked at by one."""
+    """The overview and its pictures: drawn anew by each run, and never looked at by one."""
     MEDIA = 4
     """What is rendered: large, and not needed to describe."""
     SCRIPT = 5
@@ -370,7 +370,7 @@ def kind_of(name: str) -> Kind | None:
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
         return None
-    if name == "overview.html":
+    if path.parts[0] == "overview" or name == "overview.html":
         return Kind.OVERVIEW
     for pattern, kind in _OF_NAME.items():
         if pattern.fullmatch(name):

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 @click.command(name="sheet")
 @film_options
 @click.option("--film", "film_file", type=PATH, help="The film of a WORKFOLDER.")
+@click.option(
+    "--single-file", is_flag=True, help="Put the pictures into the page, which grows by 3 kB for each."
+)
 @console_options
 def command(console: Console, **options: Any) -> None:
-    """Draw what is known of a film on one page: overview.html.
+    """Draw what is known of a film on one page: overview.html, with its pictures in the folder overview.
 
     Give the film, or its work folder: the film is then looked for beside the folder. A film that was
     never described is drawn with its shots, speech and slots.
@@ -29,19 +32,20 @@ def command(console: Console, **options: Any) -> None:
     from shotad.script import FilmId, present_track
 
     config = settings(options)
+    alone = options.pop("single_file")
     options = {**options, **_places(options)}
     with opened(options, config) as (film, folder, given):
         drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
         if present_track(folder, drawn):
             frames = Frames(film, folder, config, exact=_was_exact(folder))
-            page = write_sheet(folder.path, frames.pictures, config, console)
+            page = write_sheet(folder.path, frames.pictures, config, console, single_file=alone)
         else:
             bench = Bench.of(film, folder, config, given, console)
             get_ready(bench)
             prepare(bench)
             for warning in study(bench):
                 console.note(f"Note: {warning}")
-            page = write_sheet(folder.path, bench.frames.pictures, config, console)
+            page = write_sheet(folder.path, bench.frames.pictures, config, console, single_file=alone)
             bench.frames.release()
     console.result(str(page), {"page": str(page)})
 

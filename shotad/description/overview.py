@@ -1,11 +1,13 @@
-"""The overview: ``overview.html``, a film's shots, threads, scales, speech, slots and lines on one page.
+"""The overview: ``overview.html``, a film's lines, shots, threads, scales, speech and slots on one page.
 
-The film is read once, in order of time; of each frame only its small picture is kept.
+The film is read once, in order of time. Its small pictures, the middle of each shot and one frame of each
+line, are files in the folder ``overview`` beside the page, or stand in the page itself.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,48 +24,67 @@ from shotad.core import (
     spanned,
     write_bytes,
 )
-from shotad.description.overview_data import Look, Piece, SheetShot, read_subject, shown_seconds
-from shotad.description.overview_page import Embedded, overview, photo
+from shotad.description.overview_data import Look, Piece, SheetShot, lead_frame, read_subject
+from shotad.description.overview_page import Photo, embedded, overview, webp
 from shotad.film import Picture, Pictures, fit, paint, vlm_size
 
-PAGE = "overview.html"
+PAGE, PICTURES = "overview.html", "overview"
 
 PIXELS = 20_000
 """Of a frame on the page: 189 x 106 for 16:9."""
 
 
 @in_room("sheet")
-def write_sheet(folder: Path, pictures: Pictures, config: Config, progress: Progress | None = None) -> Path:
+def write_sheet(
+    folder: Path,
+    pictures: Pictures,
+    config: Config,
+    progress: Progress | None = None,
+    *,
+    single_file: bool = False,
+) -> Path:
     """Write ``overview.html`` from the records in ``folder`` and return its path.
 
     ``pictures`` must give the frames as the engines saw them. The same records and pictures give the same
-    bytes. Raises WorkFolderError where there are no shots to show or the file cannot be written, ScriptError
-    for a track that is damaged.
+    bytes. ``single_file``: the pictures stand in the page, and their files go. Raises WorkFolderError where
+    there are no shots to show or a file cannot be written, ScriptError for a track that is damaged.
     """
     subject = read_subject(folder)
     shots: dict[float, list[SheetShot]] = defaultdict(list)
     for shot in subject.shots:
         shots[shot.middle].append(shot)
-    looks: dict[float, list[tuple[str, Look, Piece]]] = defaultdict(list)
-    for line in subject.lines:
-        if line.look is None:
-            continue
-        shown = shown_seconds(line.look)
-        for piece in line.look.pieces:
-            for second in shown[piece.number]:
-                looks[second].append((line.id, line.look, piece))
-    strip: dict[int, Embedded] = {}
-    frames: dict[str, dict[tuple[int, float], Embedded]] = {line.id: {} for line in subject.lines}
-    moments = sorted({*shots, *looks})
+    leads: dict[float, list[tuple[int, Look, Piece]]] = defaultdict(list)
+    for number, line in enumerate(subject.lines):
+        if line.look is not None and line.look.pieces:
+            piece, second = lead_frame(line.look)
+            leads[second].append((number, line.look, piece))
+    written: set[Path] = set()
+
+    def kept(name: str, image: Image.Image) -> Photo:
+        small = thumbnail(image)
+        if single_file:
+            return embedded(small)
+        written.add(folder / PICTURES / name)
+        write_bytes(folder / PICTURES / name, [webp(small)])
+        return Photo(f"{PICTURES}/{name}", *small.size)
+
+    strip: dict[int, Photo] = {}
+    frames: dict[str, Photo] = {}
+    moments = sorted({*shots, *leads})
     with reported(progress or NoProgress(), "Drawing the sheet", len(moments), "frames") as task:
         for picture in spanned("frames", pictures(moments)):
             for shot in shots.get(picture.wanted, ()):
-                strip[shot.index] = photo(thumbnail(Image.fromarray(picture.image)))
-            for name, look, piece in looks.get(picture.wanted, ()):
-                seen = thumbnail(as_seen(picture, piece, look, config))
-                frames[name][piece.number, picture.wanted] = photo(seen)
+                strip[shot.index] = kept(f"shot-{shot.index:05}.webp", Image.fromarray(picture.image))
+            for number, look, piece in leads.get(picture.wanted, ()):
+                seen = as_seen(picture, piece, look, config)
+                frames[subject.lines[number].id] = kept(f"line-{number:05}.webp", seen)
             task.advance()
     write_bytes(folder / PAGE, overview(subject, strip, frames))
+    for old in {*(folder / PICTURES).glob("*.webp")} - written:
+        old.unlink()
+    if single_file:
+        with suppress(OSError):  # it was never made, or holds what is not ours
+            (folder / PICTURES).rmdir()
     return folder / PAGE
 
 
@@ -84,4 +105,4 @@ def thumbnail(image: Image.Image, pixels: int = PIXELS) -> Image.Image:
     """``image`` shrunk to about ``pixels`` in all, in its own shape; never enlarged."""
     scale = min(1.0, (pixels / (image.width * image.height)) ** 0.5)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS)
+    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)

@@ -5,7 +5,6 @@ The shots must be there; whatever else is missing or broken is left out, and sai
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,10 +36,6 @@ from shotad.core import (
 from shotad.script import Cue, Limits, Track, gaps, load_track, silences
 
 Overlay = Literal["number", "box", "none"]
-
-FRAMES = 15
-"""Frames of one line that the page shows, whose pictures all stand in one file. A vision-language model sees
-32 (Shot-by-Shot, section 3.1), the embedded observer up to twice as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,28 +170,11 @@ class Subject:
         return self.scores.get((slot, *pair), self.scores.get(("", *pair)))
 
 
-def shown_seconds(look: Look, most: int = FRAMES) -> dict[int, tuple[float, ...]]:
-    """Which moments of each shot, by painted number, a sheet shows: at least one each, then more where
-    many were seen, the current shots before the others; spread evenly, first and last among them.
-    """
-    given = {piece.number: 1 for piece in look.pieces}
-    room = {piece.number: len(piece.seconds) for piece in look.pieces}
-    weight = {piece.number: 3 if piece.role is Role.CURRENT else 1 for piece in look.pieces}
-    while sum(given.values()) < most:
-        open_ = [number for number in given if given[number] < room[number]]
-        if not open_:
-            break
-        neediest = max(open_, key=lambda n: (weight[n] * math.sqrt(room[n]) / given[n], -n))
-        given[neediest] += 1
-    return {piece.number: _spread(piece.seconds, given[piece.number]) for piece in look.pieces}
-
-
-def _spread(seconds: Sequence[float], number: int) -> tuple[float, ...]:
-    """``number`` of ``seconds``, evenly; a single one is the middle: 5 of them, 2 → first and last."""
-    if number == 1:
-        return (seconds[len(seconds) // 2],)
-    last = len(seconds) - 1
-    return tuple(seconds[round(k * last / (number - 1))] for k in range(number))
+def lead_frame(look: Look) -> tuple[Piece, float]:
+    """The frame that stands for a line: the middle one of the current shot with the most frames."""
+    pieces = [piece for piece in look.pieces if piece.role is Role.CURRENT] or look.pieces
+    piece = max(pieces, key=lambda piece: piece.frames)
+    return piece, piece.seconds[len(piece.seconds) // 2]
 
 
 Row = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The overview's page: everything in one file, to be read by eye, by ear and on paper, without scripts."""
+"""The overview's page: lines first, the rest folded away; for eyes, ears and paper, without scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 
 from shotad.core import Interval
 from shotad.description import overview_words as words
-from shotad.description.overview_data import Line, Look, Subject, shown_seconds
+from shotad.description.overview_data import Line, Look, Subject
 from shotad.description.overview_timeline import timeline
 from shotad.film import Colour, colour_of, css, ink_on, page_environment, thread_colour
 from shotad.script import is_changed, timecode
@@ -28,8 +28,8 @@ _CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
-    """A picture inside the page. ``width`` and ``height`` are in CSS pixels."""
+class Photo:
+    """A picture of the page: a file beside it, or inside it. ``width`` and ``height`` are in CSS pixels."""
 
     uri: str
     width: int
@@ -43,25 +43,29 @@ class _Event:
     words: str
 
 
-def photo(picture: Image.Image) -> Embedded:
-    """A frame of film for the page, as WebP."""
+def webp(picture: Image.Image) -> bytes:
+    """A frame of film for the page."""
     out = io.BytesIO()
     picture.save(out, "WEBP", quality=_QUALITY, method=2)
-    uri = f"data:image/webp;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
-    return Embedded(uri, *picture.size)
+    return out.getvalue()
+
+
+def embedded(picture: Image.Image) -> Photo:
+    """A frame of film inside the page."""
+    data = base64.b64encode(webp(picture)).decode("ascii")
+    return Photo(f"data:image/webp;base64,{data}", *picture.size)
 
 
 def overview(
     subject: Subject,
-    strip: Mapping[int, Embedded],
-    frames: Mapping[str, Mapping[tuple[int, float], Embedded]],
+    strip: Mapping[int, Photo],
+    frames: Mapping[str, Photo],
 ) -> Iterator[bytes]:
     """The page in pieces, UTF-8.
 
-    ``strip`` are the middle frames by shot index; ``frames`` those of a line by its id, then by painted
-    number and second. What is missing in them is shown as lost.
+    ``strip`` are the middle frames by shot index, ``frames`` those of lines by id. What is missing in them is
+    shown as lost.
     """
-    looks = {line.id: line.look for line in subject.lines}
     stream = _environment().get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
@@ -70,7 +74,6 @@ def overview(
         events=_events(subject),
         strip=strip,
         frames=frames,
-        seconds={name: shown_seconds(look) for name, look in looks.items() if look},
         tables={line.id: table for line in subject.lines if (table := score_table(line, subject))},
     )  # fmt: skip
     stream.enable_buffering(_CHUNK)
@@ -178,8 +181,9 @@ def _environment() -> Environment:
 
 
 def _colours(ground: Colour) -> str:
-    """A colour, and black or white to write on it, as CSS."""
-    return f"background: {css(ground)}; color: {css(ink_on(ground))}"
+    """A colour, and white to write on it where black (the page's own for these) is not to be read, as CSS."""
+    ink = css(ink_on(ground))
+    return f"background:{css(ground)}" + (f";color:{ink}" if ink != "#000000" else "")
 
 
 @dataclass(frozen=True, slots=True)

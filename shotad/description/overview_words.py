@@ -93,10 +93,9 @@ def overlay_words(look: Look) -> str:
     return "without marks"
 
 
-def frames_words(piece: Piece, shown: int) -> str:
-    """``5 of 12 frames``."""
-    frames = f"{piece.frames} frame{'s' if piece.frames > 1 else ''}"
-    return frames if shown == piece.frames else f"{shown} of {frames}"
+def frames_words(piece: Piece) -> str:
+    """``12 frames``."""
+    return plural(piece.frames, "frame")
 
 
 def listed(parts: Sequence[str]) -> str:

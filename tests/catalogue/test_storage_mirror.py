@@ -43,6 +43,7 @@ def bucket() -> Iterator[Bucket]:
         ("voice/ab.flac", Kind.MEDIA),
         ("x.described.mkv", Kind.MEDIA),
         ("overview.html", Kind.OVERVIEW),
+        ("overview/shot-00001.webp", Kind.OVERVIEW),
         ("x.ad.vtt", Kind.SCRIPT),
         ("x.de.ad.dapt.xml", Kind.SCRIPT),
         ("scripts.de.json", Kind.WRITTEN),

@@ -22,7 +22,7 @@ from shotad.core import (
     WorkFolderError,
 )
 from shotad.description import in_words
-from shotad.description.overview_data import Look, Piece, read_subject, shown_seconds
+from shotad.description.overview_data import Look, Piece, lead_frame, read_subject
 from tests.sheetfolder import Made, make_folder
 
 FACTS = Facts(
@@ -191,29 +191,11 @@ def look_of(*pieces: Piece) -> Look:
     return Look(pieces, (), None, (), (), "", "fake", "", None, None)
 
 
-def test_few_frames_are_all_shown() -> None:
-    look = look_of(piece(0, Role.PAST, 2), piece(1, Role.CURRENT, 5))
-    assert shown_seconds(look) == {p.number: p.seconds for p in look.pieces}
-
-
-@pytest.mark.parametrize("most", [3, 5, 9, 15])
-def test_of_many_frames_the_current_shots_show_most(most: int) -> None:
-    look = look_of(piece(0, Role.PAST, 9), piece(1, Role.CURRENT, 9), piece(2, Role.FUTURE, 9))
-    shown = shown_seconds(look, most)
-    assert sum(map(len, shown.values())) == most
-    assert min(map(len, shown.values())) >= 1
-    assert len(shown[1]) >= max(len(shown[0]), len(shown[2]))
-    assert all(set(shown[p.number]) <= set(p.seconds) for p in look.pieces)
-
-
-def test_frames_are_spread_from_the_first_to_the_last() -> None:
-    assert shown_seconds(look_of(piece(0, Role.CURRENT, 9)), 3) == {0: (0.0, 4.0, 8.0)}
-    assert shown_seconds(look_of(piece(0, Role.CURRENT, 9)), 1) == {0: (4.0,)}
-
-
-def test_more_shots_than_frames_show_one_each() -> None:
-    look = look_of(*(piece(n, Role.CURRENT, 4) for n in range(20)))
-    assert [len(seconds) for seconds in shown_seconds(look, 15).values()] == [1] * 20
+def test_the_frame_of_a_line_is_the_middle_of_the_current_shot_seen_most() -> None:
+    few, many = piece(1, Role.CURRENT, 3), piece(2, Role.CURRENT, 9)
+    assert lead_frame(look_of(piece(0, Role.PAST, 20), few, many)) == (many, 24.0)
+    assert lead_frame(look_of(piece(0, Role.PAST, 20), few)) == (few, 11.0)
+    assert lead_frame(look_of(past := piece(0, Role.PAST, 20))) == (past, 10.0)
 
 
 def test_people_in_words_have_their_names() -> None:
