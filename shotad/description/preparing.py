@@ -141,7 +141,7 @@ def shots_step(bench: Bench, store: FrameStore | None = None) -> dict[str, Any]:
 def credits_step(bench: Bench, end: float) -> dict[str, Any]:
     """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
     wanted = bench.config.slots.find_credits and bench.given.slots is None
-    key = key_of("credits/2", bench.film_key, Config.former["text"], bench.frames.key, end, wanted)
+    key = key_of("credits/3", bench.film_key, Config.former["text"], bench.frames.key, end, wanted)
     return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
 
 

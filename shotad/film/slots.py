@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shotad.core import (
+    Box,
     Interval,
     Shot,
     Sighting,
@@ -406,14 +406,21 @@ def credits_interval(
     lines that are not all at the bottom.
     """
     looked = sorted(set(moments))
-    small = [s for s in sightings if s.box.height <= LINE_HEIGHT]
-    shown = Counter(s.seconds for s in small if s.box.centre[1] < _SUBTITLE_TOP)
-    lines = Counter(s.seconds for s in small)
-    full = [m for m in looked if m >= film.middle and lines[m] >= LINES and shown[m] > 0]
+    boxes: dict[float, list[Box]] = {moment: [] for moment in looked}
+    for sighting in sightings:
+        boxes[sighting.seconds].append(sighting.box)
+    lines = {moment: sum(box.height <= LINE_HEIGHT for box in boxes[moment]) for moment in looked}
+    full = [m for m in looked if m >= film.middle and may_be_credits(boxes[m])]
     runs = [run for run in _runs(full) if _dense(run, looked)]
     stretches = [(_stretch(run, looked, film), max(lines[m] for m in run)) for run in runs]
     long = [stretch for stretch, most in stretches if _is_roll(stretch, most, film)]
     return max(long, key=lambda stretch: (stretch.duration, stretch.start), default=None)
+
+
+def may_be_credits(lines: Iterable[Box]) -> bool:
+    """True for several small lines of text at one moment that are not all at the bottom."""
+    small = [box for box in lines if box.height <= LINE_HEIGHT]
+    return len(small) >= LINES and any(box.centre[1] < _SUBTITLE_TOP for box in small)
 
 
 def _is_roll(stretch: Interval, most_lines: int, film: Interval) -> bool:

@@ -22,10 +22,13 @@ class Reader(TextReader):
             yield tuple(lines) if image.mean() > 100 else ()
 
 
-def pictures(white_from: float) -> object:
+def pictures(white_from: float, white_to: float = 1e9, asked: list[float] | None = None) -> object:
     def read(seconds: Sequence[float]) -> Iterator[Picture]:
+        assert list(seconds) == sorted(set(seconds))
         for second in seconds:
-            value = 255 if second >= white_from else 0
+            if asked is not None:
+                asked.append(second)
+            value = 255 if white_from <= second < white_to else 0
             yield Picture(second, second, np.full((4, 4, 3), value, np.uint8))
 
     return read
@@ -47,6 +50,19 @@ def test_a_roll_is_found_where_it_begins() -> None:
     assert 85.0 <= found.start <= 86.0
     assert found.end == pytest.approx(100.0)
     assert len(told) == len(credit_moments(100.0))
+
+
+@pytest.mark.parametrize("start", [60.0, 61.5, 73.0, 85.0, 90.5])
+@pytest.mark.parametrize("length", [9.0, 17.5, 60.0])
+def test_halving_finds_the_same_roll_with_a_third_of_the_frames(start: float, length: float) -> None:
+    asked: list[float] = []
+    found = find_credits(pictures(start, start + length, asked), 100.0, Reader(), lambda amount: None)  # type: ignore[arg-type]
+    moments = credit_moments(100.0)
+    white = [moment for moment in moments if start <= moment < start + length]
+    assert found is not None
+    assert found.start == white[0]
+    assert found.end == next((moment for moment in moments if moment > white[-1]), 100.0)
+    assert len(asked) == len(set(asked)) <= len(moments) / 3 + 3
 
 
 def test_no_text_is_no_roll() -> None:
