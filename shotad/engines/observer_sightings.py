@@ -114,9 +114,8 @@ class Eyes:
     def look(self, image: Image, seconds: float) -> Look:
         """All that the models see in one frame (RGB, bars cut off)."""
         first, second, faces = self._loaded()
-        whole, seen_faces = first.find(image, seconds), faces.find(image, seconds)
+        (whole, parts), seen_faces = first.find_all(image, seconds), faces.find(image, seconds)
         body = max((s.score for s in whole if s.name == "person"), default=0.0)
-        parts = first.find_small(image, seconds) if body < _PLAIN else []
         settled = body >= _PLAIN and any(face.score >= _PLAIN for face in seen_faces)
         alone = FIRST not in self._names
         promising = alone or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))

@@ -100,8 +100,6 @@ _RIVAL = 0.6
 FIRST = "efficientdet-lite2"
 CLASSIFIER = "efficientnet-lite3"
 _INSTEAD = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph")
-_PLAIN = 0.75
-"""Score of a body from which tiles need not be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +232,8 @@ class ByFace:
         return guess_from(people, thing, Measure(_AFAR, _rise(float(np.mean(shares)), 0.0, _PLACE)))
 
     def _look(self, picture: Image) -> tuple[list[Sighting], list[Sighting]]:
-        """What is seen in the whole picture, and in its tiles where nobody is plain in the whole."""
+        """What is seen in the whole picture, and in its tiles where somebody small may be."""
         if self._bodies is None:
             assert self._instead is not None
             return self._instead.find(picture, 0.0), []
-        whole = self._bodies.find(picture, 0.0)
-        plain = any(s.name == "person" and s.score >= _PLAIN for s in whole)
-        return whole, [] if plain else self._bodies.find_small(picture, 0.0)
+        return self._bodies.find_all(picture, 0.0)
