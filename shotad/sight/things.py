@@ -47,6 +47,11 @@ _OVERLAP = 0.3
 """Share of its width that a tile has in common with the next, at least."""
 _EDGE = 0.015
 """A box that ends this near to an inner edge of its tile (fraction of the picture) is cut off there."""
+_LEAST = 0.3
+_PLAIN = 0.75
+"""Score of a body in the whole picture from which tiles need not be looked at."""
+_TRACE = 0.05
+"""The same below which they need not: of 178 frames of 37 clips 78 lie below, none with anybody in a tile."""
 
 
 KINDS: dict[str, tuple[int, ...]] = {
@@ -131,32 +136,24 @@ def interpreter(path: Path, threads: int) -> tuple[Any, dict[str, Any]]:
     return model, model.get_input_details()[0]
 
 
-_PLAIN = 0.75
-"""Score of a body in the whole picture from which tiles need not be looked at."""
-_TRACE = 0.05
-"""The same below which they need not: of 178 frames of 37 clips 78 lie below, none with anybody in a tile."""
-
-
 class EfficientDet:
     """EfficientDet-lite2 through LiteRT: 448 x 448, 25 sightings a tile at most."""
 
-    def __init__(self, path: Path, threads: int = 2, least: float = 0.3) -> None:
-        self._least = least
+    def __init__(self, path: Path, threads: int = 2) -> None:
         self._model, self._input = interpreter(path, threads)
         self._outputs = {d["name"].rpartition(":")[2]: d["index"] for d in self._model.get_output_details()}
 
     def find_all(self, image: Image, seconds: float) -> tuple[list[Sighting], list[Sighting]]:
         """All things seen in the whole picture, and those seen in its square tiles, put together.
 
-        Tiles are looked at where somebody small may be: not where somebody is plain in the whole picture, nor
-        where it holds no trace of anybody; and not in one that is hardly wide.
+        Tiles are left out where somebody is plain in the whole picture, or nobody leaves a trace in it.
         """
         height, width = image.shape[:2]
         side = max(height, width)
         square = np.zeros((side, side, 3), np.uint8)
         square[:height, :width] = image
         traces = self._look(square, seconds, (side / width, side / height), _TRACE)
-        whole = [sighting for sighting in traces if sighting.score >= self._least]
+        whole = [sighting for sighting in traces if sighting.score >= _LEAST]
         body = max((sighting.score for sighting in traces if sighting.name == "person"), default=0.0)
         tiles = tiles_of(image)
         if len(tiles) == 1 or not _TRACE <= body < _PLAIN:
@@ -164,20 +161,14 @@ class EfficientDet:
         return whole, merge([(tile, self._look(cut(image, tile), seconds)) for tile in tiles])
 
     def _look(
-        self,
-        image: Image,
-        seconds: float,
-        stretch: tuple[float, float] = (1.0, 1.0),
-        least: float | None = None,
+        self, image: Image, seconds: float, stretch: tuple[float, float] = (1.0, 1.0), least: float = _LEAST
     ) -> list[Sighting]:
         self._model.set_tensor(self._input["index"], _squeeze(image, int(self._input["shape"][1]))[None])
         self._model.invoke()
         boxes, classes, scores, _ = (self._model.get_tensor(self._outputs[key])[0] for key in "3210")
         rows = zip(classes, scores, boxes, strict=True)
         x, y = stretch
-        return _sightings(
-            ((int(c), float(s), b * [y, x, y, x]) for c, s, b in rows), least or self._least, seconds
-        )
+        return _sightings(((int(c), float(s), b * [y, x, y, x]) for c, s, b in rows), least, seconds)
 
 
 class Blind:
