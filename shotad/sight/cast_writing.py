@@ -183,8 +183,9 @@ def changed_piece(piece: str, pinned: str, values: Mapping[str, Any], folder: Pa
         key, node = _KEY_OF.get(field, field), _entry(piece, path)
         old = dict(_values(node)).get(key)
         items = _items(field, value, folder)
-        if isinstance(old, yaml.SequenceNode) and not old.flow_style and _extends(items, old):
-            piece = _appended(piece, old, items[len(old.value) :])
+        rows = [row.value for row in old.value] if isinstance(old, yaml.SequenceNode) else []
+        if rows and isinstance(old, yaml.SequenceNode) and not old.flow_style and items[: len(rows)] == rows:
+            piece = _appended(piece, old, items[len(rows) :])
         else:
             piece = _changed(piece, key, _spelled(field, value, folder), path)
     return piece
@@ -198,10 +199,6 @@ def _items(field: str, value: Any, folder: Path) -> list[str]:
     if field == "photos":
         return [photo_spec(photo, folder) for photo in value]
     return [tidy(alias) for alias in value] if field == "aliases" else []
-
-
-def _extends(items: Sequence[str], old: yaml.SequenceNode) -> bool:
-    return bool(old.value) and items[: len(old.value)] == [item.value for item in old.value]
 
 
 def _appended(piece: str, old: yaml.SequenceNode, items: Sequence[str]) -> str:
@@ -256,19 +253,15 @@ def _line_after(piece: str, end: int, line: str) -> str:
 
 
 def _spelled(field: str, value: Any, folder: Path) -> str:
-    if field == "photos":
-        return _list(_items(field, value, folder))
-    if field == "aliases":
-        return flow(_items(field, value, folder)) if value else ""
+    items = _items(field, value, folder)
+    if field in ("photos", "aliases"):
+        alone = field == "photos" and len(items) == 1
+        return scalar(items[0]) if alone else flow(items) if items else ""
     if field == "reveals":
         return _reveals(value)
     if field == "nameless":
         return "true" if value else ""
     return scalar(tidy(value)) if value else ""
-
-
-def _list(specs: Sequence[str]) -> str:
-    return "" if not specs else scalar(specs[0]) if len(specs) == 1 else flow(specs)
 
 
 def photo_spec(photo: Path | str, folder: Path) -> str:

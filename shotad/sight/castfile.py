@@ -444,7 +444,8 @@ def _counted(path: Path) -> list[tuple[int, int, str]]:
 
 def chosen(members: Sequence[Member], text: str) -> Member:
     """Who is meant by an id, a number as ``shotad cast show`` counts, or a name. Raises CastError."""
-    for found in (_by_id(members, text), _by_number(members, text), *_by_name(members, text)):
+    by_id = next((member for member in members if member.id.casefold() == text.casefold()), None)
+    for found in (by_id, _by_number(members, text), *_by_name(members, text)):
         if found is not None:
             return found
     words = {word: member for member in members for word in (member.id, *names_of(member))}
@@ -470,10 +471,6 @@ def taken_name(members: Sequence[Member], member: Member, names: Sequence[str]) 
     wanted = {" ".join(name.split()).casefold() for name in names} - {""}
     others = ((other, name) for other in members if other.id != member.id for name in names_of(other))
     return next(((o, name) for o, name in others if name.casefold() in wanted and not o.nameless), None)
-
-
-def _by_id(members: Sequence[Member], text: str) -> Member | None:
-    return next((member for member in members if member.id.casefold() == text.casefold()), None)
 
 
 def _by_number(members: Sequence[Member], text: str) -> Member | None:

@@ -151,7 +151,8 @@ def deed_facts(
     fact.
     """
     everybody = {p: [*found, *(_walk(p, stretch) if len(acts) > 1 else ())] for p, found in acts.items()}
-    done = sorted(((act, person) for person, found in everybody.items() for act in found), key=_begin)
+    done = [(act, person) for person, found in everybody.items() for act in found]
+    done.sort(key=lambda one: (one[0].since, one[0].deed, place_in([one[1].track])))
     told: set[int] = set()
     for i, (act, person) in enumerate(done):
         if i in told:
@@ -176,10 +177,6 @@ def _walk(person: Person, stretch: Stretch) -> Iterator[Act]:
     if movement in ("left", "right") and person.steps:
         since = min(first for found, first in _movements(person.track, stretch) if found == movement)
         yield Act(f"walks to the {movement}", since, person.track.last)  # type: ignore[arg-type]
-
-
-def _begin(done: tuple[Act, Person]) -> tuple[float, str, float]:
-    return done[0].since, done[0].deed, place_in([done[1].track])
 
 
 def _is_joint(act: Act, other: Act) -> bool:

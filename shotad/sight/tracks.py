@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from shotad.core import Box
 
@@ -131,26 +131,12 @@ def way_of(track: Track[T], shifts: Sequence[Carrier | None], aspect: float) -> 
     return Way(x, y, math.exp(growth), span, known / len(steps) if steps else 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A box that may lie partly outside of the picture."""
+class _Place(NamedTuple):
+    """Where a box may lie, partly outside of the picture perhaps."""
 
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def width(self) -> float:
-        return self.right - self.left
-
-    @property
-    def height(self) -> float:
-        return self.bottom - self.top
-
-    @property
-    def centre(self) -> tuple[float, float]:
-        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+    centre: tuple[float, float]
+    width: float
+    height: float
 
 
 def _carried(box: Box, shifts: Sequence[Carrier | None]) -> _Place:
@@ -160,7 +146,7 @@ def _carried(box: Box, shifts: Sequence[Carrier | None]) -> _Place:
         if shift is not None:
             x, y = shift.carry(x, y)
             width, height = width * shift.scale, height * shift.scale
-    return _Place(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+    return _Place((x, y), width, height)
 
 
 def likeness(a: _Place | Box, b: Box) -> float:
