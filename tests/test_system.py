@@ -182,3 +182,18 @@ def test_an_interruption_that_python_drops_is_raised_again(kind: signal.Signals,
     words = [sys.executable, "-c", LOSING, kind.name, where]
     done = subprocess.run(words, capture_output=True, text=True, timeout=50, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "lost\n", "")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc keeps memory so")
+def test_free_memory_goes_back() -> None:
+    code = (
+        "from shotad.core import give_back_memory, memory_of\n"
+        "held = [bytearray(2000) for _ in range(100_000)]\n"
+        "last = held[-1]\n"
+        "del held\n"
+        "before = memory_of()\n"
+        "give_back_memory()\n"
+        "print(before - memory_of())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 50 * MB

@@ -88,7 +88,7 @@ def describe(
     last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
     InUse (another process holds the folder).
     """
-    from shotad.core import Given, GivenCast, write_settings
+    from shotad.core import Given, GivenCast, give_back_memory, write_settings
     from shotad.description import Engines, describe as write_lines, opening
 
     if end is not None and not end > start:
@@ -121,6 +121,7 @@ def describe(
             discard_edits=discard_edits,
             sheet=overview,
         )
+    give_back_memory()
     _check(outcome)
     return outcome.track
 

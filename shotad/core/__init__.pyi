@@ -207,6 +207,7 @@ from .settings import (
 )
 from .system import (
     forget_peak as forget_peak,
+    give_back_memory as give_back_memory,
     gpu_memory as gpu_memory,
     interruptible as interruptible,
     leave as leave,

@@ -236,4 +236,5 @@ class ByFace:
         if self._bodies is None:
             assert self._instead is not None
             return self._instead.find(picture, 0.0), []
-        return self._bodies.find_all(picture, 0.0)
+        # Everywhere: a shot has few frames, and somebody far away tells its scale.
+        return self._bodies.find_all(picture, 0.0, 0.0)

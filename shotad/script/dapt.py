@@ -76,7 +76,7 @@ _DESCRIPTOR_TOKEN = re.compile(rf"[{_INNER}]+")
 _CLOCK = re.compile(r"(?P<h>\d{2,}):(?P<m>[0-5]\d):(?P<s>[0-5]\d|60)(?P<f>\.\d+)?")
 _OFFSET = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<unit>h|ms|m|s|f|t)")
 _CLOCK_FRAMES = re.compile(r"\d{2,}:\d{2}:\d{2}:\d{2,}(?:\.\d+)?")
-TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
+TIMECODE = re.compile(r"(?<!\d)\d{2,}+:[0-5]\d:[0-5]\d:(?P<frames>\d{2,}+)")
 _UNITS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "ms": Fraction(1, 1000)}
 
 

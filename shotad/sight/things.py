@@ -143,20 +143,22 @@ class EfficientDet:
         self._model, self._input = interpreter(path, threads)
         self._outputs = {d["name"].rpartition(":")[2]: d["index"] for d in self._model.get_output_details()}
 
-    def find_all(self, image: Image, seconds: float) -> tuple[list[Sighting], list[Sighting]]:
+    def find_all(
+        self, image: Image, seconds: float, trace: float = _TRACE
+    ) -> tuple[list[Sighting], list[Sighting]]:
         """All things seen in the whole picture, and those seen in its square tiles, put together.
 
-        Tiles are left out where somebody is plain in the whole picture, or nobody leaves a trace in it.
+        Tiles are left out where somebody is plain in the whole picture, or no score in it reaches ``trace``.
         """
         height, width = image.shape[:2]
         side = max(height, width)
         square = np.zeros((side, side, 3), np.uint8)
         square[:height, :width] = image
-        traces = self._look(square, seconds, (side / width, side / height), _TRACE)
+        traces = self._look(square, seconds, (side / width, side / height), trace)
         whole = [sighting for sighting in traces if sighting.score >= _LEAST]
         body = max((sighting.score for sighting in traces if sighting.name == "person"), default=0.0)
         tiles = tiles_of(image)
-        if len(tiles) == 1 or not _TRACE <= body < _PLAIN:
+        if len(tiles) == 1 or not trace <= body < _PLAIN:
             return whole, []
         return whole, merge([(tile, self._look(cut(image, tile), seconds)) for tile in tiles])
 
@@ -174,7 +176,7 @@ class EfficientDet:
 class Blind:
     """Stands in for `EfficientDet` where its weights cannot be had: it sees nothing."""
 
-    def find_all(self, image: Image, seconds: float) -> tuple[list[Sighting], list[Sighting]]:
+    def find_all(self, *_: object) -> tuple[list[Sighting], list[Sighting]]:
         """Nothing."""
         return [], []
 
