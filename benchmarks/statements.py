@@ -4,7 +4,8 @@
 
 Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds
 each statement of each line against tests/labels/statements.yaml: [line, begins, verdict, useful, in time],
-where the verdict is true, false or doubtful, by eye beside the pictures. A line that was changed has to
+where the verdict is true, false or doubtful, by eye beside the pictures, and the verdict and use by a second
+labeller where there was one, who did not know the first's. A line that was changed has to
 be labelled anew: it is counted as not labelled, and ``--new`` prints it as an entry to fill in. Useful is
 a line that says something of what scenes.yaml says there (who, what they do, where, what a text says), and
 is true. A slot in which something can be told is one that scenes.yaml says something of, up to a second
@@ -82,7 +83,7 @@ def interval(right: int, of: int) -> str:
 def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str, Any]) -> Iterator[str]:
     """The figures of these clips, one a line."""
     verdicts: Counter[str] = Counter()
-    useful = timely = lines = unlabelled = able = reached = 0
+    useful = timely = lines = unlabelled = able = reached = twice = same = twice_lines = same_use = 0
     for one in described:
         known = {(row[0], float(row[1])): row for row in labels.get(one.clip.name, [])}
         good: list[float] = []
@@ -95,6 +96,10 @@ def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str
             verdicts.update(row[2].split())
             useful += row[3]
             timely += row[4]
+            for second, use in [row[5:]] if row[5:] else []:
+                pairs = list(zip(row[2].split(), second.split(), strict=True))
+                twice, same = twice + len(pairs), same + sum(a == b for a, b in pairs)
+                twice_lines, same_use = twice_lines + 1, same_use + (use == row[3])
             good += [said.start] * (row[3] and set(row[2].split()) == {"true"})
         for start, end in one.slots:
             if any(a < end + 1 and b > start for a, b, _ in scenes.get(one.clip.name, [])):
@@ -104,6 +109,7 @@ def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str
     yield f"  statements {total}; true {interval(verdicts['true'], total)}"
     yield f"  false {verdicts['false']}, doubtful {verdicts['doubtful']}; not labelled: {unlabelled} lines"
     yield f"  lines in time {interval(timely, lines)}; useful {interval(useful, lines)}"
+    yield f"  labelled twice: the same verdict {interval(same, twice)}; use {interval(same_use, twice_lines)}"
     yield f"  slots in which something can be told, with a true and useful line {interval(reached, able)}"
 
 
