@@ -2,7 +2,7 @@
 
     python benchmarks/table.py --json benchmarks/results/table.json      # about 20 minutes on two quiet cores
     python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
-    python benchmarks/table.py --show FILE.json [--into README.md]
+    python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
 Parts: shots, frames, threads, features, end-to-end, rendering, metrics. Each measurement is made in a
 process of its own; those that are compared take turns, so that a noisy machine hits all alike; ratios are

@@ -139,8 +139,16 @@ def test_the_installed_program_describes_a_film(shotad: Path, tmp_path: Path) ->
     assert "silero-vad" in listed.stdout
 
 
+def shown_in_readme() -> list[list[str]]:
+    """The lines of each block of the README that shows some."""
+    blocks = re.findall(r"^```\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    found = [re.findall(r"^[\d:.]+ --> [\d:.]+ +(.+)$", block, re.MULTILINE) for block in blocks]
+    return [lines for lines in found if lines]
+
+
 def test_the_readmes_rounds_work_after_installation(shotad: Path, tmp_path: Path) -> None:
-    """Describe by the embedded default, without a cast: no name. Then discover, name, and describe again."""
+    """Describe by the embedded default, without a cast: no name. Then discover, name, and describe again. Both
+    give the lines that the README shows."""
     film, cast, out = ROOT / "tests" / "sample" / "sample.mp4", tmp_path / "c", ("--out", tmp_path / "w")
     plain = call(shotad, "describe", film, *out, "--json")
     assert (plain.returncode, plain.stderr) == (0, "")
@@ -150,7 +158,9 @@ def test_the_readmes_rounds_work_after_installation(shotad: Path, tmp_path: Path
     found = call(shotad, "cast", "discover", film, "--cast", cast, *out)
     assert found.returncode == 0, found.stderr
     assert (cast / "overview.html").is_file()
-    named = call(shotad, "cast", "name", cast, "person-01", "Eileen Collins", "--speak", "Eileen")
+    named = call(
+        shotad, "cast", "name", cast, "person-01", "Eileen Collins", "--speak", "Eileen", "--pronoun", "she"
+    )
     assert named.returncode == 0, named.stderr
     done = call(shotad, "describe", film, "--cast", cast, *out, "--json", "--no-sheet")
     after = json.loads(done.stdout)
@@ -160,6 +170,7 @@ def test_the_readmes_rounds_work_after_installation(shotad: Path, tmp_path: Path
     assert said
     assert all(9 <= start < 28 for start in said)
     assert "Eileen" in after["recognised"]
+    assert [[line["text"] for line in one["lines"]] for one in (before, after)] == shown_in_readme()
     dropped = call(shotad, "cast", "forget", cast, "--all", "--yes", "--film-folder", tmp_path / "w")
     assert dropped.returncode == 0, dropped.stderr
     assert not [

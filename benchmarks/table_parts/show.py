@@ -1,4 +1,4 @@
-"""The report as Markdown, for the README and for a terminal."""
+"""The report as Markdown, for docs/benchmarks.md and for a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[str, ...]
 
 
 def markdown(report: Report) -> str:
-    """What the README shows: a table for each part and one of growth, the machine and what is meant, and what
+    """What the page shows: a table for each part and one of growth, the machine and what is meant, and what
     is missing."""
     parts = [about(report), *map(pipes, (*ratios(report), growths(report))), *_notes(report)]
     return "\n\n".join(part for part in parts if part)

@@ -1,4 +1,5 @@
-"""Every ``shotad`` command that the guides and the README show is one that the program takes."""
+"""The guides and the README: every ``shotad`` command in them is one that the program takes, every link leads
+somewhere."""
 
 from __future__ import annotations
 
@@ -33,6 +34,22 @@ def commands_of(text: str) -> Iterator[list[str]]:
 
 def pages() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(page: Path) -> set[str]:
+    """Of a page's headings, as web sites that show Markdown make them."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        if not name.startswith(("http://", "https://")):
+            target = page.parent / name if name else page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
 
 
 def shown() -> list[Any]:
