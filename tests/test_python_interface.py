@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import shotad
+from shotad.core import cache_folder
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.media import make_stills
 from tests.rendering.described import film_with
@@ -78,7 +79,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     said = "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in SAID.items())
     (tmp_path / "predictions.jsonl").write_text(said, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    weights, cache = cache_folder(), tmp_path / "cache"
+    weights.mkdir(parents=True, exist_ok=True)
+    (cache / "shotad").mkdir(parents=True)
+    (cache / "shotad" / weights.name).symlink_to(weights)  # what is there is not fetched again
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.setattr("shotad.evaluation.report.content.plots_of", lambda run: ())
     return tmp_path
 
@@ -435,18 +440,15 @@ def blocks(page: str) -> Iterator[str]:
 @pytest.fixture
 def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every engine is the fake one, every voice too, and the defaults ask for no weights."""
-    from shotad.core import settings
+    from shotad.cli import interface
     from shotad.engines.table import PRESETS
     from shotad.sound import voice_engines as voices
 
-    default = settings.config_path("default")
-    config = shotad.load_config(None, {**FAST, "engine": "auto"})
-    (here / "fast.yaml").write_text(json.dumps(config.model_dump(mode="json")), encoding="utf-8")
-    plain = settings.config_path
-    monkeypatch.setattr(
-        settings, "config_path", lambda name: here / "fast.yaml" if name == "default" else plain(name)
-    )
-    assert default != here / "fast.yaml"
+    def load(config: Any, settings: Any = None, **more: Any) -> shotad.Config:
+        given = settings if isinstance(settings, tuple) else interface.assignments_of(settings)
+        return shotad.load_config(config, (*interface.assignments_of(FAST), *given), **more)
+
+    monkeypatch.setattr(interface, "load_config", load)
     for preset in ("embedded", "paper"):
         monkeypatch.setitem(PRESETS, preset, PRESETS["fake"])
     monkeypatch.setattr(voices, "BY_ITSELF", ("fake",))
