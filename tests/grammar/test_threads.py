@@ -25,10 +25,7 @@ from shotad.grammar import (
     whole_scores,
 )
 from shotad.grammar.threads import (
-    CPU_SIZES,
     FrameChoice,
-    _parts,
-    _rectangles,
     match_scores,
 )
 
@@ -147,17 +144,6 @@ def test_a_perfect_match_among_neighbours_that_are_alike(likeness: float, score:
     total = [math.exp(10) + (k - 1) * math.exp(10 * likeness) + 192 - k for k in counts]
     assert got.item() == pytest.approx(np.mean([math.exp(10) / t for t in total]), abs=1e-5)
     assert match_scores(frame, frame, Matching(grid, both_ways=True)) == pytest.approx(got, abs=1e-6)
-
-
-def test_more_frames_than_are_multiplied_at_once() -> None:
-    grid = (2, 3)
-    frames = random_patches(8, 70, grid, depth=5)
-    matching = Matching(grid, 1, both_ways=True)
-    together = match_scores(frames, frames[:37], matching)
-    for a, b in [(0, 0), (69, 36), (32, 20), (5, 33)]:
-        assert together[a, b] == pytest.approx(formula(frames[a], frames[b], matching), abs=1e-5)
-    alone = np.concatenate([match_scores(frames[k : k + 1], frames[:37], matching) for k in range(70)])
-    np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64, torch.float16, torch.bfloat16, torch.float64])
@@ -293,7 +279,7 @@ def test_whole_frames_in_bfloat16() -> None:
 
 @BOTH_KINDS
 @pytest.mark.parametrize("n", [1, 2, 20, 41, 75])
-def test_all_pairs_however_they_are_cut(kind: Any, n: int) -> None:
+def test_a_pair_scores_the_same_among_any_others(kind: Any, n: int) -> None:
     grid = (1, 2)
     matching = Matching(grid, both_ways=True)
     kinds = shots(5, n, grid, kind)
@@ -301,33 +287,7 @@ def test_all_pairs_however_they_are_cut(kind: Any, n: int) -> None:
     plain = match_scores(kinds.at("last").patches, kinds.at("first").patches, matching)
     assert not np.isnan(every).any()
     above = np.triu_indices(n, 1)
-    np.testing.assert_allclose(every[above], plain[above], atol=1e-6)
-
-
-@given(n=st.integers(0, 90), size=st.integers(1, 40), least=st.integers(1, 20))
-def test_rectangles_cover_each_wanted_pair_once(n: int, size: int, least: int) -> None:
-    times = np.zeros((n, n), int)
-    for a, b in _rectangles(n, size, least):
-        assert 0 < a.stop - a.start <= size
-        assert 0 < b.stop - b.start <= size
-        times[a, b] += 1
-    assert times.max(initial=0) <= 1
-    for i in range(n):
-        assert np.all(times[i, i + 1 :] == 1)
-
-
-@given(st.integers(0, 50), st.integers(0, 300), st.integers(1, 50))
-def test_parts_are_few_and_equal(start: int, count: int, size: int) -> None:
-    parts = [part.stop - part.start for part in _parts(start, start + count, size)]
-    assert sum(parts) == count
-    assert max(parts, default=0) <= size
-    assert len(parts) == -(-count // size)
-    assert max(parts, default=0) - min(parts, default=0) <= 1
-
-
-def test_few_pairs_are_multiplied_that_nobody_wants() -> None:
-    cost = sum((a.stop - a.start) * (b.stop - b.start) for a, b in _rectangles(200, 32, 16))
-    assert cost <= 1.1 * (200 * 199 / 2)
+    assert np.array_equal(every[above], plain[above])
 
 
 @pytest.mark.parametrize(
@@ -368,8 +328,7 @@ def test_memory_holds_two_blocks_of_frames_beside_the_matrix() -> None:
     shot_scores(kinds, Matching(grid))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    block = frames.nbytes / n * CPU_SIZES[0]
-    assert most < 2.5 * block + 40 * n * n
+    assert most < 2.5 * frames.nbytes / n * 48 + 40 * n * n
     assert most < frames.nbytes
 
 
