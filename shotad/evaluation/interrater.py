@@ -8,8 +8,6 @@ lines of each version do not overlap among themselves.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need
+from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
@@ -252,23 +251,16 @@ def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Version, Version
 
 
 def from_table(path: Path) -> tuple[Version, Version]:
-    """A table (CSV) of both versions of any number of films. Raises EvaluationError with file and line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"{path} cannot be read: {error}.") from None
-    rows = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count)
-    )
-    heads = [head.strip() for head in rows.fieldnames or ()]
-    rater = next((name for name in RATER_COLUMNS if name in heads), None)
-    film = next((name for name in FILM_COLUMNS if name in heads), None)
-    if rater is None or not {"start", "end", "text"} <= set(heads):
-        raise EvaluationError(f"{path.name} has the columns {', '.join(heads) or 'none'}.", _HINT)
+    """A table (CSV) of both versions of any number of films. Raises DatasetError, EvaluationError
+    with file and line."""
+    table = read_records(path)
+    rater, film = table.column(RATER_COLUMNS), table.column(FILM_COLUMNS)
+    if rater is None or not {"start", "end", "text"} <= set(table.columns):
+        raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _HINT)
     found: dict[str, list[Spoken]] = {}
-    for row in rows:
-        cells = {key.strip(): (cell or "").strip() for key, cell in row.items() if isinstance(key, str)}
-        line = _line(cells, film, f"{path.name}, line {rows.line_num}")
+    for row in table.rows:
+        cells = {name: (table.text(row, name) or "").strip() for name in table.columns}
+        line = _line(cells, film, table.where(row))
         if line is not None:
             found.setdefault(cells[rater], []).append(line)
     if len(found) != 2:
