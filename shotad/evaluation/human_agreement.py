@@ -174,8 +174,6 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
 def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Correlations:
     """The correlations of ``x`` and ``y``, ``float64[n]`` each, with intervals over films (``films`` has each
     pair's), or over the pairs of one film."""
-    if not len(x) == len(y) == len(films):
-        raise ValueError(f"pairs must be equal in number, got {len(x)}, {len(y)} and {len(films)}")
     reason = _undefined(x, y)
     if reason:
         nothing = Estimate(None, None)
