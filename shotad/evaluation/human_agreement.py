@@ -180,7 +180,8 @@ def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSet
         return Correlations(len(x), nothing, nothing, nothing, reason)
     units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
     owners = np.array([units.of[f"{k:09d}"] for k in range(len(films))], np.intp)
-    return Correlations(len(x), **{name: _estimate(name, x, y, units, owners) for name in COEFFICIENTS})
+    found = [_estimate(name, x, y, units, owners) for name in COEFFICIENTS]
+    return Correlations(len(x), found[0], found[1], found[2])
 
 
 def _estimate(name: str, x: Floats, y: Floats, units: Units, owners: npt.NDArray[np.intp]) -> Estimate:

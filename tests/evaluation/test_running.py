@@ -204,14 +204,6 @@ def test_shards_are_whole_films_of_like_size_and_together_everything() -> None:
     ]
 
 
-def test_shards_add_up_to_the_whole(few: dict[str, str]) -> None:
-    corpus = several_films([2, 1, 3])
-    whole = measure(corpus, ["one"], bench_with()).results[0]
-    first, second = (measure(corpus, ["one"], bench_with(), shard=Shard(k, 2)).results[0] for k in (1, 2))
-    assert (first + second).value == pytest.approx(whole.value)
-    assert {row.id for row in (first + second).rows} == {row.id for row in whole.rows}
-
-
 def test_a_shard_without_a_film_is_a_result_of_nothing(few: dict[str, str]) -> None:
     found = measure(several_films([2]), ["one"], bench_with(), shard=Shard(2, 2))
     assert found.places == ()

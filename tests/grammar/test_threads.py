@@ -27,8 +27,6 @@ from shotad.grammar import (
 from shotad.grammar.threads import (
     CPU_SIZES,
     FrameChoice,
-    _parts,
-    _rectangles,
     match_scores,
 )
 
@@ -126,29 +124,6 @@ def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temper
     np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=atol, rtol=0)
 
 
-@pytest.mark.parametrize(
-    ("likeness", "score"), [(0.0, 0.99), (0.5, 0.855), (0.7, 0.454), (0.8, 0.235), (0.9, 0.102), (1.0, 0.04)]
-)
-def test_a_perfect_match_among_neighbours_that_are_alike(likeness: float, score: float) -> None:
-    # With p's in the middle of a 12 x 16 grid: 1 match, 24 neighbours of cosine c, 167 masked cells.
-    grid = (12, 16)
-    exact = math.exp(10) / (math.exp(10) + 24 * math.exp(10 * likeness) + 167)
-    assert exact == pytest.approx(score, abs=0.005)
-    # All patches share one direction by c and have one of their own: every two have cosine c.
-    own = math.sqrt(1 - likeness)
-    frame = np.concatenate([np.full((192, 1), math.sqrt(likeness)), own * np.eye(192)], axis=1)[None]
-    got = match_scores(frame, frame, Matching(grid))
-
-    counts = [
-        sum(abs(r - i) <= 2 and abs(c - j) <= 2 for i in range(12) for j in range(16))
-        for r in range(12)
-        for c in range(16)
-    ]
-    total = [math.exp(10) + (k - 1) * math.exp(10 * likeness) + 192 - k for k in counts]
-    assert got.item() == pytest.approx(np.mean([math.exp(10) / t for t in total]), abs=1e-5)
-    assert match_scores(frame, frame, Matching(grid, both_ways=True)) == pytest.approx(got, abs=1e-6)
-
-
 def test_more_frames_than_are_multiplied_at_once() -> None:
     grid = (2, 3)
     frames = random_patches(8, 70, grid, depth=5)
@@ -172,11 +147,6 @@ def test_other_precisions(dtype: Any) -> None:
     assert scores.dtype == np.float32
     # bfloat16 keeps 8 bits of a product: 0.004 of a cosine, 0.04 of a logit, less in the mean.
     np.testing.assert_allclose(scores, expected, atol=0.005 if dtype in (torch.bfloat16,) else 5e-4)
-
-
-def test_features_that_carry_a_gradient() -> None:
-    frames = as_torch(random_patches(4, 3, (3, 5))).requires_grad_()
-    assert match_scores(frames, frames, Matching((3, 5))).shape == (3, 3)
 
 
 @BOTH_KINDS
@@ -279,18 +249,6 @@ def test_the_baseline_of_whole_frames(kind: Any, frames: FrameChoice) -> None:
             assert scores[i, j] == pytest.approx(best, abs=1e-5)
 
 
-def test_whole_frames_in_bfloat16() -> None:
-    kinds = shots(2, 4, (3, 5), as_torch)
-    assert kinds.first is not None
-    assert kinds.last is not None
-    halves = [
-        Features(some.patches.bfloat16(), some.whole.bfloat16(), some.grid)
-        for some in (kinds.first, kinds.last)
-    ]
-    scores = whole_scores(ShotFeatures(first=halves[0], last=halves[1]))
-    np.testing.assert_allclose(scores, whole_scores(kinds), atol=0.01)
-
-
 @BOTH_KINDS
 @pytest.mark.parametrize("n", [1, 2, 20, 41, 75])
 def test_all_pairs_however_they_are_cut(kind: Any, n: int) -> None:
@@ -302,32 +260,6 @@ def test_all_pairs_however_they_are_cut(kind: Any, n: int) -> None:
     assert not np.isnan(every).any()
     above = np.triu_indices(n, 1)
     np.testing.assert_allclose(every[above], plain[above], atol=1e-6)
-
-
-@given(n=st.integers(0, 90), size=st.integers(1, 40), least=st.integers(1, 20))
-def test_rectangles_cover_each_wanted_pair_once(n: int, size: int, least: int) -> None:
-    times = np.zeros((n, n), int)
-    for a, b in _rectangles(n, size, least):
-        assert 0 < a.stop - a.start <= size
-        assert 0 < b.stop - b.start <= size
-        times[a, b] += 1
-    assert times.max(initial=0) <= 1
-    for i in range(n):
-        assert np.all(times[i, i + 1 :] == 1)
-
-
-@given(st.integers(0, 50), st.integers(0, 300), st.integers(1, 50))
-def test_parts_are_few_and_equal(start: int, count: int, size: int) -> None:
-    parts = [part.stop - part.start for part in _parts(start, start + count, size)]
-    assert sum(parts) == count
-    assert max(parts, default=0) <= size
-    assert len(parts) == -(-count // size)
-    assert max(parts, default=0) - min(parts, default=0) <= 1
-
-
-def test_few_pairs_are_multiplied_that_nobody_wants() -> None:
-    cost = sum((a.stop - a.start) * (b.stop - b.start) for a, b in _rectangles(200, 32, 16))
-    assert cost <= 1.1 * (200 * 199 / 2)
 
 
 @pytest.mark.parametrize(
@@ -421,20 +353,3 @@ def test_threads_are_the_reachable_shots(scores: Floats, tenths: int) -> None:
     for thread in threads:
         together[np.ix_(thread, thread)] = True
     assert np.array_equal(together, reachable)
-
-
-@given(score_matrices(), st.integers(0, 10), st.randoms(use_true_random=False))
-def test_threads_do_not_depend_on_the_order_of_shots(scores: Floats, tenths: int, chance: Any) -> None:
-    order = list(range(len(scores)))
-    chance.shuffle(order)
-    shuffled = threads_of(scores[np.ix_(order, order)], tenths / 10)
-    back = {frozenset(order[shot] for shot in thread) for thread in shuffled}
-    assert back == {frozenset(thread) for thread in threads_of(scores, tenths / 10)}
-
-
-@given(score_matrices(), st.integers(0, 10), st.integers(0, 10))
-def test_a_higher_threshold_splits_threads_only(scores: Floats, one: int, other: int) -> None:
-    low, high = sorted((one, other))
-    wide = [set(thread) for thread in threads_of(scores, low / 10)]
-    for thread in threads_of(scores, high / 10):
-        assert any(set(thread) <= group for group in wide)

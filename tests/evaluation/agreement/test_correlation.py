@@ -57,16 +57,6 @@ def test_intervals_hold_the_value_and_are_narrower_for_more() -> None:
     assert widths[1] < widths[0] / 2
 
 
-def test_pearsons_interval_is_near_fishers() -> None:
-    x, y = rows(400, 3)
-    found = correlations(x, y, [str(k) for k in range(400)], ReportSettings()).pearson
-    assert found.value is not None
-    assert found.interval is not None
-    middle, spread = np.arctanh(found.value), 1.96 / np.sqrt(397)
-    assert found.interval.low == pytest.approx(np.tanh(middle - spread), abs=0.02)
-    assert found.interval.high == pytest.approx(np.tanh(middle + spread), abs=0.02)
-
-
 def test_intervals_are_over_films_unless_asked_otherwise() -> None:
     """ADs of a film that say the same give wide intervals, however many they are."""
     x, y = rows(8, 5)

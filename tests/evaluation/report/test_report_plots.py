@@ -75,12 +75,6 @@ def test_without_scales_and_threads_there_are_no_such_plots() -> None:
     ]
 
 
-def test_the_same_numbers_draw_the_same_bytes() -> None:
-    corpus = made_corpus(20, 1)
-    run = made_run(corpus, (made_result(corpus),))
-    assert [plot.png for plot in plots_of(run)] == [plot.png for plot in plots_of(run)]
-
-
 @pytest.mark.parametrize("value", [0.0, 5.0, -3.0])
 def test_a_metric_of_one_value_is_drawn(value: float) -> None:
     corpus = made_corpus(12, 2)
