@@ -18,7 +18,8 @@ from shotad.evaluation import (
     interrater_record,
     interrater_text,
 )
-from shotad.evaluation.interrater import Spoken, pairs, tiou
+from shotad.evaluation.interrater import pairs, tiou
+from shotad.evaluation.metric import Item
 
 pytest.importorskip("scipy.optimize")
 
@@ -26,7 +27,7 @@ ELEPHANTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "ad
 
 
 def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> Version:
-    spoken = (Spoken(f"{film}:{k}", film, Interval(a, b), text) for k, (a, b, text) in enumerate(lines, 1))
+    spoken = (Item(f"{film}:{k}", film, Interval(a, b), (text,)) for k, (a, b, text) in enumerate(lines, 1))
     return Version(name, tuple(spoken))
 
 
@@ -49,7 +50,7 @@ def test_each_line_has_one_partner_at_most_and_all_together_the_best() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
-    found = {(pair.a.text, pair.b.text) for pair in pairs(a, b, 0.1)}
+    found = {(pair.a.reference, pair.b.reference) for pair in pairs(a, b, 0.1)}
     assert found == {("one", "y"), ("two", "x")}
 
 
@@ -65,7 +66,7 @@ def test_lines_of_other_films_are_never_paired() -> None:
     )
     b = version("b", (0, 4, "other"), film="y")
     (pair,) = pairs(a, b, 0.5)
-    assert pair.a.text == "two"
+    assert pair.a.reference == "two"
 
 
 def bench() -> MetricContext:
@@ -160,7 +161,7 @@ def test_a_table_of_many_films(tmp_path: Path) -> None:
     path.write_text(TABLE, encoding="utf-8")
     a, b = from_table(path)
     assert (a.name, b.name) == ("a", "b")
-    assert [(line.id, line.text) for line in b.lines] == [("Up:1", "Two."), ("Coco:1", "Three.")]
+    assert [(line.id, line.reference) for line in b.lines] == [("Up:1", "Two."), ("Coco:1", "Three.")]
     assert b.lines[0].interval == Interval(1, 4)
     assert len(a.lines) == 1, "a row without a text is no line"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -169,12 +168,6 @@ def test_each_text_is_taken_apart_once(words: WordVectors) -> None:
     assert Words.loaded == 1
 
 
-def test_vectors_are_unit_vectors_in_single_precision(words: WordVectors) -> None:
-    found = vectors_of(bench_of(Store())).of(["a dog", "a cat sleeps"])
-    assert found.dtype == np.float32
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
-
-
 PAIRS = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]
 
 
@@ -212,14 +205,6 @@ def test_nothing_to_score_is_no_figure(bench: MetricContext) -> None:
     result = score(Lengths(), corpus_of(PAIRS), bench, [])
     assert result.value is None
     assert result.sums.tolist() == [0, 0]
-
-
-def test_a_judges_failure_is_tried_again_also_where_nothing_was_predicted(bench: MetricContext) -> None:
-    score(Lengths(fails_at="film-3"), corpus_of(PAIRS), bench)
-    again = Lengths()
-    result = score(again, corpus_of(PAIRS), bench)
-    assert again.counted == ["film-3"]
-    assert result.rows[3].failure == "no prediction"
 
 
 def test_what_was_put_is_found_by_space_and_key(tmp_path: Path) -> None:
@@ -291,11 +276,3 @@ def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EvaluationError, match="cannot keep what is computed.*--cache"):
         Store(tmp_path / "file" / "kept.sqlite")
-
-
-def test_a_group_is_whole_or_not_there_at_all(tmp_path: Path) -> None:
-    with Store(tmp_path / "kept.sqlite") as store:
-        bad: list[tuple[str, bytes]] = [("x", b"1"), ("y", object())]  # type: ignore[list-item]
-        with pytest.raises((EvaluationError, sqlite3.Error)):
-            store.put("a", bad)
-        assert store.get("a", ["x"]) == {}

@@ -106,10 +106,3 @@ def test_the_human_ads_own_is_said_and_theirs_as_prediction_reach_it(name: str) 
     result = scored(name, corpus_of([(line, line) for line in lines], casts=CAST))
     assert result.value is not None
     assert f"The human ADs' own: {result.value:.1f}." in result.remarks
-
-
-def test_vectors_are_asked_for_once_a_chunk() -> None:
-    letters = Letters()
-    scored("repetition-meaning", film("ab", "ab", "cd"), bench_of(letters))
-    predictions = [text for text in letters.texts if not text.startswith("Reference")]
-    assert sorted(predictions) == ["ab", "cd"]
