@@ -157,16 +157,6 @@ def test_chances_are_chances(stature: float) -> None:
     assert sum(found) == pytest.approx(1, abs=1e-9)
 
 
-@given(st.floats(0.01, 0.9), st.floats(1.0, 4.0))
-def test_a_closer_face_is_never_a_longer_scale(height: float, factor: float) -> None:
-    near, far = with_face(min(height * factor, 0.95), top=0.04), with_face(height, top=0.04)
-    closer, farther = guess_of(near), guess_of(far)
-    assert closer is not None
-    assert farther is not None
-    assert closer.scale.number <= farther.scale.number
-    assert closer.expected <= farther.expected + 1e-9
-
-
 @given(st.lists(measures, min_size=1, max_size=5), st.data(), st.floats(1.0, 5.0))
 def test_one_who_comes_closer_never_makes_the_scale_longer(
     people: list[Measure], data: st.DataObject, factor: float

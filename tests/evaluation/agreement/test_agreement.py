@@ -57,13 +57,6 @@ def test_people_among_themselves(report: Report) -> None:
     assert agreement(report, alone, SETTINGS).people == ()
 
 
-def test_metrics_are_chosen_by_name(report: Report) -> None:
-    ((only, _, _),) = agreement(report, people(report), SETTINGS, names=["cider"]).metrics
-    assert only == "cider"
-    with pytest.raises(EvaluationError, match="has no metric 'spice'"):
-        agreement(report, people(report), SETTINGS, names=["spice"])
-
-
 def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:
     scores = people(report)
     more = HumanScores({**scores.scores, "strange": 1.0}, {})
@@ -73,15 +66,6 @@ def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report)
     assert "1 scored AD not in the report: strange." in found.text
     with pytest.raises(EvaluationError, match="None of the 1 ADs"):
         agreement(report, HumanScores({"strange": 1.0}, {}), SETTINGS)
-
-
-def test_the_text_has_the_papers_numbers_beside(report: Report) -> None:
-    found = agreement(report, people(report), SETTINGS)
-    text = found.text
-    assert "Test system against human scores of 50 ADs." in text
-    assert "From the paper, Table 3" in text
-    (row,) = [line for line in text.splitlines() if line.startswith("Action score  ")]
-    assert row.split()[-4:] == ["0.749", "0.729", "0.806", "0.820"]
 
 
 def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:

@@ -11,12 +11,9 @@ from shotad.evaluation import (
     MetricContext,
     Store,
     Version,
-    at_rate,
     from_scripts,
     from_table,
     inter_rater,
-    interrater_record,
-    interrater_text,
 )
 from shotad.evaluation.interrater import pairs, tiou
 from shotad.evaluation.metric import Item
@@ -118,32 +115,10 @@ def test_words_are_counted_over_all_lines_of_the_reference() -> None:
     assert [row.value for row in part.rows] == [row.value for row in whole.rows[:2]]
 
 
-def test_the_text_and_the_record() -> None:
-    found = inter_rater(*versions(), [0.8], bench(), ["cider"])
-    text = interrater_text(found)
-    assert "first: 4 lines. second: 4 lines. 1 film in both." in text
-    assert "From the paper, Table A5" in text
-    assert "4,447" in text
-    assert "61.5" in text
-    record = interrater_record(found)
-    assert [pair["b"]["text"] for pair in record["pairs"]] == [
-        "Ann slowly opens the door.",
-        "She runs to the car.",
-        "Rain falls.",
-    ]
-    assert record["directions"][0]["metrics"][0]["n"] == 3
-
-
 def test_nothing_in_common_is_an_error_with_a_hint() -> None:
     a = version("a", (0, 4, "one"))
     with pytest.raises(EvaluationError, match=r"No line of a has a tIoU of 0.5 with one of b. Name a lower"):
         inter_rater(a, version("b", (50, 54, "x")), [0.5], bench(), ["cider"])
-
-
-@pytest.mark.parametrize("wrong", [[0.0], [1.2], [-1.0], []])
-def test_thresholds_must_be_some(wrong: list[float]) -> None:
-    with pytest.raises(EvaluationError, match="is no tIoU"):
-        inter_rater(*versions(), wrong, bench(), ["cider"])
 
 
 def test_a_metric_that_needs_a_cast_is_refused() -> None:
@@ -181,11 +156,6 @@ def test_tables_that_cannot_be_meant(tmp_path: Path, text: str, said: str) -> No
     path.write_text(text, encoding="utf-8")
     with pytest.raises(EvaluationError, match=said):
         from_table(path)
-
-
-def test_ends_reckoned_from_words() -> None:
-    (line,) = at_rate(version("a", (10, 30, "five words are said here")), 150).lines
-    assert line.interval == Interval(10, 12)
 
 
 def test_the_two_describers_of_elephants_dream() -> None:

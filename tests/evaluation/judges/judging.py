@@ -87,15 +87,6 @@ def lines_of(request: Request) -> list[str]:
     return [json.loads(one) for one in found]
 
 
-class KindJudge(WordJudge):
-    """Finds everything perfect."""
-
-    identity = Identity("kind", "kind", "1")
-
-    def answer(self, request: Request) -> str:
-        return json.dumps({"score": 5})
-
-
 def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[ScriptedEngine]:
     """A class of engines that give these answers in turn, the last for ever."""
 
