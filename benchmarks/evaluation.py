@@ -21,7 +21,7 @@ from common import DATA
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, MetricContext, Store, load_dataset
-from shotad.evaluation.predictions import corpus_of
+from shotad.evaluation.metric import Item
 from shotad.evaluation.running import measure
 
 
@@ -40,7 +40,11 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="keep what is computed of texts here")
     args = parser.parse_args()
     dataset = load_dataset("cmd-ad", args.data)
-    corpus = corpus_of(dataset)
+    items = (
+        Item(ad.id, ad.film, ad.interval, (ad.text, *ad.others), actions=ad.actions, clip=ad.clip)
+        for ad in dataset.ads
+    )
+    corpus = Corpus(tuple(items), dict(dataset.casts), dataset.name)
     human = [item.reference for item in corpus.items]
     texts: dict[str, Sequence[str | None]] = {
         "human": human,

@@ -85,20 +85,21 @@ def assist(
     films in which all lines have the same number. Raises EvaluationError where there is nothing to choose
     from, and where a metric of the expert cannot run.
     """
-    offers = Offers.of(corpus)
-    if offers.most < 2:
+    own = ((item.prediction,) if item.prediction is not None else () for item in corpus.items)
+    offers = [item.candidates or lines for item, lines in zip(corpus.items, own, strict=True)]
+    if max(map(len, offers), default=0) < 2:
         raise EvaluationError(
             "No AD in the predictions has two candidates or more.",
             "Make them: shotad predict … --candidates 5 --sampling joint.",
         )
     zero = context.settings.missing == "zero"  # else those without a candidate do not count
-    places = [place for place, lines in enumerate(offers.lines) if lines or zero]
-    ranks = _Ranks(offers, places, context)
+    places = [place for place, lines in enumerate(offers) if lines or zero]
+    ranks = _Ranks(corpus, offers, places, context)
     by = {name: ranks.of(name) for name in expert}
     rows = [[{row.id: row for row in rank.rows} for rank in results] for results in by.values()]
-    choices = tuple(_choice(offers, place, rows) for place in places)
+    choices = tuple(_choice(corpus.items[place].id, offers[place], rows) for place in places)
     numbers = dict(zip(places, (choice.number for choice in choices), strict=True))
-    chosen = offers.chosen([numbers.get(place) for place in range(len(corpus.items))])
+    chosen = _with(corpus, offers, [numbers.get(place) for place in range(len(offers))])
     measured = measure(chosen, names, context, shard=WHOLE, done=lambda result: done("chosen", result))
     others: dict[Role, dict[str, Result]] = {"first": {}, "random": {}, "best": {}}
     for result in measured.results:
@@ -107,7 +108,9 @@ def assist(
                 others[role][result.name] = other
                 done(role, other)
     titles = {name: results[0].title for name, results in by.items()}
-    return Assisted(chosen, measured, choices, others, offers.sizes(places), titles)
+    counted = Counter(len(offers[place]) for place in places)
+    sizes = {size: counted[size] for size in sorted(counted, reverse=True)}
+    return Assisted(chosen, measured, choices, others, sizes, titles)
 
 
 def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
@@ -122,31 +125,41 @@ def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
 class _Ranks:
     """Results of all first, all second … candidates, by metric; each is scored when it is asked for."""
 
-    def __init__(self, offers: Offers, places: Sequence[int], context: MetricContext) -> None:
+    def __init__(self, corpus: Corpus, offers: Offers, places: Sequence[int], context: MetricContext) -> None:
         self._context = context
-        self._places = places
-        self._having = [offers.having(number, places) for number in range(offers.most)]
-        self._corpora = [offers.rank(number) for number in range(offers.most)]
+        self._ranks: list[tuple[Corpus, Sequence[int]]] = []
         self._known: dict[str, list[Result]] = {}
+        for rank in range(max(map(len, offers))):
+            own = _with(corpus, offers, [rank if rank < len(lines) else None for lines in offers])
+            having = [place for place in places if rank < len(offers[place])]
+            self._ranks.append((own, having if rank else places))
 
     def of(self, name: str, most: int | None = None) -> list[Result]:
         """The first has a row of every place, each later one of those that have so many candidates; no more
         than ``most``."""
         if name not in self._known:
             metric = make_metric(name, self._context)
-            ranks = zip(self._corpora[:most], [self._places, *self._having[1:]], strict=False)
-            self._known[name] = [score(metric, corpus, self._context, having) for corpus, having in ranks]
+            self._known[name] = [
+                score(metric, own, self._context, having) for own, having in self._ranks[:most]
+            ]
         return self._known[name]
 
 
-def _choice(offers: Offers, place: int, rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:
-    """The expert's choice at a place. ``rows`` has for each of its metrics those of all ranks, by id."""
-    name, lines = offers.corpus.items[place].id, offers.lines[place]
-    if not lines:
-        return Choice(name, None, (), None)
-    scores = expert_scores([[rank[name] for rank in ranks[: len(lines)]] for ranks in rows])
-    number = best_of(scores)
-    return Choice(name, number, scores, None if number is None else lines[number])
+Offers = Sequence[tuple[str, ...]]
+"""The candidates of each item of a corpus; where it has none its prediction, or nothing."""
+
+NONE_OFFERED = "no candidate"
+
+
+def _with(corpus: Corpus, offers: Offers, numbers: Sequence[int | None]) -> Corpus:
+    """The corpus with the candidate of this number as each item's prediction; with none where it is None."""
+    items = tuple(
+        replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
+        if number is None
+        else replace(item, prediction=lines[number], failure="")
+        for item, lines, number in zip(corpus.items, offers, numbers, strict=True)
+    )
+    return replace(corpus, items=items)
 
 
 Rows = Sequence[Row]
@@ -170,37 +183,30 @@ class Choice:
         return {"id": self.id, "chosen": self.number, "text": self.text, "scores": list(self.scores)}
 
 
-def expert_scores(values: Sequence[Rows]) -> tuple[float, ...]:
-    """The mean of the metrics for each candidate; ``values`` has each metric's rows of the same candidates.
-
-    A metric that says nothing of the item (the action score, where no human actions are known) is left
-    out; without any, all candidates are equal.
-    """
-    told = [[row.value for row in rows] for rows in values]
-    known = [column for column in told if all(value is not None for value in column)]
-    candidates = len(told[0]) if told else 0
-    if not known:
-        return (0.0,) * candidates
-    return tuple(sum(column[k] or 0.0 for column in known) / len(known) for k in range(candidates))
-
-
-def best_of(scores: Sequence[float]) -> int | None:
-    """The first of the highest; None of none."""
-    return max(range(len(scores)), key=lambda k: (scores[k], -k)) if scores else None
+def _choice(name: str, lines: Sequence[str], rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:
+    """The first of those with the highest mean. ``rows`` has for each of the expert's metrics those of all
+    ranks, by id. A metric that says nothing of the item (the action score, where no human actions are known)
+    is left out; without any, all candidates are equal."""
+    if not lines:
+        return Choice(name, None, (), None)
+    told = [[rank[name].value for rank in ranks[: len(lines)]] for ranks in rows]
+    known = [column for column in told if None not in column]
+    scores = tuple(sum(column[k] or 0.0 for column in known) / max(len(known), 1) for k in range(len(lines)))
+    number = scores.index(max(scores))
+    return Choice(name, number, scores, lines[number])
 
 
-def best_result(ranks: Sequence[Result], higher: bool | None = None) -> Result:
+def best_result(ranks: Sequence[Result]) -> Result:
     """Of each item the candidate that is best by this very metric: what no choice can surpass, where the
     metric is a mean over items. BLEU and METEOR are figures of the whole corpus, in which lines that are each
     the best may be beaten together.
 
     ``ranks`` are the results of the first, second … candidates; the first has a row of every item.
     """
-    upwards = ranks[0].higher_is_better if higher is None else higher
+    sign = 1.0 if ranks[0].higher_is_better else -1.0
 
     def best(rows: Rows) -> Row:
         known = [row for row in rows if row.value is not None]
-        sign = 1.0 if upwards else -1.0
         return max(known, key=lambda row: sign * (row.value or 0.0)) if known else rows[0]
 
     return _by_item(ranks, best, "best")
@@ -232,55 +238,6 @@ def _by_item(ranks: Sequence[Result], take: Callable[[Rows], Row], role: str) ->
         fresh=sum(result.fresh for result in ranks),
         seconds=sum(result.seconds for result in ranks),
     )
-
-
-NONE_OFFERED = "no candidate"
-
-
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """``lines[place]`` are the candidates of ``corpus.items[place]``, in the order of the offer.
-
-    An item without candidates is offered its prediction alone, and nothing where that failed.
-    """
-
-    corpus: Corpus
-    lines: tuple[tuple[str, ...], ...]
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> Offers:
-        """Those of a corpus that was joined with its predictions."""
-        own = ((i.prediction,) if i.prediction is not None else () for i in corpus.items)
-        return cls(corpus, tuple(i.candidates or lines for i, lines in zip(corpus.items, own, strict=True)))
-
-    @property
-    def most(self) -> int:
-        """The largest number of candidates of an item."""
-        return max(map(len, self.lines), default=0)
-
-    def sizes(self, places: Sequence[int]) -> Mapping[int, int]:
-        """How many items have how many candidates, the largest number first."""
-        counted = Counter(len(self.lines[place]) for place in places)
-        return {size: counted[size] for size in sorted(counted, reverse=True)}
-
-    def rank(self, number: int) -> Corpus:
-        """The corpus in which every item has its candidate ``number``, from 0, as the prediction; those with
-        fewer have none."""
-        return self.chosen([number if number < len(lines) else None for lines in self.lines])
-
-    def having(self, number: int, places: Sequence[int]) -> list[int]:
-        """Those of ``places`` whose items have a candidate ``number``."""
-        return [place for place in places if number < len(self.lines[place])]
-
-    def chosen(self, numbers: Sequence[int | None]) -> Corpus:
-        """The corpus with the candidate of this number for each item; with none where it is None."""
-        items = tuple(
-            replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
-            if number is None
-            else replace(item, prediction=lines[number], failure="")
-            for item, lines, number in zip(self.corpus.items, self.lines, numbers, strict=True)
-        )
-        return replace(self.corpus, items=items)
 
 
 _CALLED: dict[Role, str] = {

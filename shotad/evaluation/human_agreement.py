@@ -8,11 +8,8 @@ answer is correlations, with intervals over films.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import EvaluationError, ReportSettings, aligned, need
+from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Units, basis_words, spread, units_of
@@ -136,7 +134,6 @@ def agreement(
     )
 
 
-Coefficient = Callable[[Floats, Floats], float]
 _ALL_BUT_1 = 1.0 - 1e-12
 """What 1 counts as on Fisher's scale, on which it has no place."""
 _FEWEST = 3
@@ -162,58 +159,40 @@ class Correlations:
     reason: str = ""
 
 
-def pearson(x: Floats, y: Floats) -> float:
-    """The product-moment correlation; nan where one row is constant."""
-    return _coefficient("pearsonr", x, y)
+COEFFICIENTS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}
+"""Pearson's product-moment correlation, Spearman's of the ranks, Kendall's tau-b, by their names in scipy."""
 
 
-def spearman(x: Floats, y: Floats) -> float:
-    """Pearson of the ranks; those of equal numbers are averaged."""
-    return _coefficient("spearmanr", x, y)
-
-
-def kendall(x: Floats, y: Floats) -> float:
-    """Kendall's tau-b, which takes ties into account; nan where one row is constant."""
-    return _coefficient("kendalltau", x, y)
-
-
-def _coefficient(name: str, x: Floats, y: Floats) -> float:
+def coefficient(name: str, x: Floats, y: Floats) -> float:
+    """That of `COEFFICIENTS` over ``float64[n]`` each; nan where one row is constant."""
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
-    return float(getattr(need("scipy.stats", "Correlations", "evaluate"), name)(x, y).statistic)
-
-
-COEFFICIENTS: dict[str, Coefficient] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+    found = getattr(need("scipy.stats", "Correlations", "evaluate"), COEFFICIENTS[name])(x, y)
+    return float(found.statistic)
 
 
 def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Correlations:
     """The correlations of ``x`` and ``y``, ``float64[n]`` each, with intervals over films (``films`` has each
     pair's), or over the pairs of one film."""
-    if not len(x) == len(y) == len(films):
-        raise ValueError(f"pairs must be equal in number, got {len(x)}, {len(y)} and {len(films)}")
     reason = _undefined(x, y)
     if reason:
         nothing = Estimate(None, None)
         return Correlations(len(x), nothing, nothing, nothing, reason)
     units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
     owners = np.array([units.of[f"{k:09d}"] for k in range(len(films))], np.intp)
-    found = {
-        name: _estimate(coefficient, x, y, units, owners, LEVEL) for name, coefficient in COEFFICIENTS.items()
-    }
-    return Correlations(len(x), found["pearson"], found["spearman"], found["kendall"])
+    found = [_estimate(name, x, y, units, owners) for name in COEFFICIENTS]
+    return Correlations(len(x), found[0], found[1], found[2])
 
 
-def _estimate(
-    coefficient: Coefficient, x: Floats, y: Floats, units: Units, owners: npt.NDArray[np.intp], level: float
-) -> Estimate:
+def _estimate(name: str, x: Floats, y: Floats, units: Units, owners: npt.NDArray[np.intp]) -> Estimate:
     """The coefficient with its interval, which is found on Fisher's scale: it ends at 1 and -1."""
-    value = coefficient(x, y)
+    value = coefficient(name, x, y)
     if len(x) < FEWEST:
         return Estimate(round(value, 9), None)
-    others = [coefficient(x[owners != k], y[owners != k]) for k in range(units.n)]
+    others = [coefficient(name, x[owners != k], y[owners != k]) for k in range(units.n)]
     whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
     found = spread(float(whole), np.array(without), units.kind)
-    return Estimate(round(value, 9), None if found is None else found.span(float(whole), level, np.tanh))
+    return Estimate(round(value, 9), None if found is None else found.span(float(whole), LEVEL, np.tanh))
 
 
 def _undefined(x: Floats, y: Floats) -> str:
@@ -308,13 +287,12 @@ _HINT = "Columns: id, score; or id and one for each annotator; with action where
 class HumanScores:
     """Scores of ADs by id. ``by_annotator`` has each annotator's own, where there is more than one.
 
-    ``columns`` hold the scores, and were averaged. ``lines`` were read, ``empty`` of them hold no score;
-    ``ignored`` columns are not of people's numbers.
+    ``columns`` hold the scores, and were averaged. ``empty`` lines hold no score; ``ignored`` columns
+    are not of people's numbers.
     """
 
     scores: Mapping[str, float]
     by_annotator: Mapping[str, Mapping[str, float]]
-    lines: int
     empty: int = 0
     ignored: tuple[str, ...] = ()
     columns: tuple[str, ...] = (SCORE,)
@@ -329,13 +307,10 @@ class _Line:
 
 
 def read_scores(path: Path) -> HumanScores:
-    """The scores in a file. Raises EvaluationError with file and line for what cannot be meant."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"The scores {path} cannot be read: {error}.") from None
-    head = text.lstrip()[:1]
-    lines = list(_json_lines(text, path.name) if head == "{" else _table_lines(text, path.name))
+    """The scores in a file. Raises DatasetError for one that cannot be read, EvaluationError with file and
+    line for what cannot be meant."""
+    table = read_records(path)
+    lines = [_line(table, row) for row in table.rows if any(map(_told, row.values.values()))]
     if not lines:
         raise EvaluationError(f"{path.name} holds no scores.", _HINT)
     _no_doubles(lines)
@@ -343,48 +318,18 @@ def read_scores(path: Path) -> HumanScores:
     return _averaged(lines, names, ignored)
 
 
-def _table_lines(text: str, name: str) -> Iterator[_Line]:
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    for row in rows:
-        where = f"{name}, line {rows.line_num}"
-        if None in row:
-            raise EvaluationError(f"{where} has more cells than heads.", _HINT)
-        cells = {key.strip(): (value or "").strip() for key, value in row.items()}
-        if any(cells.values()):
-            yield _line(cells, where)
-
-
-def _json_lines(text: str, name: str) -> Iterator[_Line]:
-    for number, raw in enumerate(text.splitlines(), 1):
-        if not raw.strip():
-            continue
-        where = f"{name}, line {number}"
-        try:
-            record = json.loads(raw)
-        except ValueError as error:
-            raise EvaluationError(f"{where} is no JSON: {error}.") from None
-        if not isinstance(record, dict):
-            raise EvaluationError(f"{where} is no JSON object.", _HINT)
-        yield _line(_unfolded(record), where)
-
-
-def _unfolded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """``{"scores": [2, 3]}`` as columns of its own; by name where the annotators have names."""
-    cells = {key: value for key, value in record.items() if key != SCORES}
-    scores = record.get(SCORES, {})
-    if isinstance(scores, list):
-        scores = {f"{place}": value for place, value in enumerate(scores, 1)}
-    return {**cells, **{f"annotator {key}": value for key, value in dict(scores).items()}}
-
-
-def _line(cells: Mapping[str, Any], where: str) -> _Line:
-    name = next((key for key in ID_COLUMNS if cells.get(key) not in (None, "")), None)
+def _line(table: Table, row: TableRow) -> _Line:
+    """``{"scores": [2, 3]}`` becomes columns of its own; by name where the annotators have names."""
+    cells = dict(row.values)
+    scores = cells.pop(SCORES) if isinstance(cells.get(SCORES), list | dict) else {}
+    named = scores.items() if isinstance(scores, dict) else enumerate(scores, 1)
+    cells |= {f"annotator {key}": value for key, value in named}
+    name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
     if name is None:
-        raise EvaluationError(f"{where} names no AD.", _HINT)
+        raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
     action = cells.get(ACTION)
     kept = {key: value for key, value in cells.items() if key not in (*ID_COLUMNS, ACTION)}
-    return _Line(str(cells[name]), None if action in (None, "") else str(action), kept, where)
+    return _Line(str(name).strip(), str(action).strip() if _told(action) else None, kept, table.where(row))
 
 
 def _no_doubles(lines: list[_Line]) -> None:
@@ -445,7 +390,6 @@ def _averaged(lines: list[_Line], names: list[str], ignored: tuple[str, ...]) ->
         {name: {key: _mean(values) for key, values in found.items()} for name, found in own.items()}
         if len(names) > 1
         else {},
-        len(lines),
         empty,
         ignored,
         tuple(names),

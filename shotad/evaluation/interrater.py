@@ -8,8 +8,6 @@ lines of each version do not overlap among themselves.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need
+from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
@@ -32,8 +31,8 @@ from shotad.script import parse_time, read_cues
 class Pair:
     """Two lines of the same moment, one of each version."""
 
-    a: Spoken
-    b: Spoken
+    a: Item
+    b: Item
     tiou: float
 
 
@@ -59,7 +58,7 @@ def pairs(a: Version, b: Version, threshold: float) -> tuple[Pair, ...]:
     return tuple(sorted(found, key=lambda pair: place[pair.a.id]))
 
 
-def _of_film(a: Sequence[Spoken], b: Sequence[Spoken], threshold: float) -> list[Pair]:
+def _of_film(a: Sequence[Item], b: Sequence[Item], threshold: float) -> list[Pair]:
     if not a or not b:
         return []
     optimize = need("scipy.optimize", "Matching two human ADs", "evaluate")
@@ -147,8 +146,8 @@ def inter_rater(
         metrics = [metric for metric in metrics if metric.name != "action"]
     directions = []
     for threshold in ordered:
-        there = {pair.a.id: pair.b.text for pair in paired[threshold]}
-        back = {pair.b.id: pair.a.text for pair in paired[threshold]}
+        there = {pair.a.id: pair.b.reference for pair in paired[threshold]}
+        back = {pair.b.id: pair.a.reference for pair in paired[threshold]}
         directions.append(_direction(threshold, a, b.name, there, metrics, context, actions))
         directions.append(_direction(threshold, b, a.name, back, metrics, context, actions))
     return InterRater(a, b, tuple(directions), paired[ordered[0]], tuple(left_out))
@@ -164,13 +163,10 @@ def _direction(
     actions: dict[str, tuple[str, ...]] | None,
 ) -> Direction:
     items = tuple(
-        Item(
-            line.id,
-            line.film,
-            line.interval,
-            (line.text,),
-            texts.get(line.id),
-            actions=actions[line.text] or None if actions else None,
+        replace(
+            line,
+            prediction=texts.get(line.id),
+            actions=actions[line.reference] or None if actions else None,
         )
         for line in reference.lines
     )
@@ -207,7 +203,7 @@ def _actions(
     a: Version, b: Version, context: MetricContext, left_out: list[LeftOut]
 ) -> dict[str, tuple[str, ...]] | None:
     """The actions of each text of both, made by rule; None where that cannot be done here."""
-    texts = list(dict.fromkeys(line.text for version in (a, b) for line in version.lines))
+    texts = list(dict.fromkeys(line.reference for version in (a, b) for line in version.lines))
     try:
         return dict(zip(texts, actions_by_rule(texts, context), strict=True))
     except ShotadError as error:
@@ -221,25 +217,15 @@ _HINT = "Columns: film, rater (two of them), start, end, text."
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """One line of human AD, in seconds of its film."""
-
-    id: str
-    film: str
-    interval: Interval
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Version:
-    """All that one describer wrote, in the file's order."""
+    """All that one describer wrote, in the file's order: human ADs, each with its text as the reference."""
 
     name: str
-    lines: tuple[Spoken, ...]
+    lines: tuple[Item, ...]
 
-    def films(self) -> dict[str, list[Spoken]]:
+    def films(self) -> dict[str, list[Item]]:
         """The lines of each film."""
-        found: dict[str, list[Spoken]] = {}
+        found: dict[str, list[Item]] = {}
         for line in self.lines:
             found.setdefault(line.film, []).append(line)
         return found
@@ -252,23 +238,16 @@ def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Version, Version
 
 
 def from_table(path: Path) -> tuple[Version, Version]:
-    """A table (CSV) of both versions of any number of films. Raises EvaluationError with file and line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"{path} cannot be read: {error}.") from None
-    rows = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=max(",;\t", key=text.partition("\n")[0].count)
-    )
-    heads = [head.strip() for head in rows.fieldnames or ()]
-    rater = next((name for name in RATER_COLUMNS if name in heads), None)
-    film = next((name for name in FILM_COLUMNS if name in heads), None)
-    if rater is None or not {"start", "end", "text"} <= set(heads):
-        raise EvaluationError(f"{path.name} has the columns {', '.join(heads) or 'none'}.", _HINT)
-    found: dict[str, list[Spoken]] = {}
-    for row in rows:
-        cells = {key.strip(): (cell or "").strip() for key, cell in row.items() if isinstance(key, str)}
-        line = _line(cells, film, f"{path.name}, line {rows.line_num}")
+    """A table (CSV) of both versions of any number of films. Raises DatasetError, EvaluationError
+    with file and line."""
+    table = read_records(path)
+    rater, film = table.column(RATER_COLUMNS), table.column(FILM_COLUMNS)
+    if rater is None or not {"start", "end", "text"} <= set(table.columns):
+        raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _HINT)
+    found: dict[str, list[Item]] = {}
+    for row in table.rows:
+        cells = {name: (table.text(row, name) or "").strip() for name in table.columns}
+        line = _line(cells, film, table.where(row))
         if line is not None:
             found.setdefault(cells[rater], []).append(line)
     if len(found) != 2:
@@ -285,7 +264,7 @@ def at_rate(version: Version, words_per_minute: float) -> Version:
         replace(
             line,
             interval=Interval(
-                line.interval.start, line.interval.start + max(1, len(line.text.split())) / second
+                line.interval.start, line.interval.start + max(1, len(line.reference.split())) / second
             ),
         )
         for line in version.lines
@@ -298,13 +277,13 @@ def _script(path: Path, name: str, film: str) -> Version:
         cues = read_cues(path)
     except ScriptError as error:
         raise EvaluationError(f"{path.name}: {error.what}", error.hint) from None
-    lines = [Spoken("", film, cue.interval, _flat(cue.text)) for cue in cues if _flat(cue.text)]
+    lines = [Item("", film, cue.interval, (_flat(cue.text),)) for cue in cues if _flat(cue.text)]
     if not lines:
         raise EvaluationError(f"{path.name} holds no lines.", "Name a script with audio description.")
     return Version(name, _numbered(lines))
 
 
-def _line(cells: Mapping[str, str], film: str | None, where: str) -> Spoken | None:
+def _line(cells: Mapping[str, str], film: str | None, where: str) -> Item | None:
     """The line of a row; None of a row without a text."""
     if not _flat(cells["text"]):
         return None
@@ -312,10 +291,10 @@ def _line(cells: Mapping[str, str], film: str | None, where: str) -> Spoken | No
         interval = Interval(parse_time(cells["start"]), parse_time(cells["end"]))
     except ValueError as error:
         raise EvaluationError(f"{where}: {error}.", _HINT) from None
-    return Spoken("", cells[film] if film else "film", interval, _flat(cells["text"]))
+    return Item("", cells[film] if film else "film", interval, (_flat(cells["text"]),))
 
 
-def _numbered(lines: Sequence[Spoken]) -> tuple[Spoken, ...]:
+def _numbered(lines: Sequence[Item]) -> tuple[Item, ...]:
     """Lines with ids of their own: the film, and their place in it."""
     counts: dict[str, int] = {}
     named = []
@@ -381,8 +360,8 @@ def interrater_record(found: InterRater) -> Json:
             {
                 "tiou": round(pair.tiou, 6),
                 "film": pair.a.film,
-                "a": {"start": pair.a.interval.start, "end": pair.a.interval.end, "text": pair.a.text},
-                "b": {"start": pair.b.interval.start, "end": pair.b.interval.end, "text": pair.b.text},
+                "a": {"start": pair.a.interval.start, "end": pair.a.interval.end, "text": pair.a.reference},
+                "b": {"start": pair.b.interval.start, "end": pair.b.interval.end, "text": pair.b.reference},
             }
             for pair in found.pairs
         ],

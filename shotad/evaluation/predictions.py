@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -228,24 +228,16 @@ _STRANGE = 0.2
 class Joined:
     """All ADs of a dataset with what is predicted for each.
 
-    ``by`` says how they were joined; the others are ids of ADs: ``missing`` have no prediction, ``failed``
-    one without a text, ``empty`` the empty text, ``doubled`` several equal ones. ``extra`` are ids or places
-    in the file that are no AD's. ``findings`` says all of it in words, with the files' own.
+    ``by`` says how they were joined; ``doubled`` ids of ADs have several equal predictions, ``extra`` are ids
+    or places in the file that are no AD's. ``findings`` says in words what became of all, with the files'
+    own.
     """
 
     corpus: Corpus
     by: str
-    missing: tuple[str, ...]
-    failed: tuple[str, ...]
-    empty: tuple[str, ...]
     doubled: tuple[str, ...]
     extra: tuple[str, ...]
     findings: tuple[Finding, ...]
-
-    @property
-    def without(self) -> tuple[str, ...]:
-        """Ids of all ADs that nothing is predicted for."""
-        return (*self.missing, *self.failed)
 
 
 def join(dataset: Dataset, predictions: Predictions) -> Joined:
@@ -259,18 +251,22 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
     _refuse_strangers(dataset, matched, predictions)
     chosen, doubled = _one_for_each(matched)
     items = tuple(_item(ad, chosen.get(ad.id)) for ad in dataset.ads)
-    missing = tuple(ad.id for ad in dataset.ads if ad.id not in chosen)
-    said = [(ad.id, chosen[ad.id].prediction.text) for ad in dataset.ads if ad.id in chosen]
-    failed = tuple(name for name, text in said if text is None)
-    empty = tuple(name for name, text in said if text == "")
     extra = tuple(row.prediction.id or row.where for row in matched.extra)
+    failed = [item for item in items if item.prediction is None and item.id in chosen]
+    why = list(dict.fromkeys(item.failure for item in failed))
+    counts = (
+        (MISSING, [item.id for item in items if item.id not in chosen], "ADs without a prediction"),
+        (MISSING, [item.id for item in failed], f"predictions that failed ({counted(why, 3)})"),
+        (NOTE, [item.id for item in items if item.prediction == ""], "predictions that are empty texts"),
+        (NOTE, doubled, "ADs with several equal predictions, or a failed one beside another"),
+        (MALFORMED, extra, "rows that belong to no AD of the dataset, and are left out"),
+    )
     findings = (
         *predictions.findings,
-        *_notes(predictions, matched, dataset, chosen),
-        *_counts(predictions.name, missing, failed, empty, doubled, extra, chosen),
+        *_notes(predictions, matched, dataset),
+        *(Finding(level, predictions.name, tally(what, ids)) for level, ids, what in counts if ids),
     )
-    corpus = Corpus(items, dict(dataset.casts), dataset.name)
-    return Joined(corpus, matched.by, missing, failed, empty, doubled, extra, findings)
+    return Joined(Corpus(items, dict(dataset.casts), dataset.name), matched.by, doubled, extra, findings)
 
 
 def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> Joined:
@@ -357,9 +353,7 @@ def _strangers(dataset: Dataset, matched: Matched) -> tuple[list[tuple[Ad, Predi
     return [(ad, row) for ad, row in pairs if not alike(ad.text, row.reference)], len(pairs)
 
 
-def _notes(
-    predictions: Predictions, matched: Matched, dataset: Dataset, chosen: Mapping[str, PredictionRow]
-) -> list[Finding]:
+def _notes(predictions: Predictions, matched: Matched, dataset: Dataset) -> list[Finding]:
     found = []
     if not any(row.prediction.id for row in predictions.rows):
         found.append(Finding(NOTE, predictions.name, f"there are no ids; joined by {matched.by}."))
@@ -372,26 +366,6 @@ def _notes(
         what = f"rows that repeat another human AD than the dataset's: {len(strange)} ({names})."
         found.append(Finding(MALFORMED, predictions.name, what))
     return found
-
-
-def _counts(
-    name: str,
-    missing: Sequence[str],
-    failed: Sequence[str],
-    empty: Sequence[str],
-    doubled: Sequence[str],
-    extra: Sequence[str],
-    chosen: Mapping[str, PredictionRow],
-) -> list[Finding]:
-    why = list(dict.fromkeys(chosen[ad].prediction.failure for ad in failed))
-    told = (
-        (MISSING, missing, "ADs without a prediction"),
-        (MISSING, failed, f"predictions that failed ({counted(why, 3)})"),
-        (NOTE, empty, "predictions that are empty texts"),
-        (NOTE, doubled, "ADs with several equal predictions, or a failed one beside another"),
-        (MALFORMED, extra, "rows that belong to no AD of the dataset, and are left out"),
-    )
-    return [Finding(level, name, tally(what, ids)) for level, ids, what in told if ids]
 
 
 AdKey = Callable[[Ad], Hashable]

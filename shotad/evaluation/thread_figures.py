@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -179,13 +179,12 @@ def _pool(clips: Sequence[ClipScores]) -> tuple[Floats, Bools, int]:
 
 def _row(found: ClipScores, threshold: float, threads: Threads) -> ClipRow:
     clip, n = found.clip, len(found.clip.shots)
-    together = _together(clip)
     if found.scores is None:
-        missed = average_precision(np.zeros(0), np.zeros(0, bool), int(np.count_nonzero(together)))
-        return ClipRow(clip, count_failed(clip.clusters, n), missed, found.failure)
+        counts = count_clip(None, threshold, (), clip.clusters, n)
+        return ClipRow(clip, counts, 0.0 if counts.together else None, found.failure)
     components = threads(matrix_of(found.scores, n), threshold)
     counts = count_clip(found.scores, threshold, components, clip.clusters, n)
-    return ClipRow(clip, counts, average_precision(found.scores, together))
+    return ClipRow(clip, counts, average_precision(found.scores, _together(clip)))
 
 
 def _together(clip: LabelledClip) -> Bools:
@@ -376,7 +375,7 @@ def pure_shots(predicted: Sequence[int], truth: Sequence[int]) -> int:
 
 
 def count_clip(
-    scores: Floats,
+    scores: Floats | None,
     threshold: float,
     threads: Iterable[Collection[int]],
     clusters: Iterable[Collection[int]],
@@ -386,35 +385,21 @@ def count_clip(
 
     ``scores`` is float ``[shots (shots - 1) / 2]`` in the order of `together_pairs`; ``threads`` are the
     connected components that were found, ``clusters`` the true ones; single shots may be left out of both.
+    ``scores`` None: it could not be scored. Then nothing is joined and nothing is pure, so that a failure
+    never raises a figure.
     """
-    threads = list(threads)
-    predicted, truth = labels_of(threads, shots), labels_of(clusters, shots)
+    truth = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
-    return ClipCounts(
-        shots=shots,
-        pairs=len(i),
-        together=int(np.count_nonzero(together)),
+    missed = PairCounts(missed=int(np.count_nonzero(together)))
+    counts = ClipCounts(shots, len(i), missed.missed, missed, missed, true_clusters=len(np.unique(truth)))
+    if scores is None:
+        return counts
+    predicted = labels_of(threads, shots)
+    return replace(
+        counts,
         edges=PairCounts.of(scores > threshold, together),
         closed=PairCounts.of(predicted[i] == predicted[j], together),
         pure=pure_shots(predicted.tolist(), truth.tolist()),
-        clusters=len(set(predicted.tolist())),
-        true_clusters=len(set(truth.tolist())),
-    )
-
-
-def count_failed(clusters: Iterable[Collection[int]], shots: int) -> ClipCounts:
-    """The counts of a clip that could not be scored: nothing is joined, nothing is pure.
-
-    So a failure never raises a figure: its pairs count as missed, its shots as wrongly clustered.
-    """
-    together = int(np.count_nonzero(together_pairs(clusters := list(clusters), shots)))
-    missed = PairCounts(missed=together)
-    return ClipCounts(
-        shots=shots,
-        pairs=shots * (shots - 1) // 2,
-        together=together,
-        edges=missed,
-        closed=missed,
-        true_clusters=len(set(labels_of(clusters, shots).tolist())),
+        clusters=len(np.unique(predicted)),
     )

@@ -27,13 +27,13 @@ from shotad.core import (
     ThreadSettings,
     UsageError,
     WorkFolder,
+    aligned,
     key_of,
     reported,
 )
 from shotad.evaluation.thread_figures import (
     ClipRow,
     ClipScores,
-    Figures,
     Floats,
     Json,
     Match,
@@ -179,37 +179,36 @@ PAPER = (
 LISTED = 20
 """How many clips are listed one by one."""
 
-_HEAD = "  ".join(
-    [
-        f"{'frames':6}",
-        f"{'match':7}",
-        f"{'what':24}",
-        *(f"{n:>6}" for n in ("AP", "P", "R", "WCP", "P thr", "R thr")),
-    ]
-)
+_HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP", "P thr", "R thr")
 
 
 def table(results: Sequence[SetupResult], features: str) -> str:
-    """All of it: each set-up pooled and as mean of clips, clips one by one, the paper's rows, a legend."""
+    """All of it: each set-up pooled and as mean of clips, the paper's rows, clips one by one, a legend."""
     first = results[0]
-    lines = [*_opening(first, features), "", _HEAD]
+    rows = []
     for result in results:
-        mean, _ = result.mean
         how = ", tuned" if result.tuned else ""
-        for what, figures in (
-            (f"pooled, > {result.threshold:.3g}{how}", result.pooled),
-            ("mean of clips", mean),
-        ):
-            lines.append(_line(result.setup, what, *astuple(figures)))
-    lines += ["", "For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
-    for row in PAPER:
-        lines.append(_line(row.setup, f"paper: {row.features}", row.ap, row.precision, row.recall, row.wcp))
+        rows.append(_row(result.setup, f"pooled, > {result.threshold:.3g}{how}", *astuple(result.pooled)))
+        rows.append(_row(result.setup, "mean of clips", *astuple(result.mean[0])))
+    rows += [
+        _row(row.setup, f"paper: {row.features}", row.ap, row.precision, row.recall, row.wcp) for row in PAPER
+    ]
+    lines = [*_opening(first, features), "", *aligned(_HEADS, rows, range(3, len(_HEADS)))]
+    lines += [
+        "",
+        "The paper's rows are its Table 1: Thread-Safe, about 4,700 clips, its own features.",
+    ]
     if len(results) == 1:
         lines += ["", f"By clip, {first.setup}:", *_clips(first.rows)]
     lines += ["", *LEGEND]
     if any(result.tuned for result in results):
         lines.append(TUNED)
     return "\n".join(lines)
+
+
+def _row(setup: Setup, what: str, *figures: float | None) -> tuple[str, ...]:
+    blank = len(_HEADS) - 3 - len(figures)
+    return (setup.frames, setup.match, what, *map(shown, figures), *[""] * blank)
 
 
 LEGEND = (
@@ -243,7 +242,8 @@ def _opening(result: SetupResult, features: str) -> list[str]:
 
 def _clips(rows: Sequence[ClipRow]) -> list[str]:
     lines = [
-        f"  {row.clip.name}: {_figure_words(row.figures)}; {row.counts.shots} shots, "
+        f"  {row.clip.name}: AP {shown(row.ap)}, P {shown(row.figures.precision)}, "
+        f"R {shown(row.figures.recall)}, WCP {shown(row.figures.wcp)}; {row.counts.shots} shots, "
         f"{row.counts.clusters} threads for {row.counts.true_clusters}."
         for row in rows[:LISTED]
         if not row.failure
@@ -251,18 +251,9 @@ def _clips(rows: Sequence[ClipRow]) -> list[str]:
     return [*lines, "  … the others stand in threads.json."] if len(rows) > LISTED else lines
 
 
-def _figure_words(figures: Figures) -> str:
-    named = {"AP": figures.ap, "P": figures.precision, "R": figures.recall, "WCP": figures.wcp}
-    return ", ".join(f"{name} {shown(value).strip()}" for name, value in named.items())
-
-
-def _line(setup: Setup, what: str, *figures: float | None) -> str:
-    return "  ".join([f"{setup.frames:6}", f"{setup.match:7}", f"{what:24}", *map(shown, figures)])
-
-
 def shown(value: float | None) -> str:
-    """A figure in six columns; a dash where it is not defined."""
-    return f"{'–':>6}" if value is None else f"{value:6.3f}"
+    """A figure; a dash where it is not defined."""
+    return "–" if value is None else f"{value:.3f}"
 
 
 SCORES = 1

@@ -41,7 +41,6 @@ from shotad.core import DatasetError, ShotScale
 from shotad.grammar.scale_data import (
     CLIP_SUFFIXES,
     PICTURE_SUFFIXES,
-    RATIOS,
     SPLITS,
     ClipFile,
     ScaleData,
@@ -60,26 +59,23 @@ def read_items(
     folder: Path,
     *,
     seed: int = 42,
-    ratios: Sequence[float] = RATIOS,
     annotation: str | None = None,
     missing: float = 0.02,
 ) -> ScaleData:
     """The data set in ``folder``: MovieShots as MovieNet publishes it, or one folder of pictures per scale.
 
-    ``ratios`` (train, val, test) and ``seed`` matter only where the data brings no split of its own.
+    ``seed`` matters only where the data brings no split of its own.
     ``annotation`` names the JSON file, inside ``folder``, where MovieShots has several; ``missing`` is the
     largest share, 0 to 1, of annotated shots whose files may be absent. Raises DatasetError for what is
     neither, for unknown labels, for missing files, and for a split or a training class without items.
     """
-    if len(ratios) != 3 or any(ratio < 0 for ratio in ratios) or not sum(ratios):
-        raise ValueError(f"ratios must be three numbers of 0 or more, got {tuple(ratios)}")
     if not 0 <= missing <= 1:
         raise ValueError(f"missing must be a share from 0 to 1, got {missing}")
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
-    data = read_movieshots(folder, annotation=annotation, seed=seed, ratios=ratios, missing=missing)
+    data = read_movieshots(folder, annotation=annotation, seed=seed, missing=missing)
     if data is None:
-        data = read_folders(folder, seed=seed, ratios=ratios)
+        data = read_folders(folder, seed=seed)
     _check(data, folder)
     return data
 
@@ -204,9 +200,7 @@ class Annotation:
     without_scale: int
 
 
-def read_movieshots(
-    folder: Path, *, annotation: str | None, seed: int, ratios: Sequence[float], missing: float
-) -> ScaleData | None:
+def read_movieshots(folder: Path, *, annotation: str | None, seed: int, missing: float) -> ScaleData | None:
     """The annotated shots below ``folder`` whose files are there; None where it holds no annotation.
 
     Of several annotations, one with a split is taken, then the one of which most shots have their files,
@@ -218,7 +212,7 @@ def read_movieshots(
         return None
     files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
     chosen = max(found, key=lambda one: _merit(one, files)) if len(found) > 1 else found[0]
-    return _data(folder, chosen, files, seed, ratios, missing)
+    return _data(folder, chosen, files, seed, missing)
 
 
 def _named(folder: Path, annotation: str) -> Annotation:
@@ -326,9 +320,7 @@ def _refuse_doubles(path: Path, labels: Iterable[Label]) -> None:
             raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
 
 
-def _data(
-    folder: Path, found: Annotation, files: DatasetFiles, seed: int, ratios: Sequence[float], missing: float
-) -> ScaleData:
+def _data(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missing: float) -> ScaleData:
     labels = _known(found)
     sources = {label: files.source(label.kind, label.film, label.shot) for label in labels}
     absent = [label for label, source in sources.items() if source is None]
@@ -338,7 +330,7 @@ def _data(
             f"{folder}, such as {_examples(label.key for label in absent)}.",
             f"Fetch them, or allow a larger share than {missing:g} to be missing.",
         )
-    splits = _splits(labels, seed, ratios)
+    splits = _splits(labels, seed)
     items = [
         ScaleItem(label.key, splits[label], scale, source)
         for label, scale in labels.items()
@@ -366,11 +358,11 @@ def _known(found: Annotation) -> dict[Label, ShotScale]:
     return {label: scale for label, scale in scales.items() if scale is not None}
 
 
-def _splits(labels: Iterable[Label], seed: int, ratios: Sequence[float]) -> dict[Label, Split]:
+def _splits(labels: Iterable[Label], seed: int) -> dict[Label, Split]:
     """The published split, or one by film: shots of one film look alike and must not be torn apart."""
     own = {label: label.split for label in labels}
     free = {label.film for label, split in own.items() if split is None}
-    by_film = split_by_hash(free, str, seed, dict(zip(SPLITS, ratios, strict=True)))
+    by_film = split_by_hash(free, str, seed)
     return {label: split or by_film[label.film] for label, split in own.items()}
 
 

@@ -28,8 +28,8 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 CLIP_SUFFIXES = frozenset({".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"})
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 
-RATIOS = (7, 1, 2)
-"""Train, val, test, as MovieShots is split (Rao et al. 2020, arXiv:2008.03548)."""
+RATIOS: Mapping[Split, int] = {"train": 7, "val": 1, "test": 2}
+"""As MovieShots is split (Rao et al. 2020, arXiv:2008.03548)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +98,17 @@ def split_by_hash(
     things: Iterable[Thing],
     name: Callable[[Thing], str],
     seed: int,
-    ratios: Mapping[Split, float],
+    ratios: Mapping[Split, int] = RATIOS,
 ) -> dict[Thing, Split]:
     """A split that depends on names and seed alone, not on order or machine.
 
-    Things are ranked by the hash of their name and cut by the ratios (of 0 or more, one of them above);
-    where there are more things than splits, each split with a ratio above 0 gets one at least.
+    Things are ranked by the hash of their name and cut by the ratios; where
+    there are more things than splits, each split gets one at least.
     """
     ranked = sorted(things, key=lambda thing: hashlib.sha256(f"{seed}:{name(thing)}".encode()).digest())
-    wanted = {split: ratio for split, ratio in ratios.items() if ratio > 0}
-    total, count, least = sum(wanted.values()), len(ranked), int(len(ranked) > len(wanted))
-    sizes = {split: max(least, int(count * ratio / total + 0.5)) for split, ratio in wanted.items()}
-    largest = max(wanted, key=lambda split: wanted[split])
+    total, count, least = sum(ratios.values()), len(ranked), int(len(ranked) > len(ratios))
+    sizes = {split: max(least, int(count * ratio / total + 0.5)) for split, ratio in ratios.items()}
+    largest = max(ratios, key=lambda split: ratios[split])
     sizes[largest] += count - sum(sizes.values())
     result: dict[Thing, Split] = {}
     places = iter(ranked)
@@ -201,7 +200,7 @@ def scale_named(name: str) -> ShotScale | None:
     return _SCALES.get(letters) or _SCALES.get(re.sub(r"shots?$", "", letters))
 
 
-def read_folders(folder: Path, *, seed: int, ratios: Sequence[float]) -> ScaleData:
+def read_folders(folder: Path, *, seed: int) -> ScaleData:
     """The data set in ``folder``. Raises DatasetError for folders whose names are no scales.
 
     Splits that have no folder of their own are taken out of train, in the ratio, the same share of each
@@ -221,16 +220,12 @@ def read_folders(folder: Path, *, seed: int, ratios: Sequence[float]) -> ScaleDa
             "Keep one of them.",
         )
     if not splits:
-        items = _divided(list(_items(folder, folder, "train")), seed, dict(zip(SPLITS, ratios, strict=True)))
+        items = _divided(list(_items(folder, folder, "train")), seed, RATIOS)
         return _data(items, "one folder of pictures per scale, split by the hash of the file names")
     if "train" not in splits.values():
         raise DatasetError(f"{folder} has splits but no train.", "Add the folder train.")
     by_split = {split: list(_items(folder, path, split)) for path, split in splits.items()}
-    absent = {
-        split: ratio
-        for split, ratio in zip(SPLITS, ratios, strict=True)
-        if split == "train" or split not in by_split
-    }
+    absent = {split: ratio for split, ratio in RATIOS.items() if split == "train" or split not in by_split}
     train = _divided(by_split.pop("train"), seed, absent) if len(absent) > 1 else by_split.pop("train")
     layout = "one folder of pictures per split and scale"
     if len(absent) > 1:
@@ -310,7 +305,7 @@ def _source(file: Path) -> ClipFile | Stills | None:
     return ClipFile(file) if suffix in CLIP_SUFFIXES else None
 
 
-def _divided(items: Sequence[ScaleItem], seed: int, ratios: dict[Split, float]) -> list[ScaleItem]:
+def _divided(items: Sequence[ScaleItem], seed: int, ratios: Mapping[Split, int]) -> list[ScaleItem]:
     result: list[ScaleItem] = []
     for scale in ShotScale:
         mine = [item for item in items if item.scale is scale]

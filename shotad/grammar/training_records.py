@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import DatasetError, ShotScale
+from shotad.core import DatasetError, ShotScale, replacing
 
 FILE = "metrics.csv"
+COLUMNS = (
+    "step", "train/loss", "train/lr", "train/gradient", "speed/images_per_second", "speed/waiting",
+    "epoch/loss", "val/loss", "val/accuracy", "val/macro_f1",
+)  # fmt: skip
 
 
 class MetricLog:
@@ -23,66 +26,30 @@ class MetricLog:
 
     ``resume_after`` is the last step that counts: rows after it, written by a run that was broken off, are
     taken out, so that no step stands twice; None begins anew. ``note`` says why TensorBoard is not written,
-    or is None.
+    or is None. Raises DatasetError where ``metrics.csv`` is something else.
     """
 
     def __init__(self, folder: Path, *, resume_after: int | None = None, tensorboard: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        self._rows: list[dict[str, str]] = []
-        self._columns = ["step"]
-        if resume_after is not None and self._path.is_file():
-            self._columns, rows = _read(self._path)
-            self._rows = [row for row in rows if int(row["step"]) <= resume_after]
-        self._last = int(self._rows[-1]["step"]) if self._rows else None
-        self._rewrite()
+        kept = [] if resume_after is None or not self._path.is_file() else _rows(self._path, resume_after)
+        with replacing(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+            writer = _writer(file)
+            writer.writeheader()
+            writer.writerows(kept)
         self.note: str | None = None
         self._board: Any = None
         if tensorboard:
             self._board, self.note = _board(folder / "tensorboard", resume_after)
 
-    @property
-    def rows(self) -> tuple[Mapping[str, str], ...]:
-        """All rows as they stand in the file; a figure that was not given for a step is empty."""
-        return tuple({column: row.get(column, "") for column in self._columns} for row in self._rows)
-
     def add(self, step: int, values: Mapping[str, float]) -> None:
-        """Write one row at once. Steps ascend; a figure of a new name opens a new column.
-
-        Raises ValueError for a step that is not after the last, or a figure named ``step``.
-        """
-        if self._last is not None and step <= self._last:
-            raise ValueError(f"steps must ascend, got {step} after {self._last}")
-        if "step" in values:
-            raise ValueError("a figure cannot be named step")
-        self._last = step
-        row = {"step": str(step), **{name: f"{value:.8g}" for name, value in values.items()}}
-        self._rows.append(row)
-        new = [name for name in values if name not in self._columns]
-        if new:
-            self._columns += new
-            self._rewrite()
-        else:
-            with self._path.open("a", encoding="utf-8", newline="") as file:
-                csv.DictWriter(file, self._columns, restval="", lineterminator="\n").writerow(row)
+        """Write one row at once: figures by their names in `COLUMNS`, of a step after the last."""
+        with self._path.open("a", encoding="utf-8", newline="") as file:
+            _writer(file).writerow({"step": step, **{name: f"{value:.8g}" for name, value in values.items()}})
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(name, value, step)
             self._board.flush()
-
-    def _rewrite(self) -> None:
-        draft = self._path.with_name(f"{FILE}.part")
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, self._columns, restval="", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self._rows)
-        os.replace(draft, self._path)
-
-    def close(self) -> None:
-        """Finish the files."""
-        if self._board is not None:
-            self._board.close()
-            self._board = None
 
     def __enter__(self) -> Self:
         return self
@@ -90,23 +57,25 @@ class MetricLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if self._board is not None:
+            self._board.close()
 
 
-def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Columns and rows; the last row is left out where the run was broken off while it was written."""
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    if lines and not text.endswith("\n"):
-        lines.pop()
-    columns, *table = list(csv.reader(lines)) or [[]]
-    if columns[:1] != ["step"]:
-        raise DatasetError(f"{path} is no log of training: its first column is not step.", "Move it away.")
-    rows = [dict(zip(columns, row, strict=False)) for row in table]
-    broken = next((row for row in rows if not row.get("step", "").isdecimal()), None)
-    if broken is not None:
-        raise DatasetError(f"{path} has a row without a step: {broken}.", "Repair it, or move it away.")
-    return columns, rows
+def _writer(file: TextIO) -> csv.DictWriter[str]:
+    return csv.DictWriter(file, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
+
+
+def _rows(path: Path, last: int) -> list[dict[str, str]]:
+    """The rows up to this step; the file's last is left out where the run was broken off while it was
+    written."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    rows = list(csv.DictReader(line for line in lines if line.endswith("\n")))
+    try:
+        return [row for row in rows if int(row["step"]) <= last]
+    except (KeyError, ValueError):
+        raise DatasetError(
+            f"{path} is no log of training: it has rows without a step.", "Move it away."
+        ) from None
 
 
 def _board(folder: Path, resume_after: int | None) -> tuple[Any, str | None]:

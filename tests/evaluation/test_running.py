@@ -88,18 +88,6 @@ def test_capitals_in_a_metrics_name_do_not_matter(few: dict[str, str]) -> None:
     assert [result.name for result in found.results] == ["one"]
 
 
-def test_no_metric_at_all_is_an_error(few: dict[str, str]) -> None:
-    with pytest.raises(EvaluationError, match="No metric is named"):
-        measure(corpus_of(PAIRS), [], bench_with())
-
-
-def test_an_unknown_metric_is_an_error_before_any_is_counted(few: dict[str, str]) -> None:
-    few["one"] = f"{__name__}:_Noted"
-    with pytest.raises(EvaluationError, match="no metric 'tow'"):
-        measure(corpus_of(PAIRS), ["one", "tow"], bench_with())
-    assert _Noted.asked == []
-
-
 def test_a_model_that_is_not_here_is_known_before_any_is_counted(few: dict[str, str]) -> None:
     few.update(one=f"{__name__}:_Noted", late=f"{__name__}:_NoModel")
     with pytest.raises(ShotadError, match="great is not here"):
@@ -176,16 +164,6 @@ def test_a_judge_of_actions_is_left_out_of_all_where_there_are_none(few: dict[st
     assert [left.metric for left in found.left_out] == ["llm-action@fake"]
 
 
-def test_missing_counts_as_0_or_is_skipped_and_the_empty_text_never_is(few: dict[str, str]) -> None:
-    counted = measure(corpus_of(PAIRS), ["one"], bench_with())
-    skipped = measure(corpus_of(PAIRS), ["one"], bench_with(measures__missing="skip"))
-    assert [row.id for row in counted.results[0].rows] == ["film-0", "film-1", "film-2", "film-3"]
-    assert [row.id for row in skipped.results[0].rows] == ["film-0", "film-2", "film-3"]
-    assert skipped.places == (0, 2, 3)
-    assert counted.results[0].value == pytest.approx(100 * (1 + 0 + 2 / 4 + 0) / 4)
-    assert skipped.results[0].value == pytest.approx(100 * (1 + 2 / 4 + 0) / 3)
-
-
 def several_films(sizes: Sequence[int]) -> Corpus:
     parts = [corpus_of(PAIRS[:1] * size, film=f"film{k}") for k, size in enumerate(sizes)]
     return Corpus(tuple(item for part in parts for item in part.items))
@@ -202,14 +180,6 @@ def test_shards_are_whole_films_of_like_size_and_together_everything() -> None:
     assert [{shuffled.items[p].id for p in shard_places(shuffled, Shard(k, 3))} for k in (1, 2, 3)] == [
         {corpus.items[p].id for p in some} for some in places
     ]
-
-
-def test_shards_add_up_to_the_whole(few: dict[str, str]) -> None:
-    corpus = several_films([2, 1, 3])
-    whole = measure(corpus, ["one"], bench_with()).results[0]
-    first, second = (measure(corpus, ["one"], bench_with(), shard=Shard(k, 2)).results[0] for k in (1, 2))
-    assert (first + second).value == pytest.approx(whole.value)
-    assert {row.id for row in (first + second).rows} == {row.id for row in whole.rows}
 
 
 def test_a_shard_without_a_film_is_a_result_of_nothing(few: dict[str, str]) -> None:

@@ -25,7 +25,7 @@ from shotad.core import (
     model_folder,
 )
 from shotad.grammar import MODELS, auto_choice, make_feature_maker
-from shotad.grammar.choices import _ON_CPU, _ON_GPU, features_at_hand
+from shotad.grammar.choices import features_at_hand
 from shotad.grammar.vit_features import DinoV2
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
@@ -57,15 +57,6 @@ def settings(name: str = "auto") -> ThreadSettings:
 def put(cache: Path, models: dict[str, Path], *names: str) -> None:
     for name in names:
         put_in_cache(cache, MODELS[name].repo, models["registers" if "registers" in name else "plain"])
-
-
-def test_the_published_models_and_their_names() -> None:
-    assert list(MODELS) == [
-        f"dinov2-{size}{tail}" for size in ("small", "base", "large", "giant") for tail in ("", "-registers")
-    ]
-    assert MODELS["dinov2-base"].repo == "facebook/dinov2-base"
-    assert MODELS["dinov2-giant-registers"].repo == "facebook/dinov2-with-registers-giant"
-    assert all(name == model.name for name, model in MODELS.items())
 
 
 def test_none_means_no_threads(cache: Path) -> None:
@@ -110,12 +101,6 @@ def test_the_newest_at_hand_is_taken(cache: Path, models: dict[str, Path]) -> No
     assert maker is not None
     assert f"@{'a' * 40}:" in maker.identity
     assert features_at_hand() == {"dinov2-small": cached(repo)}
-
-
-def test_a_copy_fetched_by_its_commit_alone_is_at_hand(cache: Path, models: dict[str, Path]) -> None:
-    repo = MODELS["dinov2-small"].repo
-    put_in_cache(cache, repo, models["plain"], branch=None)
-    assert cached(repo) == cache / "models--facebook--dinov2-small" / "snapshots" / COMMIT
 
 
 def test_half_a_download_is_not_at_hand(cache: Path, models: dict[str, Path]) -> None:
@@ -270,11 +255,6 @@ def test_an_explicit_model_without_torch_names_the_extra(
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ShotadError, match=r'needs torch.*pip install "shotad\[models\]"'):
         make_feature_maker(settings("dinov2-base"), CPU)
-
-
-def test_every_published_model_has_its_place_in_the_order() -> None:
-    for order in (_ON_CPU, _ON_GPU):
-        assert sorted(f"dinov2-{part}" for part in order) == sorted(MODELS)
 
 
 def test_grid_needs_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

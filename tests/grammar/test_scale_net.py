@@ -102,14 +102,6 @@ def test_it_is_the_cls_token_of_dinov2_and_a_linear_layer(net: ScaleNet) -> None
         assert torch.allclose(net(fitted_tensor(images)), expected, atol=1e-5)
 
 
-def test_the_head_starts_small_and_level() -> None:
-    torch.manual_seed(0)
-    head = ScaleNet(ScaleDesign(BackboneShape(hidden=768, blocks=1, heads=12, side=56), 1, 112, 84)).head
-    assert head.weight.shape == (5, 768)
-    assert float(head.weight.detach().std()) == pytest.approx(0.01, rel=0.05)
-    assert not head.bias.detach().any()
-
-
 def test_guesses_are_the_softmax_in_the_order_of_the_images(net: ScaleNet) -> None:
     images = pictures((90, 160), (160, 90), (120, 160), (200, 100), (90, 160))
     guesses = ScaleClassifier(net, PLAIN).of(images)
@@ -259,12 +251,6 @@ def described(path: Path) -> dict[str, Any]:
     return found
 
 
-def test_the_same_net_gives_the_same_bytes(net: ScaleNet, tmp_path: Path) -> None:
-    for name in "abcd":
-        save_net(tmp_path / name, net, {"epochs": 3})
-    assert len({(tmp_path / name).read_bytes() for name in "abcd"}) == 1
-
-
 def test_what_is_no_checkpoint_is_refused(net: ScaleNet, tmp_path: Path) -> None:
     path = tmp_path / "scale.safetensors"
     with pytest.raises(WeightsError, match="There is no file"):
@@ -312,10 +298,3 @@ def test_a_failed_save_leaves_the_old_checkpoint(
 def test_designs_check_themselves(wrong: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         wrong()
-
-
-def test_the_design_is_readable_without_any_program(net: ScaleNet, tmp_path: Path) -> None:
-    save_net(tmp_path / "x.safetensors", net, {})
-    design = described(tmp_path / "x.safetensors")["design"]
-    assert design["classes"] == ["extreme close-up", "close-up", "medium", "full", "long"]
-    assert (design["long_side"], design["short_side"], design["tuned_blocks"]) == (112, 84, 2)

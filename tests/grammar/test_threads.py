@@ -123,29 +123,6 @@ def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temper
     np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=atol, rtol=0)
 
 
-@pytest.mark.parametrize(
-    ("likeness", "score"), [(0.0, 0.99), (0.5, 0.855), (0.7, 0.454), (0.8, 0.235), (0.9, 0.102), (1.0, 0.04)]
-)
-def test_a_perfect_match_among_neighbours_that_are_alike(likeness: float, score: float) -> None:
-    # With p's in the middle of a 12 x 16 grid: 1 match, 24 neighbours of cosine c, 167 masked cells.
-    grid = (12, 16)
-    exact = math.exp(10) / (math.exp(10) + 24 * math.exp(10 * likeness) + 167)
-    assert exact == pytest.approx(score, abs=0.005)
-    # All patches share one direction by c and have one of their own: every two have cosine c.
-    own = math.sqrt(1 - likeness)
-    frame = np.concatenate([np.full((192, 1), math.sqrt(likeness)), own * np.eye(192)], axis=1)[None]
-    got = match_scores(frame, frame, Matching(grid))
-
-    counts = [
-        sum(abs(r - i) <= 2 and abs(c - j) <= 2 for i in range(12) for j in range(16))
-        for r in range(12)
-        for c in range(16)
-    ]
-    total = [math.exp(10) + (k - 1) * math.exp(10 * likeness) + 192 - k for k in counts]
-    assert got.item() == pytest.approx(np.mean([math.exp(10) / t for t in total]), abs=1e-5)
-    assert match_scores(frame, frame, Matching(grid, both_ways=True)) == pytest.approx(got, abs=1e-6)
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float64, torch.float16, torch.bfloat16, torch.float64])
 def test_other_precisions(dtype: Any) -> None:
     grid = (12, 16)
@@ -158,11 +135,6 @@ def test_other_precisions(dtype: Any) -> None:
     assert scores.dtype == np.float32
     # bfloat16 keeps 8 bits of a product: 0.004 of a cosine, 0.04 of a logit, less in the mean.
     np.testing.assert_allclose(scores, expected, atol=0.005 if dtype in (torch.bfloat16,) else 5e-4)
-
-
-def test_features_that_carry_a_gradient() -> None:
-    frames = as_torch(random_patches(4, 3, (3, 5))).requires_grad_()
-    assert match_scores(frames, frames, Matching((3, 5))).shape == (3, 3)
 
 
 @BOTH_KINDS
@@ -263,18 +235,6 @@ def test_the_baseline_of_whole_frames(kind: Any, frames: FrameChoice) -> None:
         for i in range(j):
             best = max(kinds.at(a).whole[i] @ kinds.at(b).whole[j] for a, b in compared(frames))
             assert scores[i, j] == pytest.approx(best, abs=1e-5)
-
-
-def test_whole_frames_in_bfloat16() -> None:
-    kinds = shots(2, 4, (3, 5), as_torch)
-    assert kinds.first is not None
-    assert kinds.last is not None
-    halves = [
-        Features(some.patches.bfloat16(), some.whole.bfloat16(), some.grid)
-        for some in (kinds.first, kinds.last)
-    ]
-    scores = whole_scores(ShotFeatures(first=halves[0], last=halves[1]))
-    np.testing.assert_allclose(scores, whole_scores(kinds), atol=0.01)
 
 
 @BOTH_KINDS
@@ -380,20 +340,3 @@ def test_threads_are_the_reachable_shots(scores: Floats, tenths: int) -> None:
     for thread in threads:
         together[np.ix_(thread, thread)] = True
     assert np.array_equal(together, reachable)
-
-
-@given(score_matrices(), st.integers(0, 10), st.randoms(use_true_random=False))
-def test_threads_do_not_depend_on_the_order_of_shots(scores: Floats, tenths: int, chance: Any) -> None:
-    order = list(range(len(scores)))
-    chance.shuffle(order)
-    shuffled = threads_of(scores[np.ix_(order, order)], tenths / 10)
-    back = {frozenset(order[shot] for shot in thread) for thread in shuffled}
-    assert back == {frozenset(thread) for thread in threads_of(scores, tenths / 10)}
-
-
-@given(score_matrices(), st.integers(0, 10), st.integers(0, 10))
-def test_a_higher_threshold_splits_threads_only(scores: Floats, one: int, other: int) -> None:
-    low, high = sorted((one, other))
-    wide = [set(thread) for thread in threads_of(scores, low / 10)]
-    for thread in threads_of(scores, high / 10):
-        assert any(set(thread) <= group for group in wide)

@@ -60,11 +60,6 @@ def test_size_and_type_stay(shape: tuple[int, int]) -> None:
         assert changed.dtype == np.uint8
 
 
-@pytest.mark.parametrize("settings", [only(), AugmentSettings(**{**ALWAYS, "enabled": False})])
-def test_nothing_is_done_where_nothing_is_set(settings: AugmentSettings) -> None:
-    np.testing.assert_array_equal(augmented(PICTURE, random.Random(0), settings), PICTURE)
-
-
 @pytest.mark.parametrize("name", sorted(NEVER))
 def test_each_change_changes_something(name: str) -> None:
     changed = [augmented(PICTURE, random.Random(k), only(**{name: 1.0})) for k in range(6)]
@@ -140,12 +135,6 @@ def test_contrast_and_hue_leave_the_mean_grey() -> None:
             changed = augmented(image, random.Random(seed), settings)
             luma = [float(i.astype(float).mean((0, 1)) @ [0.299, 0.587, 0.114]) for i in (image, changed)]
             assert abs(luma[0] - luma[1]) < 1.5
-
-
-def test_a_colour_change_of_nothing_is_nothing() -> None:
-    none = only(colour=1.0, brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0)
-    changed = augmented(PICTURE, random.Random(3), none)
-    assert np.abs(changed.astype(int) - PICTURE).max() <= 1
 
 
 def test_bars_are_black_at_two_sides_and_spare_the_rest() -> None:

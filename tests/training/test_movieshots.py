@@ -108,21 +108,11 @@ class TestNesting:
         assert data["trailer/tt0000000/0000"].scale is ShotScale.EXTREME_CLOSE_UP
         assert isinstance(data["trailer/tt0000000/0000"].source, ClipFile)
 
-    def test_full_with_kinds(self, tmp_path: Path) -> None:
-        write(tmp_path / "v3_full.json", {"full": {"movie": films(0, 10), "trailer": films(20, 10)}})
-        shelve(tmp_path, {**films(0, 10), **films(20, 10)})
-        data = read_items(tmp_path)
-        assert len(data.items) == 100
-        assert {item.key.split("/")[0] for item in data.items} == {"movie", "trailer"}
-
     def test_a_label_may_stand_plainly(self, tmp_path: Path) -> None:
         tree = {"tt1": {"0001": {"scale": "closeup"}, "2": {"scale": "MS"}}}
         found = load(write(tmp_path / "a.json", tree))
         assert found is not None
         assert [(one.shot, one.scale) for one in found.labels] == [(1, "closeup"), (2, "MS")]
-
-    def test_the_label_counts_and_not_the_value(self, dataset: Path) -> None:
-        assert {LABELS[i.scale] for i in read_items(dataset).items if i.key.endswith("/0001")} == {"CS"}
 
     @pytest.mark.parametrize(
         "tree",
@@ -174,10 +164,6 @@ class TestFiles:
         assert len(data.items) == 49
         assert data.notes == ("1 annotated shots have no files, such as trailer/tt0000001/0003.",)
 
-    def test_an_empty_file_is_missing(self, dataset: Path) -> None:
-        (dataset / "trailer/tt0000001/shot_0003.mp4").write_bytes(b"")
-        assert len(read_items(dataset).items) == 49
-
     def test_many_missing_are_refused_unless_allowed(self, dataset: Path) -> None:
         shutil.rmtree(dataset / "trailer/tt0000001")
         with pytest.raises(
@@ -188,12 +174,6 @@ class TestFiles:
         assert len(read_items(dataset, missing=0.1).items) == 45
         with pytest.raises(DatasetError):
             read_items(dataset, missing=0.099)
-
-    def test_a_hundredth_missing_is_allowed_to_the_shot(self, dataset: Path) -> None:
-        (dataset / "trailer/tt0000001/shot_0003.mp4").unlink()
-        with pytest.raises(DatasetError):
-            read_items(dataset, missing=0.019)
-        assert len(read_items(dataset, missing=0.02).items) == 49
 
 
 class TestChoice:
@@ -260,21 +240,6 @@ class TestRefusals:
         path.write_text(path.read_text().replace('"0004"', '"0003"', 1))
         with pytest.raises(DatasetError, match="two entries for 0003"):
             read_items(dataset)
-
-    def test_one_shot_written_two_ways(self, dataset: Path) -> None:
-        tree = split_tree()
-        tree["train"]["tt0000001"]["4"] = shot("LS")
-        with pytest.raises(DatasetError, match="trailer/tt0000001/0004 twice"):
-            read_items(self.change(dataset, tree))
-
-    def test_broken_json(self, dataset: Path) -> None:
-        (dataset / "v1_split_trailer.json").write_text('{"train": {')
-        with pytest.raises(DatasetError, match=r"v1_split_trailer\.json cannot be read"):
-            read_items(dataset)
-
-    def test_an_empty_split(self, dataset: Path) -> None:
-        with pytest.raises(DatasetError, match="The val split of .* is empty"):
-            read_items(self.change(dataset, {**split_tree(), "val": {}}))
 
 
 def test_the_tool_takes_frames_out_of_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

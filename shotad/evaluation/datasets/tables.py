@@ -12,8 +12,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row, or one record. ``line`` is that of the file where it begins; ``mended`` says which bytes were
-    not UTF-8; ``wrong`` how its cells do not fit the header, empty where they do."""
+    """One row, or one record. ``line`` is that of the file where it begins; ``mended``: some of its
+    bytes were not UTF-8; ``wrong`` says how its cells do not fit the header, empty where they do."""
 
     line: int
     values: dict[str, Any]
-    mended: str = ""
+    mended: bool = False
     wrong: str = ""
 
 
@@ -245,36 +245,21 @@ def _delimiter(text: str) -> str:
     return next((mark for mark in (",", "\t", ";") if mark in header), ",")
 
 
-def decoded(data: bytes) -> tuple[str, dict[int, str]]:
-    """The text of a file's bytes, and what was mended, by number of the line (from 1)."""
-    try:
-        return data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig"), {}
-    except UnicodeDecodeError:
-        pass
-    lines, mended = [], {}
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True), 1):
-        text, bad = _mended(line)
-        lines.append(text)
-        if bad:
-            mended[number] = " ".join(f"0x{byte:02x}" for byte in bad)
-    return "".join(lines), mended
+def decoded(data: bytes) -> tuple[str, frozenset[int]]:
+    """The text of a file's bytes, and the numbers (from 1) of the lines in which some were not UTF-8."""
+    if data[:2] in _UTF_16:
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-16"), frozenset()
+    text = data.decode("utf-8-sig", "surrogateescape")
+    lines = enumerate(re.split("\r\n|\r|\n", text), 1) if _ESCAPED.search(text) else ()
+    return text.translate(_MENDED), frozenset(number for number, line in lines if _ESCAPED.search(line))
 
 
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""A byte that is no UTF-8, as Python's ``surrogateescape`` has it."""
+_MENDED = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """What such a file begins with; spreadsheets write it."""
-
-
-def _mended(line: bytes) -> tuple[str, bytes]:
-    """One line's text, and its bytes that are not UTF-8."""
-    text, bad = "", b""
-    while True:
-        try:
-            return text + line.decode("utf-8"), bad
-        except UnicodeDecodeError as error:
-            wrong = line[error.start : error.end]
-            text += line[: error.start].decode("utf-8") + wrong.decode("cp1252", errors="replace")
-            bad += wrong
-            line = line[error.end :]
 
 
 def _check_header(path: Path, columns: Sequence[str]) -> None:
@@ -287,13 +272,13 @@ def _check_header(path: Path, columns: Sequence[str]) -> None:
         )
 
 
-def _rows(reader: Iterator[list[str]], columns: Sequence[str], mended: dict[int, str]) -> Iterator[TableRow]:
+def _rows(reader: Iterator[list[str]], columns: Sequence[str], mended: Collection[int]) -> Iterator[TableRow]:
     last = 1
     for cells in reader:
         first, last = last + 1, reader.line_num  # type: ignore[attr-defined]
         if not cells:
             continue
-        bad = " ".join(mended[line] for line in range(first, last + 1) if line in mended)
+        bad = any(line in mended for line in range(first, last + 1))
         named = dict(zip(columns, cells, strict=False))
         wrong = "" if len(cells) == len(columns) else f"{len(cells)} cells for {len(columns)} columns"
         yield TableRow(first, named, bad, wrong)

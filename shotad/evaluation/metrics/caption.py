@@ -202,10 +202,6 @@ def bleu_sums(
     return np.stack([*columns, lengths, np.array(nearest, np.int64)], axis=1).astype(np.float64)
 
 
-def _nearest(length: int, lengths: Sequence[int]) -> int:
-    return min((abs(other - length), other) for other in lengths)[1]
-
-
 class Tokenizer:
     """Tokens of the COCO chain (`shotad.evaluation.metrics.ptb`), by text."""
 

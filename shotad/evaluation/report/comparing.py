@@ -341,17 +341,7 @@ def content_of(comparison: Comparison) -> Content:
         ),
         "rows": [_row(metric) for metric in comparison.metrics],
         "explanation": _explanation(comparison),
-        "line_heads": (
-            "AD",
-            "A",
-            "B",
-            "B − A",
-            "Human AD",
-            "Line of A",
-            "Line of B",
-            "Film",
-            "When, how long",
-        ),
+        "line_heads": LINE_HEADS,
         "lists": [
             (
                 f"{metric.title}: {what} most ({count(n, 'line')} {which} in B)",

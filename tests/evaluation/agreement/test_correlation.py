@@ -1,42 +1,31 @@
-"""Correlations against scipy's, ties and constants, and their intervals."""
+"""Correlations: ties and constants, and their intervals."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from shotad.core import ReportSettings
-from shotad.evaluation.human_agreement import correlations, kendall, pearson, spearman
+from shotad.evaluation.human_agreement import correlations
 
-stats = pytest.importorskip("scipy.stats")
+pytest.importorskip("scipy.stats")
 
 SETTINGS = ReportSettings()
 
 
-def rows(n: int, seed: int = 0, tied: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     chance = np.random.default_rng(seed)
     x = chance.normal(size=n)
     y = 0.7 * x + 0.7 * chance.normal(size=n)
-    return (np.round(x), np.round(y)) if tied else (x, y)
-
-
-@pytest.mark.parametrize("tied", [False, True])
-@given(st.integers(5, 60), st.integers(0, 50))
-def test_as_scipy_has_them(tied: bool, n: int, seed: int) -> None:
-    x, y = rows(n, seed, tied)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return
-    assert pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
-    assert kendall(x, y) == pytest.approx(stats.kendalltau(x, y, variant="b").statistic)
+    return x, y
 
 
 def test_ties_by_hand() -> None:
     """Four pairs, the first two equal in x: 5 pairs in the same order, none against; tau-b = 5 / sqrt(5 · 6)."""
     x, y = np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])
-    assert kendall(x, y) == pytest.approx(5 / np.sqrt(30))
-    assert spearman(x, y) == pytest.approx(np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1])
+    found = correlations(x, y, ["f"] * 4, SETTINGS)
+    assert found.kendall.value == pytest.approx(5 / np.sqrt(30))
+    assert found.spearman.value == pytest.approx(np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -66,16 +55,6 @@ def test_intervals_hold_the_value_and_are_narrower_for_more() -> None:
         assert found.pearson.interval is not None
         widths.append(found.pearson.interval.high - found.pearson.interval.low)
     assert widths[1] < widths[0] / 2
-
-
-def test_pearsons_interval_is_near_fishers() -> None:
-    x, y = rows(400, 3)
-    found = correlations(x, y, [str(k) for k in range(400)], ReportSettings()).pearson
-    assert found.value is not None
-    assert found.interval is not None
-    middle, spread = np.arctanh(found.value), 1.96 / np.sqrt(397)
-    assert found.interval.low == pytest.approx(np.tanh(middle - spread), abs=0.02)
-    assert found.interval.high == pytest.approx(np.tanh(middle + spread), abs=0.02)
 
 
 def test_intervals_are_over_films_unless_asked_otherwise() -> None:
@@ -109,15 +88,3 @@ def test_one_that_is_perfect_is_sure() -> None:
     assert found.value == 1
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == (1, 1)
-
-
-def test_order_does_not_change_the_value() -> None:
-    x, y = rows(50)
-    turned = np.random.default_rng(0).permutation(50)
-    assert spearman(x, y) == pytest.approx(spearman(x[turned], y[turned]))
-    assert kendall(x, y) == pytest.approx(kendall(x[turned], y[turned]))
-
-
-def test_rows_must_belong_together() -> None:
-    with pytest.raises(ValueError, match="equal in number"):
-        correlations(np.zeros(3), np.zeros(2), ["a"] * 3, SETTINGS)

@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import EvaluationError
 from shotad.evaluation import Corpus, as_json, assist, metric, render
-from shotad.evaluation.assisted_choice import Assisted, Offers, Role, best_of, expert_scores
-from shotad.evaluation.metric import Item, Row
+from shotad.evaluation.assisted_choice import Assisted, Role
 from tests.cli.program import Shotad
 from tests.evaluation.assisted.offering import Told, bench, corpus, item
 
@@ -44,11 +43,6 @@ def test_the_expert_takes_the_highest_mean() -> None:
     assert [(c.id, c.number, c.text) for c in done.choices] == [("a", 1, "4 8"), ("b", 1, "2 2")]
     assert done.choices[0].scores == (5.0, 6.0, 5.0)
     assert (value(done, "chosen", "one"), value(done, "chosen", "two")) == (3.0, 5.0)
-
-
-def test_of_equals_the_first_is_taken() -> None:
-    done = run(corpus(item("a", "1 3", "3 1", "2 2")))
-    assert done.choices[0].number == 0
 
 
 def test_what_stands_beside_the_choice() -> None:
@@ -155,34 +149,6 @@ def test_the_order_of_candidates_does_not_matter(offers: list[list[tuple[int, in
     both = [sum(value(done, "chosen", name) for name in ("one", "two")) for done in (one, other)]
     assert both[0] == pytest.approx(both[1])
     assert both[0] >= sum(value(one, "random", name) for name in ("one", "two")) - 1e-9
-
-
-@given(st.lists(NUMBERS, min_size=1, max_size=6))
-def test_by_the_experts_only_metric_the_choice_is_the_best(offers: list[list[tuple[int, int]]]) -> None:
-    items = [item(f"i{k}", *(f"{one} {two}" for one, two in offer)) for k, offer in enumerate(offers)]
-    done = run(corpus(item("more", "1 1", "2 2"), *items), expert=("one",))
-    assert value(done, "chosen", "one") == pytest.approx(value(done, "best", "one"))
-
-
-def test_scores_by_hand() -> None:
-    def rows(*values: float | None) -> list[Row]:
-        return [Row("a", (v or 0.0, 1.0), v) for v in values]
-
-    assert expert_scores([rows(100.0, 0.0), rows(-10.0, 60.0)]) == (45.0, 30.0)
-    assert expert_scores([]) == ()
-    assert best_of((1.0, 3.0, 3.0)) == 1
-    assert best_of(()) is None
-
-
-def test_offers_keep_the_order_and_the_rest_of_an_item() -> None:
-    given = corpus(item("a", "1 1", "2 2", reference="He runs."), item("b", prediction=None, failure="gone"))
-    offers = Offers.of(given)
-    assert offers.lines == (("1 1", "2 2"), ())
-    assert offers.most == 2
-    assert offers.having(1, [0, 1]) == [0]
-    second: Item = offers.rank(1).items[0]
-    assert (second.prediction, second.references) == ("2 2", ("He runs.",))
-    assert given.items[0].prediction == "1 1"
 
 
 def test_the_real_metrics_choose_what_a_person_would() -> None:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.evaluation.metrics import ptb
-from shotad.evaluation.metrics.ptb import image
 from tests.evaluation.caption.cocotools import SHARED, java_tokens, need_cmdad
 
 TABLE = [
@@ -264,23 +263,12 @@ def test_characters_beyond_unicodes_first_plane_and_unknown_ones_part_words() ->
     assert ptb.tokens("smile\U0001f600now \ue000private\x01control") == ("smile", "now", "private", "control")
 
 
-def test_an_image_is_as_long_as_its_text() -> None:
-    text = "aé東٠\u0301½→“\U0001f600\x07"
-    assert len(image(text)) == len(text)
-    assert image("plain text") == "plain text"
-
-
 @given(st.text(max_size=60))
 def test_any_text_has_tokens_in_lower_case_without_punctuation(text: str) -> None:
     found = ptb.tokens(text)
     assert all(token and " " not in token and "\n" not in token for token in found)
     assert not set(found) & ptb.REMOVED
     assert found == ptb.tokens(text)
-
-
-@given(st.lists(st.sampled_from(["a", "man", "walks", "slowly", "out", "of"]), max_size=8))
-def test_plain_words_are_their_own_tokens(words: list[str]) -> None:
-    assert list(ptb.tokens(" ".join(words))) == words
 
 
 def _differences(texts: list[str], folder: Path) -> list[tuple[str, list[str], list[str]]]:

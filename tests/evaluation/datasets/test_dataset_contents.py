@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,13 +12,12 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import ConfigError, DatasetError, Interval, NoProgress, ShotadError, UsageError, load_config
+from shotad.core import ConfigError, DatasetError, Interval, NoProgress, ShotadError, load_config
 from shotad.core.settings import config_path
-from shotad.evaluation import Dataset, check_dataset, load_dataset
+from shotad.evaluation import check_dataset, load_dataset
 from shotad.evaluation.datasets.checking import Check, video_of, video_places
 from shotad.evaluation.datasets.dataset import Video, read_description
 from shotad.evaluation.datasets.loading import casts_of, load_references, read_casts, touching
-from shotad.evaluation.predictions import Joined, join, read_predictions
 from tests.evaluation.datasets import datasetfiles as files
 
 
@@ -91,41 +89,6 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
             assert len({ad.id for ad in check.dataset.ads}) == len(check.dataset.ads)
 
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
-    max_leaves=4,
-)
-KEYS = st.sampled_from(
-    ["id", "text", "text_gen", "candidates", "scale", "threaded", "film", "start", "text_gen_1", "x"]
-)
-
-
-@lru_cache(maxsize=1)
-def small() -> Dataset:
-    with TemporaryDirectory() as folder:
-        return load_dataset("cmd-ad", files.cmd_ad(Path(folder)))
-
-
-def joined(path: Path) -> Joined | str:
-    try:
-        return join(small(), read_predictions(path))
-    except ShotadError as error:
-        return str(error)
-
-
-@given(st.lists(st.dictionaries(KEYS, VALUES, max_size=5), max_size=3))
-def test_any_json_for_predictions(records: list[dict[str, object]]) -> None:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "preds.jsonl"
-        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-        result = joined(path)
-    if isinstance(result, str):
-        assert "preds.jsonl" in result
-    else:
-        assert [item.id for item in result.corpus.items] == ["0", "1", "2", "3"]
-
-
 THREE = ("cmd-ad", "mad-eval", "tv-ad")
 
 
@@ -136,12 +99,6 @@ def test_each_names_its_own_settings_of_the_pipeline(name: str) -> None:
     assert described.name == described.config == name
     assert yaml.safe_load(config_path(described.config).read_text())["dataset"] == described.title
     assert len(load_config([described.config]).prompt.verbs) == 15
-
-
-def test_published_counts_are_those_of_the_papers_data() -> None:
-    counts = {name: read_description(name).published for name in THREE}
-    assert [counts[name].ads for name in counts] == [7316, 6520, 2983]
-    assert [counts[name].actions for name in counts] == [11571, 10001, 4313]
 
 
 def test_a_persons_folder_of_descriptions_comes_first(
@@ -240,30 +197,12 @@ def test_what_is_no_ad_is_refused(tmp_path: Path, text: str, says: str) -> None:
         load_references(file)
 
 
-def test_open_dataset_takes_names_descriptions_and_plain_files(tmp_path: Path) -> None:
-    root = files.cmd_ad(tmp_path / "cmd")
-    plain = files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"]])
-    assert load_dataset("cmd-ad", root).title == "CMD-AD"
-    assert load_dataset(str(plain)).name == "mine"
-    with pytest.raises(UsageError, match=r"--actions .* belongs to a dataset"):
-        load_dataset(str(plain), actions=root / "cmdad_gt_action.csv")
-
-
 GAP = 0.02
 
 
 def published(cuts: list[float]) -> list[Interval]:
     """As the lists are: 10 ms later at the start, 10 ms earlier at the end."""
     return [Interval(round(a + GAP / 2, 3), round(b - GAP / 2, 3)) for a, b in pairwise(cuts)]
-
-
-def test_gaps_close_half_way() -> None:
-    shots = touching(published([0.0, 7.549, 9.843, 20.0]), GAP)
-    assert [(s.index, s.interval) for s in shots] == [
-        (0, Interval(0.0, 7.549)),
-        (1, Interval(7.549, 9.843)),
-        (2, Interval(9.843, 20.0)),
-    ]
 
 
 @given(st.lists(st.integers(60, 20_000), min_size=1, max_size=30))
@@ -292,11 +231,6 @@ def test_no_cut_is_one_shot() -> None:
 def test_a_hole_stays_and_so_does_a_late_beginning() -> None:
     shots = touching([Interval(2.01, 3.99), Interval(7.01, 8.99)], GAP)
     assert [s.interval for s in shots] == [Interval(2.0, 4.0), Interval(7.0, 9.0)]
-
-
-def test_frames_touch_already() -> None:
-    shots = [Interval(0.0, 4 / 3), Interval(4 / 3, 2.0)]
-    assert [s.interval.duration for s in touching(shots, 0.0)] == pytest.approx([4 / 3, 2 / 3], abs=1e-6)
 
 
 def touch(path: Path) -> Path:

@@ -175,20 +175,6 @@ def test_row_that_is_no_ad_is_refused_and_told_when_checking(tmp_path: Path) -> 
     assert not said(dataset, "is not in cmdad_anno.csv"), "their actions have an AD, though it cannot be read"
 
 
-def test_a_cell_that_is_no_number_is_named(tmp_path: Path) -> None:
-    rows = [list(row) for row in files.CMD_ROWS]
-    rows[0][2], rows[1][4] = "", "soon"
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, rows=rows), strict=False)
-    assert said(dataset, "no AD: end: an empty cell is no number") == ["malformed cmdad_anno.csv, line 2"]
-    assert said(dataset, "no AD: scaled_start: 'soon' is no number") == ["malformed cmdad_anno.csv, line 3"]
-
-
-def test_numbers_of_ads_that_another_program_made_floats_of(tmp_path: Path) -> None:
-    actions = [[f"{row[0]}.0", *row[1:]] for row in files.CMD_ACTIONS]
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
-    assert dataset.ads[1].actions == ("She runs.", "She falls.")
-
-
 def test_actions_of_no_ad(tmp_path: Path) -> None:
     actions = [*files.CMD_ACTIONS, [4, "tt02", "He goes.", "He goes.", "['He goes.']"]]
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
@@ -234,13 +220,6 @@ def test_actions_that_stand_twice_or_have_no_id(tmp_path: Path) -> None:
     assert said(dataset, "without an id") == ["malformed cmdad_gt_action.csv, line 7"]
 
 
-def test_empty_file_of_actions_is_told(tmp_path: Path) -> None:
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=[]))
-    assert said(dataset, "4 ADs: the file of actions says nothing") == [
-        "missing cmdad_anno.csv, lines 2, 3, 4, 5"
-    ]
-
-
 def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:
     root = files.cmd_ad(tmp_path)
     for name in ("cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json"):
@@ -250,11 +229,6 @@ def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:
     assert (dataset.casts, dataset.shots) == ({}, {})
     assert said(dataset, "there is no file of actions") == ["missing cmdad_gt_action.csv"]
     assert [one.split()[0] for one in said(dataset, "there is no file of")] == ["missing", "missing", "note"]
-
-
-def test_mad_eval_needs_no_casts(tmp_path: Path) -> None:
-    dataset = load_dataset("mad-eval", files.mad_eval(tmp_path))
-    assert [one.split()[0] for one in said(dataset, "there is no file of casts")] == ["note"]
 
 
 def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from shotad.core import Abilities, Config, EngineError, Identity, Interval, Reply, Request, load_config
+from shotad.core import Abilities, Config, Identity, Interval, Reply, Request, load_config
 from shotad.evaluation import Corpus, MetricContext, Store
 from shotad.evaluation.metric import Item
 
@@ -85,26 +85,6 @@ def lines_of(request: Request) -> list[str]:
     """The numbered lines of a question."""
     found = re.findall(r'^\d+\. ("(?:[^"\\]|\\.)*")$', request.messages[1].text, re.MULTILINE)
     return [json.loads(one) for one in found]
-
-
-class KindJudge(WordJudge):
-    """Finds everything perfect."""
-
-    identity = Identity("kind", "kind", "1")
-
-    def answer(self, request: Request) -> str:
-        return json.dumps({"score": 5})
-
-
-class Deaf(ScriptedEngine):
-    """An engine whose server is gone."""
-
-    asked: ClassVar[list[Request]] = []
-
-    def reply(self, request: Request) -> Reply:
-        if len(self.asked) > 6:
-            raise EngineError("The server is gone.")
-        return Reply(json.dumps({"score": 4}))
 
 
 def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[ScriptedEngine]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 
 import pytest
 from hypothesis import given, strategies as st
@@ -38,22 +37,16 @@ def test_what_is_read(answer: str) -> None:
     ("answer", "why"),
     [
         ("", "empty"),
-        ("   \n", "empty"),
         ("3", "does not begin"),
-        ("[3]", "does not begin"),
-        ("Score: 3", "does not begin"),
         ('Sure! {"score": 3}', "does not begin"),
         ('{"score": 3} because both open a door', "after the JSON object"),
         ('{"score": 3}{"score": 4}', "after the JSON object"),
         ('```json\n{"score": 3}\n```\nI hope this helps.', "does not begin"),
-        ("{'score': 3}", "not valid JSON"),
         ('{"score": 3', "not valid JSON"),
-        ('{"score": 3,}', "not valid JSON"),
         ('{"score": <1 to 5>}', "not valid JSON"),
         ('{"score": NaN}', "NaN is no number"),
         ('{"score": 3, "score": 4}', '"score" stands in the answer twice'),
         ('{"Score": 3}', 'has no "score"'),
-        ("{}", 'has no "score"'),
         ('{"score": 3, "1": "no", "2": "yes"}', 'has "1" and "2", which was not asked for'),
         ("<think>I go on thinking", "empty"),
         ('{"a":' * 5000, "not valid JSON"),
@@ -111,15 +104,3 @@ def test_one_of_some_words() -> None:
 def test_whatever_is_said_is_read_or_refused(answer: str) -> None:
     with contextlib.suppress(Unreadable):
         assert list(record_in(answer, ["score"])) == ["score"]
-
-
-@given(
-    st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(), st.lists)
-)
-def test_whatever_stands_for_the_score_is_a_number_of_the_scale_or_refused(value: object) -> None:
-    try:
-        score = whole_number(record_in(json.dumps({"score": value}), ["score"])["score"], "score", 1, 5)
-    except Unreadable:
-        assert not (type(value) is int and 1 <= value <= 5)
-    else:
-        assert score == value

@@ -92,12 +92,6 @@ def test_an_answer_that_was_cut_off_is_told_so(judge_who) -> None:  # type: igno
     assert "too long" in engine.asked[1].messages[-1].text
 
 
-def test_the_fake_is_asked_once_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    (answer,) = Judge("fake", bench_of()).answers(questions())
-    assert answer.value is None
-    assert "whole number" in answer.failure
-
-
 class Slow(ScriptedEngine):
     """Answers the later questions first, from several threads."""
 

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from shotad.core import EngineError
-from shotad.engines import local_loading
-from shotad.evaluation import Corpus, Result, Store
+from shotad.evaluation import Corpus, Result
 from shotad.evaluation.metric import make_metric, score
 from tests.bad_server import Act, BadServer, Seen, answer, html, status
 from tests.chat_server import shared_server
 from tests.evaluation.judges.judging import bench_of, corpus_of, item
-from tests.language_models import make_llama
 
 PAIRS = corpus_of(
     *(
@@ -79,18 +77,6 @@ def test_a_server_that_misbehaves_fails_item_by_item() -> None:
     assert "cut off" in reasons[4]
 
 
-def test_a_server_that_is_told_what_was_wrong() -> None:
-    def script(seen: Seen) -> Act:
-        again = len(seen.body["messages"]) == 4
-        return answer('{"score": 2}' if again else "Two.")
-
-    with BadServer(script) as server:
-        result = judged(server)
-    assert [row.value for row in result.rows] == [2.0] * 6
-    assert result.failed == 0
-    assert len(server.requests) == 12
-
-
 def test_a_key_that_is_refused_stops_the_run() -> None:
     with BadServer([status(401, "wrong key")]) as server, pytest.raises(EngineError):
         judged(server)
@@ -102,52 +88,6 @@ def test_no_server_at_all_is_an_error_and_no_score(tmp_path: Path) -> None:
     bench = bench_of("openai.retries=0", "openai.timeout=2")
     with pytest.raises(EngineError):
         score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), PAIRS, bench)
-
-
-def test_two_servers_side_by_side() -> None:
-    with (
-        BadServer([answer('{"score": 2}')]) as one,
-        BadServer([answer('{"score": 5}')]) as other,
-        Store() as store,
-    ):
-        values = []
-        for server in (one, other):
-            bench = bench_of(store=store)
-            values.append(score(make_metric(f"llm-ad-eval@openai:m@{server.url}", bench), PAIRS, bench).value)
-    assert values == [2.0, 5.0]
-
-
-def test_story_and_action_through_a_server() -> None:
-    def script(seen: Seen) -> Act:
-        keys = list(seen.body["response_format"]["json_schema"]["schema"]["properties"])
-        if keys == ["events"]:
-            return answer('{"events": ["Six doors are opened."]}')
-        last = {"conveyed": "partly"} if "conveyed" in keys else {"score": 2}
-        return answer(json.dumps({"reason": "It says so.", **last}))
-
-    with BadServer(script) as server:
-        assert judged(server, "story-recall").value == pytest.approx(50.0)
-        assert len(server.requests) == 2
-        assert judged(server, "llm-action").value == 2.0
-
-
-def test_a_local_model_that_knows_nothing_fails_on_everything(tmp_path: Path) -> None:
-    folder = make_llama(tmp_path / "random", context=8192)
-    bench = bench_of(
-        "compute.device=cpu",
-        "compute.precision=float32",
-        "stage2.sampling.max_tokens=8",
-        "local.batch=2",
-    )
-    metric = make_metric(f"llm-ad-eval@llama3:{folder}", bench)
-    try:
-        result = score(metric, PAIRS, bench, [0, 1])
-    finally:
-        local_loading.CACHE.clear()
-    assert sum(row.failure.startswith("judge:") for row in result.rows) == 2
-    assert result.value == 0.0
-    assert result.identity["judge"]["engine"] == "llama3"
-    assert result.identity["judge"]["revision"]
 
 
 @pytest.mark.long

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from shotad.core import Request
 from shotad.evaluation import Corpus, Result
@@ -54,13 +53,6 @@ def recalled(corpus: Corpus, judge: str = WORDS, places: list[int] | None = None
     return score(make_metric(f"story-recall@{judge}", bench), corpus, bench, places)
 
 
-def test_the_human_lines_convey_their_own_story() -> None:
-    result = recalled(corpus_of(*film("a", STORY, STORY)))
-    assert result.value == pytest.approx(100.0)
-    assert [row.notes["lines"] for row in result.rows] == [3, 3, 3, 2, 2]
-    assert result.sums[1] == pytest.approx(5.0), "an event for each line"
-
-
 def test_lines_may_tell_it_at_another_place_of_the_passage() -> None:
     turned = (STORY[2], STORY[0], STORY[1], STORY[4], STORY[3])
     assert recalled(corpus_of(*film("a", STORY, turned))).value == pytest.approx(100.0)
@@ -84,33 +76,6 @@ def test_partly_is_half() -> None:
     assert result.value == 50.0
 
 
-def test_films_are_read_along_their_time_and_apart() -> None:
-    there = [*film("a", STORY, STORY), *film("b", STORY, STORY[::-1])]
-    mixed = [there[place] for place in (7, 0, 9, 2, 5, 4, 1, 6, 3, 8)]
-    straight, turned = recalled(corpus_of(*there)), recalled(corpus_of(*mixed))
-    assert {row.id: row for row in straight.rows} == {row.id: row for row in turned.rows}
-
-
-@settings(max_examples=15)
-@given(st.lists(st.sampled_from("abc"), min_size=10, max_size=10))
-def test_shards_by_film_add_up(films: list[str]) -> None:
-    told = ("Ada hides.", None, "He searches the room.", "", "Ada burns the letter.")
-    there = [
-        item(str(n), STORY[n % 5], told[n % 5], film=name, start=float(n)) for n, name in enumerate(films)
-    ]
-    corpus = corpus_of(*there)
-    whole = recalled(corpus)
-    shards = [
-        recalled(corpus, places=[n for n, name in enumerate(films) if name == film])
-        for film in sorted(set(films))
-    ]
-    total = shards[0]
-    for shard in shards[1:]:
-        total = total + shard
-    assert total.sums == pytest.approx(whole.sums)
-    assert total.failed == whole.failed
-
-
 def test_a_passage_is_asked_about_once_however_many_lines_it_has() -> None:
     WordJudge.asked.clear()
     result = recalled(corpus_of(*film("a", STORY, (STORY[0], None, "", "He leaves.", None))))
@@ -129,34 +94,6 @@ def test_missing_lines_say_nothing_and_a_silent_passage_is_not_asked_about() -> 
     assert all(lines_of(request) == list(STORY[3:]) for request in verdicts)
     assert result.value == pytest.approx(100 * 2 / 5)
     assert result.rows[0].notes["events"][0] == {"event": STORY[0], "conveyed": "no", "reason": ""}
-
-
-def test_every_system_is_held_against_the_same_events() -> None:
-    bench = bench_of()
-    metric = make_metric(f"story-recall@{WORDS}", bench)
-    score(metric, corpus_of(*film("a", STORY, STORY)), bench)
-    WordJudge.asked.clear()
-    score(metric, corpus_of(*film("a", STORY, STORY[::-1])), bench)
-    assert all("conveyed" in request.schema["properties"] for request in WordJudge.asked)  # type: ignore[index]
-
-
-def test_a_better_run_conveys_more() -> None:
-    vague = ("She hides.", "A door.", "A room.", "He leaves.", "Fire.")
-    values = [
-        recalled(corpus_of(*film("a", STORY, told))).value for told in (STORY, vague, ("Snow falls.",) * 5)
-    ]
-    assert values[0] is not None
-    assert values[1] is not None
-    assert values[0] > values[1] > 0
-    assert values[2] == 0
-
-
-def test_length_of_a_passage_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = corpus_of(*film("a", STORY, STORY))
-    of_three = recalled(corpus).identity
-    monkeypatch.setattr(judged, "STORY_LINES", 12)
-    assert [row.notes["lines"] for row in recalled(corpus).rows] == [5] * 5
-    assert recalled(corpus).identity != of_three
 
 
 @pytest.fixture
@@ -193,12 +130,6 @@ def test_lists_of_events_that_are_none(judge, events: object) -> None:  # type: 
     )
     assert result.value == 0.0
     assert result.failed == 3
-
-
-def test_a_failure_of_the_judge_goes_before_a_missing_line(judge) -> None:  # type: ignore[no-untyped-def]
-    there = film("a", STORY[:2], (STORY[0], None))
-    result = recalled(corpus_of(*there), judge=judge("?"))
-    assert [row.failure.partition(":")[0] for row in result.rows] == ["judge", "judge"]
 
 
 def test_what_the_judge_is_shown(judge) -> None:  # type: ignore[no-untyped-def]

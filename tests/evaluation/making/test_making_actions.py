@@ -124,11 +124,6 @@ def test_what_may_be_made_of_a_text() -> None:
             question.read(json.dumps({"actions": bad}))
 
 
-def test_long_texts_have_room() -> None:
-    assert split_question("word " * 200).tokens > 1000
-    assert len(split_question("word " * 200).messages) == 2
-
-
 def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     made = made_by()
     paths = write_actions(made, tmp_path / "out" / "gt_action.csv")
@@ -146,13 +141,6 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     assert about["n"] == {"ads": 5, "failed": 1, "actions": 6}
     assert about["identity"]["revision"] == "7"
     assert len(about["identity"]["prompts"]) == 64
-
-
-def test_what_came_of_it_in_words() -> None:
-    assert made_by().text.splitlines() == [
-        "6 actions of 4 of 5 ADs, 1.50 for each of these. Made by rote r1 7.",
-        "No actions for 1 ADs (2): people could not be taken out: it has no words",
-    ]
 
 
 def test_a_server_that_misbehaves() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,32 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from shotad.core import Config, EvaluationError, WeightsError
 from shotad.evaluation import MetricContext, Result, Store, store as room
-from shotad.evaluation.metric import Figure, Row, only, score
-from shotad.evaluation.store import INSTRUCTIONS, parser_of, text_key, vectors_of
+from shotad.evaluation.metric import Figure, Row, score
+from shotad.evaluation.store import INSTRUCTIONS, parser_of, vectors_of
 from shotad.script import Parse, ParserModel, Token
 from tests.evaluation.action.parsed import WordVectors
 from tests.evaluation.measuring import Lengths, corpus_of
-
-SUMS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 5)), min_size=2, max_size=12)
 
 
 def result(sums: list[tuple[float, ...]], first: int = 0, **changes: object) -> Result:
     rows = tuple(Row(f"i{first + k}", s, s[0]) for k, s in enumerate(sums))
     made = Result("m", "M", ("a", "b"), Figure("share", 100.0), {"version": 1}, rows)
     return replace(made, **changes)  # type: ignore[arg-type]
-
-
-@given(SUMS, st.data())
-def test_shards_add_up_to_the_whole(sums: list[tuple[float, float]], data: st.DataObject) -> None:
-    cut = data.draw(st.integers(0, len(sums)))
-    whole, left, right = result(list(sums)), result(list(sums[:cut])), result(list(sums[cut:]), cut)
-    assert (left + right).value == pytest.approx(whole.value)
-    assert (right + left).value == pytest.approx(whole.value)
-    assert (left + right).rows == whole.rows
 
 
 @pytest.mark.parametrize(
@@ -70,12 +57,6 @@ def test_bleu_of_hand_counted_sums() -> None:
     assert float(found) == pytest.approx(50, abs=1e-6)
     short = Figure("bleu", 100.0).of(np.array([2.0, 1.0, 2.0, 1.0, 2.0, 4.0]))
     assert float(short) == pytest.approx(100 * np.exp(-1), abs=1e-5)
-
-
-def test_only_some_items_in_an_order_of_their_own() -> None:
-    whole = result([(1, 1), (0, 1), (0.5, 1)])
-    assert [row.id for row in only(whole, ["i2", "i0"]).rows] == ["i2", "i0"]
-    assert only(whole, ["i2", "i0"]).value == pytest.approx(75)
 
 
 class Words:
@@ -187,18 +168,6 @@ def test_each_text_is_taken_apart_once(words: WordVectors) -> None:
     assert Words.loaded == 1
 
 
-def test_a_service_is_made_once(words: WordVectors) -> None:
-    bench = bench_of(Store())
-    assert vectors_of(bench) is vectors_of(bench)
-    assert parser_of(bench) is parser_of(bench)
-
-
-def test_vectors_are_unit_vectors_in_single_precision(words: WordVectors) -> None:
-    found = vectors_of(bench_of(Store())).of(["a dog", "a cat sleeps"])
-    assert found.dtype == np.float32
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
-
-
 PAIRS = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]
 
 
@@ -217,40 +186,6 @@ def test_equal_rows_are_counted_once_and_every_item_has_its_own(bench: MetricCon
     assert (result.scored, result.failed, result.fresh) == (4, 1, 4)
 
 
-def test_a_second_run_counts_nothing_and_says_the_same(bench: MetricContext) -> None:
-    first = score(Lengths(), corpus_of(PAIRS), bench)
-    again = Lengths()
-    second = score(again, corpus_of(PAIRS), bench)
-    assert again.counted == []
-    assert second.fresh == 0
-    assert second.rows == first.rows
-
-
-def test_a_changed_prediction_redoes_one(bench: MetricContext) -> None:
-    score(Lengths(), corpus_of(PAIRS), bench)
-    changed = Lengths()
-    result = score(changed, corpus_of([*PAIRS[:2], ("a b c", "a b"), PAIRS[3]]), bench)
-    assert changed.counted == ["film-2"]
-    assert result.fresh == 1
-
-
-def test_what_remarks_cost_is_in_the_metrics_seconds(
-    bench: MetricContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = [0.0]
-
-    class Slow(Lengths):
-        def __getattribute__(self, name: str) -> object:
-            if name == "remarks":
-                clock[0] += 40.0
-            return super().__getattribute__(name)
-
-    slow = Slow()
-    clock[0] = 0.0
-    monkeypatch.setattr("shotad.evaluation.metric.time.perf_counter", lambda: clock[0])
-    assert score(slow, corpus_of(PAIRS), bench).seconds == 40.0
-
-
 def test_what_a_definition_of_another_version_said_is_not_taken(bench: MetricContext) -> None:
     score(Lengths(), corpus_of(PAIRS), bench)
     other = Lengths(version=2)
@@ -266,32 +201,10 @@ def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(bench: Metr
     assert result.failed == 1
 
 
-def test_what_is_done_before_a_run_breaks_is_kept(bench: MetricContext) -> None:
-    with pytest.raises(RuntimeError):
-        score(Lengths(breaks_at="film-3"), corpus_of(PAIRS), bench)
-    again = Lengths()
-    score(again, corpus_of(PAIRS), bench)
-    assert again.counted == ["film-3"]
-
-
-def test_some_places_in_any_order(bench: MetricContext) -> None:
-    result = score(Lengths(), corpus_of(PAIRS), bench, [2, 0])
-    assert [row.id for row in result.rows] == ["film-2", "film-0"]
-    assert result.value == pytest.approx(75)
-
-
 def test_nothing_to_score_is_no_figure(bench: MetricContext) -> None:
     result = score(Lengths(), corpus_of(PAIRS), bench, [])
     assert result.value is None
     assert result.sums.tolist() == [0, 0]
-
-
-def test_a_judges_failure_is_tried_again_also_where_nothing_was_predicted(bench: MetricContext) -> None:
-    score(Lengths(fails_at="film-3"), corpus_of(PAIRS), bench)
-    again = Lengths()
-    result = score(again, corpus_of(PAIRS), bench)
-    assert again.counted == ["film-3"]
-    assert result.rows[3].failure == "no prediction"
 
 
 def test_what_was_put_is_found_by_space_and_key(tmp_path: Path) -> None:
@@ -363,15 +276,3 @@ def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EvaluationError, match="cannot keep what is computed.*--cache"):
         Store(tmp_path / "file" / "kept.sqlite")
-
-
-def test_a_group_is_whole_or_not_there_at_all(tmp_path: Path) -> None:
-    with Store(tmp_path / "kept.sqlite") as store:
-        bad: list[tuple[str, bytes]] = [("x", b"1"), ("y", object())]  # type: ignore[list-item]
-        with pytest.raises((EvaluationError, sqlite3.Error)):
-            store.put("a", bad)
-        assert store.get("a", ["x"]) == {}
-
-
-def test_the_key_of_a_text_is_the_texts_own() -> None:
-    assert text_key("a") == text_key("a") != text_key("a ")

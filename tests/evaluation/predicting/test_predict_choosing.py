@@ -61,13 +61,6 @@ def test_shards_are_the_whole_and_even(sizes: list[int], of: int) -> None:
     assert max(loads) - min(loads) <= max(sizes)
 
 
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(1, 5), st.integers(1, 60))
-def test_shards_of_a_part_are_that_part(sizes: list[int], of: int, limit: int) -> None:
-    data, wanted = dataset(sizes), Wanted(limit=limit)
-    shards = [choose(data, wanted, Shard(number, of)) for number in range(1, of + 1)]
-    assert sorted((n for shard in shards for n in ids(shard)), key=int) == ids(choose(data, wanted))
-
-
 @pytest.mark.parametrize("text", ["0/3", "4/3", "2", "a/b", "1/0", "-1/3", ""])
 def test_what_is_no_shard_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no shard"):

@@ -51,13 +51,6 @@ def test_every_ad_has_its_line(runs: Runs) -> None:
     assert [rows[n]["shots"] for n in ("0", "9")] == ["published", "one"]
 
 
-def test_two_ads_of_the_same_time_both_have_a_line(runs: Runs) -> None:
-    runs.run()
-    rows = by_id(runs.rows)
-    assert (rows["2"]["start"], rows["2"]["end"]) == (rows["3"]["start"], rows["3"]["end"])
-    assert rows["2"]["text"] == rows["3"]["text"] is not None
-
-
 def test_a_slot_beyond_its_video_fails_and_one_that_reaches_beyond_does_not(runs: Runs) -> None:
     runs.run()
     rows = by_id(runs.rows)
@@ -122,14 +115,6 @@ def test_the_same_again_asks_nothing_and_leaves_the_same_bytes(runs: Runs) -> No
     assert runs.out.read_bytes() == first
     assert done.kept == INSIDE
     assert sorted(path.name for path in runs.out.parent.glob("preds*")) == ["preds.jsonl", "preds.shotad"]
-
-
-def test_another_file_of_the_same_seed_has_the_same_bytes(runs: Runs) -> None:
-    runs.run()
-    first = runs.out.read_bytes()
-    runs.out = runs.out.with_name("again.jsonl")
-    runs.run()
-    assert runs.out.read_bytes() == first
 
 
 def test_changed_settings_make_every_line_anew_and_come_back_for_nothing(runs: Runs) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shotad.core import ComputeSettings
-from shotad.evaluation.metrics.recall import PUBLISHED, f_scores, published, rescaled
+from shotad.evaluation.metrics.recall import PUBLISHED, f_scores, published
 from shotad.script import TokenEncoder, TokenVectors, locate
 
 PREDICTIONS = [
@@ -102,10 +102,3 @@ def test_what_is_published_is_found_by_any_name() -> None:
     assert published("/models/roberta-large/") is PUBLISHED["roberta-large"]
     assert PUBLISHED["roberta-large"].layer == 17
     assert published("minilm") is None
-
-
-def test_rescaling_puts_unrelated_sentences_at_nothing() -> None:
-    assert rescaled(0.83122575, PUBLISHED["roberta-large"].baseline) == pytest.approx(0)
-    assert rescaled(1, 0.4) == 1
-    assert rescaled(0.7, 0.4) == pytest.approx(0.5)
-    assert rescaled(0.7, None) == 0.7

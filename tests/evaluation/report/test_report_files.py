@@ -33,12 +33,6 @@ from tests.evaluation.report.fakes import made_corpus, made_item, made_result, m
 FILES = ("report.json", "report.html", "report.md", "items.csv", "speed.json", "items.jsonl")
 
 
-def test_all_files_are_there_and_named(tmp_path: Path) -> None:
-    written = write_report(tmp_path / "new" / "folder", made_run(), plots=False)
-    assert [path.name for path in written] == list(FILES)
-    assert all(path.is_file() for path in written)
-
-
 def test_what_is_read_back_is_what_was_written(folder: Path) -> None:
     run, report = with_trouble(), read_report(folder)
     assert report.items == run.corpus.items
@@ -156,18 +150,6 @@ def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:
         assert str(tmp_path) not in (tmp_path / "r" / name).read_text(encoding="utf-8"), name
     head = read_report(tmp_path / "r").head
     assert head["metrics"][0]["identity"] == {"model": "mine", "deep": [{"at": "x"}]}
-
-
-def test_the_hash_of_the_texts_is_that_of_the_texts(tmp_path: Path) -> None:
-    corpus = made_corpus(6)
-    turned = Corpus(tuple(reversed(corpus.items)), dataset="cmd-ad")
-    other = Corpus((replace(corpus.items[0], references=("Else.",)), *corpus.items[1:]), dataset="cmd-ad")
-    quiet = Corpus(tuple(replace(item, prediction="x") for item in corpus.items), dataset="cmd-ad")
-    found = []
-    for name, one in (("a", corpus), ("b", turned), ("c", quiet), ("d", other)):
-        write_report(tmp_path / name, made_run(one, (made_result(one),)), plots=False)
-        found.append(read_report(tmp_path / name).head["dataset"]["texts"])
-    assert found[0] == found[1] == found[2] != found[3]
 
 
 def test_the_table_opens_in_a_spreadsheet(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from shotad.core import Interval
 from shotad.evaluation import Corpus
@@ -57,20 +56,3 @@ def test_films_are_apart_and_time_decides() -> None:
 def test_runs_that_come_again(line: str, before: list[str], runs: tuple[str, ...], total: int) -> None:
     found = repeated(line, before, 3)
     assert (found.runs, found.total) == (runs, total)
-
-
-WORDS = st.lists(
-    st.sampled_from(["ann", "bob", "sits", "the", "of", "red", "door", "opens"]), max_size=8
-).map(" ".join)
-
-
-@given(WORDS, st.lists(WORDS, max_size=3), st.integers(1, 4))
-def test_of_a_line_said_before_all_is_repeated_and_of_a_new_one_nothing(
-    line: str, before: list[str], order: int
-) -> None:
-    again = repeated(line, [*before, line], order)
-    assert len(again.runs) == again.total
-    assert repeated(line, [], order).runs == ()
-    some = repeated(line, before, order)
-    assert some.total == again.total
-    assert len(some.runs) <= len(repeated(line, [*before, "ann sits"], order).runs) <= some.total

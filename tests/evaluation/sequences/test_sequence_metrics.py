@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, strategies as st
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, MetricContext, Result, Store
@@ -107,55 +106,3 @@ def test_the_human_ads_own_is_said_and_theirs_as_prediction_reach_it(name: str) 
     result = scored(name, corpus_of([(line, line) for line in lines], casts=CAST))
     assert result.value is not None
     assert f"The human ADs' own: {result.value:.1f}." in result.remarks
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_better_lines_score_better(name: str) -> None:
-    good = film("Tony opens the door.", "Margot sits reading by a fire.", "Tony nods to Margot.")
-    bad = film("Tony opens the door.", "Wendice opens the door.", "Tony opens the door to Margot.")
-    results = [scored(name, corpus).value for corpus in (good, bad)]
-    assert results[0] is not None
-    assert results[1] is not None
-    sign = 1 if make_metric(name, bench_of()).higher_is_better else -1  # type: ignore[attr-defined]
-    assert sign * results[0] > sign * results[1]
-
-
-LINES = st.lists(
-    st.sampled_from(["Tony sits.", "Wendice sits down.", "Margot waits for Tony.", "Rain.", "", None]),
-    min_size=1,
-    max_size=8,
-)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(lines=LINES, data=st.data())
-def test_order_of_items_and_shards_change_nothing(
-    name: str, lines: list[str | None], data: st.DataObject
-) -> None:
-    corpus, bench = film(*lines), bench_of()
-    whole = scored(name, corpus, bench)
-    order = data.draw(st.permutations(range(len(lines))))
-    mixed = scored(name, replace(corpus, items=tuple(corpus.items[i] for i in order)), bench)
-    assert {row.id: row.sums for row in mixed.rows} == {row.id: row.sums for row in whole.rows}
-    cut = data.draw(st.integers(0, len(lines)))
-    metric = make_metric(name, bench)
-    both = score(metric, corpus, bench, range(cut)) + score(metric, corpus, bench, range(cut, len(lines)))
-    assert both.rows == whole.rows
-    assert both.remarks == whole.remarks
-
-
-@pytest.mark.parametrize(("name", "fresh"), [("repetition", 5), ("repetition-meaning", 5), ("names-kept", 2)])
-def test_a_changed_line_redoes_what_hears_it(name: str, fresh: int) -> None:
-    lines = [f"Tony {verb}." for verb in ("sits", "runs", "waits", "reads", "sleeps", "leaves", "falls")]
-    bench = bench_of()
-    assert scored(name, film(*lines), bench).fresh == 7
-    lines[2] = "Wendice waits."
-    assert scored(name, film(*lines), bench).fresh == fresh
-    assert scored(name, film(*lines), bench).fresh == 0
-
-
-def test_vectors_are_asked_for_once_a_chunk() -> None:
-    letters = Letters()
-    scored("repetition-meaning", film("ab", "ab", "cd"), bench_of(letters))
-    predictions = [text for text in letters.texts if not text.startswith("Reference")]
-    assert sorted(predictions) == ["ab", "cd"]

@@ -94,13 +94,6 @@ def test_side_compares_the_last_frame_with_the_first(film: Path, tmp_path: Path)
     assert alike(found) == [False, True, False, False, True, False]
 
 
-def test_side_is_not_symmetric_in_time(film: Path, tmp_path: Path) -> None:
-    of = scenes(5, 6, 7, 8) | {9: 1, 10: 1, 29: 2, 31: 3, 59: 4, 0: 4}
-    (found,) = run([clip_of(film)], [SIDE], FakeMaker(of), tmp_path / "out")[SIDE]
-    # Last of shot 0 is like first of shot 1; last of shot 3 being like first of shot 0 means nothing.
-    assert alike(found) == [True, False, False, False, False, False]
-
-
 def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path) -> None:
     of = scenes(5, 6, 7, 8) | {5: 1, 45: 1}
     maker = FakeMaker(of)
@@ -251,14 +244,6 @@ def test_scores_that_are_not_numbers_are_not_kept(film: Path, tmp_path: Path) ->
     assert not (tmp_path / "out" / "threads.jsonl").exists()
 
 
-def test_noise_is_no_film(tmp_path: Path) -> None:
-    path = tmp_path / "noise.mp4"
-    path.write_bytes(bytes(range(256)) * 40)
-    (found,) = run([clip_of(path)], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
-    assert found.scores is None
-    assert "noise.mp4" in found.failure
-
-
 def test_numbered_pictures_need_their_rate(tmp_path: Path) -> None:
     from PIL import Image as Pillow
 
@@ -348,16 +333,6 @@ def test_a_failed_clip_never_raises_a_figure(film: Path, tmp_path: Path) -> None
     assert record["failed"][0]["labels"] == "lost.json"
     assert "is not there" in record["failed"][0]["reason"]
     assert "1 of 2 clips failed" in found.text
-
-
-def test_all_clips_failed_is_told_in_numbers(tmp_path: Path) -> None:
-    record = {"clip": "lost.mp4", "shots": [[0, 1], [1, 2]], "clusters": [[0, 1]]}
-    (tmp_path / "a.json").write_text(json.dumps(record), encoding="utf-8")
-    found = evaluated(tmp_path, tmp_path / "out", FakeMaker({}), [SIDE, WHOLE])
-    assert found.results[0].pooled.ap == 0.0
-    assert found.results[1].pooled.recall == 0.0
-    json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
-    assert "AP" in found.text
 
 
 def test_thresholds(film: Path, tmp_path: Path) -> None:

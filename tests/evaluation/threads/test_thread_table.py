@@ -11,7 +11,7 @@ from shotad.core import Interval
 from shotad.evaluation import TABLE, Setup
 from shotad.evaluation.thread_figures import ClipScores, SetupResult, matrix_of, setup_result
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_run import LISTED, PAPER, shown, table
+from shotad.evaluation.thread_run import LISTED, PAPER, table
 from shotad.grammar import threads_of
 
 
@@ -41,8 +41,6 @@ def test_the_paper_s_rows_stand_beside_ours() -> None:
 
 
 def test_what_is_not_defined_is_a_dash() -> None:
-    assert shown(None) == "     –"
-    assert shown(0.12345) == " 0.123"
     text = table([result([ClipScores(clip("a", ()), GOOD)], threshold=0.95)], "grid 1")
     assert "a: AP –, P –, R –, WCP 1.000" in text
 
