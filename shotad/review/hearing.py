@@ -159,7 +159,8 @@ class Hearing:
         level of the whole film gets known. Nothing is loaded before it is needed."""
         self._config, self._prepared = config, prepared
         self._speaking = Speaking(folder, config.voice, _language_of(folder, config.language))
-        self._files = HeardFiles(folder / REVIEW / HEARD)
+        self.folder = folder / REVIEW / HEARD
+        self._files = HeardFiles(self.folder)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
         self._sound, self._ahead = FilmSound(film, config), SpeakingAhead(self._speaking)
         self._placing = Placing(config, prepared, self._speaking, self._ahead)

@@ -7,11 +7,12 @@ film is read again when its records change; the track is written whole and at on
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from shotad.core import (
     Config,
@@ -289,6 +290,8 @@ class Keeper:
             self.tell(error.what, error.hint)
 
 
+T = TypeVar("T")
+
 Signature = tuple[int, int, int] | None
 """By what a file is known to be the same: when it was changed, its size, its place on the disk."""
 
@@ -304,6 +307,23 @@ def signature(path: Path) -> Signature:
 
 def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
     return tuple(map(signature, paths))
+
+
+@dataclass(slots=True, eq=False)
+class Watched(Generic[T]):
+    """What a file holds, read anew when it has changed; nothing where it is gone."""
+
+    path: Path
+    parse: Callable[[Path], Mapping[int, T]]
+    _seen: Signature = None
+    _held: Mapping[int, T] = field(default_factory=dict)
+
+    def read(self) -> Mapping[int, T]:
+        """What ``parse`` makes of it; raises what that does."""
+        now = signature(self.path)
+        if now != self._seen:
+            self._held, self._seen = self.parse(self.path) if now else {}, now
+        return self._held
 
 
 class TrackFile:

@@ -38,12 +38,13 @@ class Done:
     """A change that is in the track and on the disk.
 
     ``revision`` counts the changes of this session; ``origin`` names the tab that asked, ``disk`` a change
-    that was found on the disk, ``job`` one that a job made.
+    that was found on the disk, ``job`` one that a job made. ``view`` is what all tabs were told of it.
     """
 
     revision: int
     change: Change
     origin: str = ""
+    view: Json = field(default_factory=dict)
 
 
 class Hub(Protocol):
@@ -65,13 +66,3 @@ class Picture:
 def jpeg_picture(data: bytes) -> Picture:
     """The bytes of a JPEG for the page."""
     return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
-
-
-@dataclass(frozen=True, slots=True)
-class FrameNote:
-    """A frame that a model saw of a slot: its number from 1, its second, the number painted on its shot."""
-
-    number: int
-    seconds: float
-    shot: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import mimetypes
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,14 +22,14 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
 from shotad.review.details import line_detail
-from shotad.review.events import EventStream
+from shotad.review.events import event_stream
 from shotad.review.kinds import Done, Json, Picture
-from shotad.review.media import FileAnswer, inside
 from shotad.review.opening import remember
 from shotad.review.security import MOST_BYTES, Guard, Refused, answer_error, read_body
 from shotad.review.views import film_text
@@ -55,7 +57,7 @@ def make_app(review: Review) -> ASGIApp:
             watching.cancel()
 
     app = Starlette(
-        routes=[*page_routes(review), *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[*_page_routes(review), *acts_routes(review), *media_routes(review), *work_routes(review)],
         exception_handlers={HTTPException: _refuse, ShotadError: _say},
         lifespan=alive,
     )
@@ -165,42 +167,23 @@ async def _read(request: Request) -> bytes:
 
 WEB = Path(__file__).parent / "web"
 
-MEDIA_TYPES: Mapping[str, str] = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-}
-"""Of the page's own files; what is none of these is not served."""
+mimetypes.add_type("text/javascript", ".js")  # on some systems it is said to be plain text
 
 
-def page_routes(review: Review) -> list[Route]:
+def _page_routes(review: Review) -> list[BaseRoute]:
 
     async def events(_: Request) -> Any:
-        return EventStream(
+        return event_stream(
             review.tabs,
             lambda: {"revision": review.session.revision, "findings": review.findings.version},
         )
 
     return [
-        get("/", lambda _: _file("index.html")),
-        get("/web/{name}", lambda request: _file(request.path_params["name"])),
+        get("/", lambda _: FileResponse(WEB / "index.html")),
+        Mount("/web", StaticFiles(directory=WEB)),
         get("/favicon.ico", lambda _: Response(status_code=204)),
         Route("/api/events", events, methods=["GET"]),
     ]
-
-
-def _file(name: str) -> FileAnswer:
-    kind = MEDIA_TYPES.get(Path(name).suffix)
-    try:
-        path = inside(WEB, name)
-    except ReviewError:
-        raise HTTPException(404) from None
-    if kind is None:
-        raise HTTPException(404)
-    return FileAnswer(path, kind)
 
 
 _LONGEST_NAME = 100
@@ -247,7 +230,7 @@ def acts_routes(review: Review) -> list[Route]:
         answers: list[dict[str, Any]] = []
         for one in value(body, "acts", list):
             try:
-                answers.append({"changed": review.publish(done(one if isinstance(one, dict) else {}, tab))})
+                answers.append({"changed": done(one if isinstance(one, dict) else {}, tab).view})
             except WorkFolderError as error:
                 return {"answers": answers, "error": _said(error)}
             except ShotadError as error:
@@ -300,10 +283,7 @@ def with_frames(review: Review, detail: Json, slot: str | None) -> Json:
         return {**detail, "frames": []}
     frames = [
         {
-            "number": note.number,
-            "seconds": note.seconds,
-            "shot": note.shot,
-            **note.extra,
+            **asdict(note),
             "url": f"/media/frames/{slot}/{note.number}.jpg",
             "painted_url": f"/media/frames/{slot}/{note.number}.jpg?painted=1",
         }
@@ -321,21 +301,21 @@ _KINDS: Mapping[str, Literal["mix", "voice", "programme"]] = {
     "voice": "voice",
     "programme": "programme",
 }
-_KEPT = "private, max-age=31536000, immutable"
-"""For what has its content in its name."""
+_ASKED, _KEPT = "private, no-cache", "private, max-age=31536000, immutable"
+"""What browsers may keep: nothing without asking again, or, of what has its content in its name, all."""
 
 
 def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         rooms = review.watched()
-        return FileAnswer(rooms.film, str(rooms.proxy.state()["type"]).partition(";")[0] or "video/mp4")
+        return _file(rooms.film, str(rooms.proxy.state()["type"]).partition(";")[0] or "video/mp4", _ASKED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path
         if path is None:
             raise HTTPException(404)
-        return FileAnswer(path, "video/mp4")
+        return _file(path, "video/mp4", _ASKED)
 
     def hear(request: Request) -> Any:
         kind = _KINDS.get(request.query_params.get("kind", "mix"))
@@ -343,7 +323,7 @@ def media_routes(review: Review) -> list[Route]:
             raise Refused(400, f"kind must be one of {', '.join(_KINDS)}.")
         heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
         return {
-            "url": f"/media/heard/{review.keep_heard(heard.path)}",
+            "url": f"/media/heard/{heard.path.name}",
             "start": heard.start,
             "seconds": heard.seconds,
             "line": None if heard.line is None else list(heard.line),
@@ -354,8 +334,7 @@ def media_routes(review: Review) -> list[Route]:
         }
 
     def sound(request: Request) -> Any:
-        path = review.heard(request.path_params["name"])
-        return FileAnswer(path, f"audio/{path.suffix.lower().removeprefix('.')}", _KEPT)
+        return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
 
     def voice(_: Request, body: Json) -> Any:
         hearing = review.watched().hearing
@@ -380,7 +359,7 @@ def media_routes(review: Review) -> list[Route]:
 
     def file(request: Request) -> Any:
         path = inside(review.session.folder, review.jobs.made(request.path_params["name"]))
-        return FileAnswer(path, "application/octet-stream", download=path.name)
+        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
     def make_proxy(_: Request, __: Json) -> Any:
         proxy = review.watched().proxy
@@ -401,6 +380,25 @@ def media_routes(review: Review) -> list[Route]:
         get("/media/person/{key}/{number:int}.jpg", person, limiter=pictures),
         get("/files/{name}", file),
     ]
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The file called ``name`` in ``folder``. Raises ReviewError where that leads to another place by name
+    or by link, and where there is none."""
+    try:
+        path = (folder / name).resolve()
+        if path.is_relative_to(folder.resolve()) and path.is_file():
+            return path
+    except (OSError, ValueError):
+        pass
+    raise ReviewError("There is no such file.")
+
+
+def _file(path: Path, kind: str, cache: str) -> FileResponse:
+    """A file, or the part of it that a player asks for."""
+    if not path.is_file():
+        raise ReviewError(f"{path.name} is not there any more.", "Load the page again.")
+    return FileResponse(path, media_type=kind, headers={"cache-control": cache})
 
 
 class _Limit:

@@ -25,7 +25,8 @@ SLOT_ACTS = {"add_slot": add_slot, "remove_slot": remove_slot}
 
 
 class Session:
-    """One work folder, open for review. All may be called from any thread.
+    """One work folder, open for review. All may be called from any thread. ``told`` is called with whatever
+    changes, whoever asked for it: a tab, a job, or the disk; it gives the `Done.view`.
 
     Raises WorkFolderError where the folder belongs to another film, ScriptError for a track that cannot be
     read.
@@ -35,6 +36,7 @@ class Session:
         self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Hub | None = None
     ) -> None:
         self.folder, self.film, self.config, self.reviewer = folder, film, run.config, reviewer
+        self.told: Callable[[Done], Json] = lambda done: {}
         self._kept = Keeper(folder, film, run.config, hub)
         self._history = History(folder)
         if self._history.is_open:
@@ -249,7 +251,8 @@ class Session:
         together = replace(
             change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
         )
-        return Done(self.revision, together, origin)
+        done = Done(self.revision, together, origin)
+        return replace(done, view=self.told(done))
 
     def _note(self, note: Callable[[], None]) -> None:
         """Add to the history. What is in the track by now was done, also where it cannot be noted."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import ReviewError, ScriptError
+from shotad.core import ScriptError
 from shotad.review.opening import Review
-from shotad.review.routes import MEDIA_TYPES, WEB
+from shotad.review.routes import WEB
 from shotad.script import load_track
 from tests.rendering.described import film_with, write_folder
 from tests.review.reviewed import Listener, Page, ids, reviewed
@@ -44,13 +44,11 @@ def test_the_page_and_all_its_files_are_served_with_their_types(page: Page) -> N
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body == (WEB / "index.html").read_bytes()
+    types = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
     for path in WEB.iterdir():
         found = page.get(f"/web/{path.name}")
         assert (found.status, found.body) == (200, path.read_bytes()), path.name
-        assert found.headers["content-type"] == MEDIA_TYPES[path.suffix]
-        again = page.get(f"/web/{path.name}", if_none_match=found.headers["etag"])
-        assert (again.status, again.body) == (304, b"")
-        assert found.headers["cache-control"] == "private, no-cache"
+        assert found.headers["content-type"].partition(";")[0] == types[path.suffix]
 
 
 @pytest.mark.parametrize(
@@ -258,6 +256,7 @@ def test_the_film_is_served_in_ranges(page: Page) -> None:
     head = page.get("/media/film", method="HEAD")
     assert (head.status, head.headers["content-length"]) == (200, str(len(data)))
     assert head.headers["content-type"].startswith("video/")
+    assert page.get("/media/film", range=f"bytes={len(data)}-").status == 416
     assert head.headers["cross-origin-resource-policy"] == "same-origin"
 
 
@@ -442,15 +441,6 @@ def test_closing_writes_the_scripts_that_are_due(place: Path) -> None:
         page.act("write", FIRST, {"text": "The very last words."})
     script = next(path for path in place.iterdir() if path.suffix == ".vtt")
     assert "The very last words." in script.read_text()
-
-
-def test_sounds_that_were_made_long_ago_are_made_anew(both: tuple[Review, Page], tmp_path: Path) -> None:
-    review, _ = both
-    for i in range(600):
-        review.keep_heard(tmp_path / f"{i}.wav")
-    assert review.heard("599.wav") == tmp_path / "599.wav"
-    with pytest.raises(ReviewError, match="Play the line again"):
-        review.heard("0.wav")
 
 
 def test_nothing_of_the_machine_is_told(page: Page, place: Path) -> None:

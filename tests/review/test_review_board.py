@@ -125,7 +125,7 @@ def test_the_film_as_text_is_the_film_also_after_changes(opened):
         ("drop", second, {}),
     ):
         done = session.act(act, line, args)
-        findings.update([line])
+        findings.update()
         assert findings.settle()
         changed_view(session, done, findings)
         compare()
