@@ -147,8 +147,8 @@ def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
         tabs.tell("heard", {"settled": True})
 
     hearing = Hearing(film, folder, _with_voice(config, folder), lambda: session.prepared, settled=settled)
-    proxy = Proxy(film, folder, config, tabs, info=session.film)
-    if proxy.kind.plays is False:
+    proxy = Proxy(film, folder, config, session.film, tabs)
+    if not proxy.kind.plays:
         proxy.start()
     return Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
 

@@ -191,7 +191,7 @@ _BREATH = 1.5
 """Seconds before the voice is loaded that will be asked for."""
 
 _GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
-_NO_FILM: Json = {"state": "none", "url": None, "type": "", "done": 0.0, "why": _GONE}
+_NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE}
 _NO_VOICE: Json = {"name": "", "title": "", "speed": 1.0, "choices": []}
 
 
@@ -309,7 +309,7 @@ def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         rooms = review.watched()
-        return _file(rooms.film, str(rooms.proxy.state()["type"]).partition(";")[0] or "video/mp4", _ASKED)
+        return _file(rooms.film, rooms.proxy.kind.media_type or "video/mp4", _ASKED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path

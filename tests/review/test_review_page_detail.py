@@ -394,7 +394,6 @@ def without_picture(state: str, **more: Any) -> Callable[[Any], None]:
         answer["playable"] = {
             "state": state,
             "url": None,
-            "type": "",
             "why": "HEVC is not for browsers.",
             **more,
         }
