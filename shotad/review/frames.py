@@ -36,7 +36,7 @@ from shotad.core import (
 )
 from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, Film, Frames as Reading, jpeg
-from shotad.review.details import RecordIndex
+from shotad.review.details import records_of
 from shotad.review.keeping import Watched
 from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
@@ -212,7 +212,7 @@ class Looks:
     """Stage I's records by slot, those of the run and those of later redos; read again when they change."""
 
     def __init__(self, folder: Path) -> None:
-        self._run, self._redo = RecordIndex(folder / "stage1.jsonl"), RecordIndex(folder / "redo.jsonl")
+        self._run, self._redo = records_of(folder / "stage1.jsonl"), records_of(folder / "redo.jsonl")
 
     def of(self, slot_id: str) -> Seen | None:
         """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""

@@ -53,11 +53,10 @@ from shotad.sound import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """The film's sound, and what is to be said of it. ``state`` tells whether the file was replaced."""
+    """The film's sound, and what is to be said of it."""
 
     film: Film | None
     programme: Programme
-    state: object
     warnings: tuple[str, ...] = ()
 
 
@@ -70,32 +69,20 @@ class FilmSound:
         self._source: Source | None = None
 
     def open(self, duration: float) -> Source:
-        """The film's sound; silence where the film is gone or has none. A replaced one is opened again."""
-        state = _state(self._path)
+        """The film's sound; silence where the film is gone or has none."""
         with self._lock:
-            source = self._source
-            if source is not None and source.state == state:
-                return source
-            if source is not None and source.film is not None:
-                source.film.close()
-            self._source = self._opened(duration, state)
+            self._source = self._source or self._opened(duration)
             return self._source
 
-    def _opened(self, duration: float, state: object) -> Source:
-        name = self._path.name
-        silence = no_programme(duration, RATE)
-        if state is None:
-            return Source(None, silence, state, (f"The film {name} is gone: only the voice is heard.",))
-        if self._path.is_dir():
-            return Source(None, silence, state, (f"{name} has no sound: only the voice is heard.",))
+    def _opened(self, duration: float) -> Source:
+        silent, alone = f"{self._path.name} has no sound.", "Only the voice is heard."
         try:
             film = open_film(self._path, reader=self._config.film.reader)
             programme = programme_of(film, self._config.film.audio_track, RATE)
         except FilmError as error:
-            return Source(None, silence, state, (f"{error.what} Only the voice is heard.",))
-        if programme.track is None:
-            return Source(film, programme, state, (f"{name} has no sound: only the voice is heard.",))
-        return Source(film, programme, state)
+            why = silent if self._path.is_dir() else error.what
+            return Source(None, no_programme(duration, RATE), (f"{why} {alone}",))
+        return Source(film, programme, () if programme.track is not None else (f"{silent} {alone}",))
 
     def close(self) -> None:
         with self._lock:
@@ -103,17 +90,6 @@ class FilmSound:
         if source is not None and source.film is not None:
             source.film.close()
 
-
-def _state(path: Path) -> object:
-    """By which a replaced film is known; None: there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return (found.st_size, found.st_mtime_ns)
-
-
-__all__ = ["KINDS", "Heard", "Hearing", "Kind"]
 
 FORMAT = 1
 """Raised when sounds are made in another way."""
@@ -165,11 +141,10 @@ class Hearing:
         self._sound, self._ahead = FilmSound(film, config), SpeakingAhead(self._speaking)
         self._placing = Placing(config, prepared, self._speaking, self._ahead)
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
-        self._making: dict[str, threading.Lock] = {}
         self._warming: threading.Thread | None = None
         self._closed = False
 
-    def hear(self, track: Track, line_id: str, kind: Kind) -> Heard:
+    def hear(self, track: Track, line_id: str, kind: str) -> Heard:
         """One line: ``mix`` as the audience hears it, ``voice`` its take alone, as loud, ``programme`` the
         film alone for the same seconds.
 
@@ -177,14 +152,15 @@ class Hearing:
         warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
         not, VoiceError where it cannot be spoken, FilmError and WorkFolderError.
         """
-        if kind not in KINDS:
+        wanted = next((one for one in KINDS if one == kind), None)
+        if wanted is None:
             raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
             raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
         self._speaking.speak_in(track.language)
         with self._listening.aside():
-            return self._made(track, cue, kind)
+            return self._made(track, cue, wanted)
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -241,7 +217,7 @@ class Hearing:
             end = max(first + 1, min(end, programme.total))
         excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
         key = _key(excerpt, track.film.fingerprint, kind)
-        path = self._file(key, excerpt, kind)
+        path = self._files.find(key) or self._files.keep(key, _samples(excerpt, kind), excerpt.rate)
         warnings = (*source.warnings, *place.warnings(kind))
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
@@ -260,18 +236,6 @@ class Hearing:
             place.spoken.steps if place.spoken else (),
             settled,
         )
-
-    def _file(self, key: str, excerpt: Excerpt, kind: Kind) -> Path:
-        """The sound with that key; who asks while it is being made waits for it."""
-        with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        try:
-            with making:
-                found = self._files.find(key)
-                return found or self._files.keep(key, _samples(excerpt, kind), excerpt.rate)
-        finally:
-            with self._lock:
-                self._making.pop(key, None)
 
     def _loudness(self, take: Take) -> float | None:
         """How loud a take is; measured once."""
@@ -326,8 +290,7 @@ def _language_of(folder: Path, usual: str) -> str:
 
 
 FILES = 200
-BYTES = 200 * 2**20
-"""What is kept at most."""
+"""Sounds that are kept at most: about a megabyte each."""
 
 _ENDING = ".wav"
 _OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
@@ -337,13 +300,11 @@ _OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
 class HeardFiles:
     """The folder of sounds, bounded. May be used by several threads and processes."""
 
-    def __init__(self, folder: Path, files: int = FILES, size: int = BYTES) -> None:
+    def __init__(self, folder: Path, files: int = FILES) -> None:
         """What a killed process has left half-written is removed."""
-        self._folder, self._files, self._size = folder, files, size
-        if not folder.is_symlink():
-            for leftover in folder.glob(".tmp-*"):
-                sweep(leftover)
-        self.sweep()
+        self._folder, self._files = folder, files
+        for leftover in folder.glob(".tmp-*"):
+            sweep(leftover)
 
     def find(self, key: str) -> Path | None:
         """The file of a key, which is among the newest from now on; None: there is none."""
@@ -358,29 +319,11 @@ class HeardFiles:
         """Write ``float32[n, channels]`` as 16-bit WAV, whole or not at all. Raises WorkFolderError."""
         path = self._folder / f"{key}{_ENDING}"
         write_bytes(path, [wav_of(samples, rate)])
-        self.sweep(path)
+        own = (one for one in self._folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
+        for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[: -self._files]:
+            with suppress(OSError):  # one that is being played cannot be removed on some systems
+                old.unlink()
         return path
-
-    def sweep(self, fresh: Path | None = None) -> None:
-        """Remove the oldest of too many; never ``fresh``, nor what somebody else put or linked there."""
-        if self._folder.is_symlink():
-            return
-        found = []
-        for path in filter(lambda one: _OWN.fullmatch(one.name), self._folder.glob(f"*{_ENDING}")):
-            with suppress(OSError):
-                state = path.stat()
-                found.append((state.st_mtime_ns, state.st_size, path))
-        total = sum(size for _, size, _ in found)
-        number = len(found)
-        for _, size, path in sorted(found):
-            if number <= self._files and total <= self._size:
-                break
-            if path == fresh:
-                continue
-            # One that is being played cannot be removed on some systems; the next sweep will.
-            with suppress(OSError):
-                path.unlink()
-                total, number = total - size, number - 1
 
 
 def wav_of(samples: Samples, rate: int) -> bytes:

@@ -23,7 +23,6 @@ from typing import Any, Literal
 
 from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
 from shotad.film import SlotChange
-from shotad.review.acts import SlotsChanged
 from shotad.review.kinds import Asked, Change, Json
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
 
@@ -380,17 +379,12 @@ def step_of(track: Track, change: Change, group: str = "") -> Step:
     before = {cue.id: cue for cue in track.cues}
     lines = [LineStep.of(cue.id, before.get(cue.id), cue) for cue in change.cues]
     lines += [LineStep.of(name, before[name], None) for name in change.gone if name in before]
-    return Step(change.said, tuple(lines), _slots_json(slots_in(change)), group)
+    return Step(change.said, tuple(lines), _slots_json(change.slots), group)
 
 
 def changed_track(track: Track, change: Change) -> Track:
     cues = {cue.id: cue for cue in track.cues} | {cue.id: cue for cue in change.cues}
     return track.with_cues(cue for name, cue in cues.items() if name not in change.gone)
-
-
-def slots_in(change: Change) -> SlotChange:
-    """The slots that come and go with a change."""
-    return change.slots if isinstance(change, SlotsChanged) else SlotChange()
 
 
 def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
@@ -417,9 +411,7 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
     gone = tuple(name for name, cue in after.items() if cue is None)
     said = f"{_UNDONE[way].capitalize()}: {step.said}"
     focus = present[0].id if present else None
-    if moved != SlotChange():
-        return SlotsChanged(said, present, gone, focus, slots=moved)
-    return Change(said, present, gone, focus)
+    return Change(said, present, gone, focus, moved)
 
 
 def _slots_json(slots: SlotChange) -> Json | None:

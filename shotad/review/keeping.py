@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -25,7 +25,7 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.film import Prepared, SlotChange, change_slots, recorded
-from shotad.review.history import changed_track, slots_in, stamp_of
+from shotad.review.history import changed_track, stamp_of
 from shotad.review.jobs import WhenQuiet
 from shotad.review.kinds import Change, Hub
 from shotad.script import (
@@ -220,7 +220,7 @@ class Keeper:
 
     def keep(self, change: Change) -> None:
         """Write a change, its slots and then its lines, both or none; it is `open`."""
-        slots, track = slots_in(change), changed_track(self.track, change)
+        slots, track = change.slots, changed_track(self.track, change)
         moved = slots != SlotChange()
         if moved:
             change_slots(self.folder, slots)
@@ -290,7 +290,7 @@ class Keeper:
             self.tell(error.what, error.hint)
 
 
-T = TypeVar("T")
+K, T = TypeVar("K"), TypeVar("T")
 
 Signature = tuple[int, int, int] | None
 """By what a file is known to be the same: when it was changed, its size, its place on the disk."""
@@ -310,19 +310,20 @@ def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
 
 
 @dataclass(slots=True, eq=False)
-class Watched(Generic[T]):
+class Watched(Generic[K, T]):
     """What a file holds, read anew when it has changed; nothing where it is gone."""
 
     path: Path
-    parse: Callable[[Path], Mapping[int, T]]
+    parse: Callable[[Path], Mapping[K, T]]
     _seen: Signature = None
-    _held: Mapping[int, T] = field(default_factory=dict)
+    _held: Mapping[K, T] = field(default_factory=dict)
 
-    def read(self) -> Mapping[int, T]:
+    def read(self) -> Mapping[K, T]:
         """What ``parse`` makes of it; raises what that does."""
         now = signature(self.path)
         if now != self._seen:
-            self._held, self._seen = self.parse(self.path) if now else {}, now
+            with suppress(FileNotFoundError):
+                self._held, self._seen = self.parse(self.path) if now else {}, now
         return self._held
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from shotad.film import SlotChange
 from shotad.script import Cue
 
 Json = Mapping[str, Any]
@@ -24,13 +25,15 @@ class Change:
     """What an act does to a track: ``cues`` replace those with the same ids or are new, ``gone`` ids leave
     it.
 
-    ``said`` is one sentence that tells a person what happened; ``focus`` the line to go to afterwards.
+    ``said`` is one sentence that tells a person what happened; ``focus`` the line to go to afterwards;
+    ``slots`` come and go with it: who keeps the change keeps these too (`shotad.film.change_slots`).
     """
 
     said: str
     cues: tuple[Cue, ...] = ()
     gone: tuple[str, ...] = ()
     focus: str | None = None
+    slots: SlotChange = field(default_factory=SlotChange)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ between two sessions in ``review.json``.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterable
@@ -36,7 +35,7 @@ from shotad.review.events import Tabs
 from shotad.review.kinds import Done, Hub, Json
 from shotad.review.security import Hosts, Keys
 from shotad.review.session import Session
-from shotad.review.views import changed_view, conflict_view, lines_text
+from shotad.review.views import changed_view, conflict_view
 from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
     from shotad.review.people import People
     from shotad.review.proxy import Proxy
     from shotad.review.strip import Strip
-
-_HEAD = 1 << 14
-"""Characters at the beginning of a track within which its film stands."""
 
 
 def open_session(
@@ -92,15 +88,8 @@ def review_of(
 
 
 def film_id(folder: Path) -> FilmId:
-    """Which film the track of a folder is of; its lines are not read. Raises ScriptError."""
-    path = folder / TRACK
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            _, _, rest = file.read(_HEAD).partition('"film":')
-        found, _ = json.JSONDecoder().raw_decode(rest.lstrip())
-        return FilmId(str(found["name"]), str(found["fingerprint"]), float(found["duration"]))
-    except (OSError, ValueError, LookupError, TypeError):
-        return load_track(path).film  # as a person may have arranged it, or it tells what is wrong
+    """Which film the track of a folder is of. Raises ScriptError."""
+    return load_track(folder / TRACK).film
 
 
 def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> FilmInfo:
@@ -216,7 +205,6 @@ class Review:
         if self.pictures is not None:
             self._begin(self.pictures.hearing.voices, "looking for voices")
         self._begin(self.people.view, "reading the cast")
-        self._begin(lambda: lines_text(self.session, self.findings), "writing the lines")
 
     def _begin(self, work: Callable[[], object], name: str) -> None:
         def run() -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -30,6 +30,7 @@ from shotad.core import (
     read_settings,
 )
 from shotad.film import Prepared
+from shotad.review.keeping import signatures
 from shotad.review.kinds import Json
 from shotad.script import Cue, Track
 from shotad.sound import (
@@ -59,9 +60,6 @@ from shotad.sound import (
 SLOWEST, FASTEST = 0.5, 2.0
 """Paces that can be set."""
 
-LONGEST = 60.0
-"""Seconds that a line waits for another one to be spoken."""
-
 _HIDDEN = ("fake",)
 """Kinds that are no choice for people."""
 
@@ -81,8 +79,7 @@ class Speaking:
         """``folder`` is the work folder; ``language`` that of its track."""
         self._folder, self._settings, self._language = folder, settings, language
         self._lock, self._loading = threading.Lock(), threading.Lock()
-        self._turn = threading.Lock()
-        self._waiting = 0
+        self.turn = threading.Lock()
         self._made: _Cast | None = None
         self._names: tuple[object, Lexicon] | None = None
         self._studios: dict[object, Keeping] = {}
@@ -96,11 +93,6 @@ class Speaking:
         with self._loading:
             if language != self._language:
                 self._language, self._made = language, None
-
-    @property
-    def loaded(self) -> bool:
-        made = self._made
-        return made is not None and made.settings == self._settings
 
     def voice(self) -> Speaker:
         """The voice, loaded if it is not. Raises VoiceError."""
@@ -139,36 +131,6 @@ class Speaking:
                     key: Keeping(voice, self._folder / VOICES, settings, self._language, lexicon)
                 }
             return self._studios[key]
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """One line is spoken at a time; who waits for one goes before who speaks ahead (`ahead`).
-
-        Raises VoiceError where the voice has still not ended another line after `LONGEST`.
-        """
-        with self._lock:
-            self._waiting += 1
-        try:
-            if not self._turn.acquire(timeout=LONGEST):
-                what = f"The voice has been busy with another line for {LONGEST:g} seconds."
-                raise VoiceError(what, "Hear it again in a while, or choose another voice.")
-            try:
-                yield
-            finally:
-                self._turn.release()
-        finally:
-            with self._lock:
-                self._waiting -= 1
-
-    def ahead(self, text: str, studio: Keeping) -> bool:
-        """Speak a line before it is asked for; False: somebody waits for another."""
-        if self._waiting or not self._turn.acquire(blocking=False):
-            return False
-        try:
-            studio.say(text)
-        finally:
-            self._turn.release()
-        return True
 
     def view(self) -> Json:
         """The voice and those that could take its place, for the page; no model is loaded."""
@@ -240,7 +202,7 @@ class InTurn:
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text. Raises VoiceError."""
-        with self.speaking.turn():
+        with self.speaking.turn:
             return self.studio.say(text, speed)
 
 
@@ -252,7 +214,7 @@ def _cast_state(folder: Path) -> object:
     if given is None or not given.path.exists():
         return None
     files = [given.path, *(sorted(given.path.glob("*.y*ml")) if given.path.is_dir() else ())]
-    return [(str(one), one.stat().st_mtime_ns) for one in files]
+    return (*files, *signatures(files))
 
 
 class SpeakingAhead:
@@ -281,12 +243,9 @@ class SpeakingAhead:
                 if not self._ahead:
                     return
                 text, studio = self._ahead[0]
-            try:
-                while not self._speaking.ahead(text, studio):
-                    if self._closed.wait(0.02):
-                        return
-            except ShotadError:
-                return  # Told when it is heard.
+            with suppress(ShotadError):  # told when it is heard
+                InTurn(self._speaking, studio).say(text)
+            self._closed.wait(0.02)  # whoever waits for a line comes first
             with self._lock:
                 self._ahead = [one for one in self._ahead if one != (text, studio)]
 

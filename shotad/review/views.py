@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from shotad import __version__
 from shotad.core import (
@@ -24,8 +22,8 @@ from shotad.core import (
     read_record,
     thread_number,
 )
-from shotad.film import Prepared, word_budget
-from shotad.review.acts import SlotsChanged, why_apart
+from shotad.film import SlotChange, word_budget
+from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.findings import Findings, finding_view
 from shotad.review.history import stamp_of
@@ -36,7 +34,6 @@ from shotad.script import (
     ALL_FORMATS,
     Budget,
     Cue,
-    Finding,
     LineState,
     Track,
     budget_in,
@@ -49,30 +46,15 @@ from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 @dataclass(frozen=True, slots=True)
 class LineViews:
-    """A track made ready for being shown. ``shown`` is what was shown of lines that are still the same
-    objects, by id; it goes from one board of a session to the next. ``texts`` are lines as JSON, each with
-    the findings that it tells of."""
+    """A track made ready for being shown."""
 
     config: Config
     scene: Scene
-    prepared: Prepared
-    shown: dict[str, tuple[Cue, dict[str, Any]]]
-    rooms: dict[str, Interval | None] = field(default_factory=dict)
-    texts: dict[str, tuple[tuple[Finding, ...], str]] = field(default_factory=dict)
 
     @staticmethod
     def of(session: Session) -> LineViews:
-        """The board of what a session has now."""
-        old, prepared = _BOARDS.get(session), session.prepared
-        if old is not None and old.scene.track is session.track and old.prepared is prepared:
-            return old
-        known = old.shown if old is not None and old.prepared is prepared else {}
-        scene = session.scene()
-        board = LineViews(
-            session.config, scene, prepared, {n: one for n, one in known.items() if n in scene.cues}
-        )
-        _BOARDS[session] = board
-        return board
+        """The lines that a session has now."""
+        return LineViews(session.config, session.scene())
 
     def allowed(self, cue: Cue) -> Budget:
         """How long the line may be: its slot's words; of a line without one, and of one that a person added
@@ -91,29 +73,14 @@ class LineViews:
 
     def line(self, cue: Cue, findings: Findings) -> dict[str, Any]:
         """One line as the page shows it."""
-        known = self.shown.get(cue.id)
-        if known is None or known[0] is not cue:
-            known = self.shown[cue.id] = (cue, self._by_itself(cue))
-        room, apart = self._room(cue), why_apart(self.scene, cue)
+        room, apart = room_of(self.scene, cue), why_apart(self.scene, cue)
         return {
-            **known[1],
+            **self._by_itself(cue),
             "apart": "" if apart is None else " ".join(apart).strip(),
             "room": None if room is None else span_view(room),
             "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
             "findings": [finding_view(found) for found in findings.of(cue.id)],
         }
-
-    def line_text(self, cue: Cue, findings: Findings) -> str:
-        found, known = findings.of(cue.id), self.texts.get(cue.id)
-        if known is None or known[0] != found:
-            text = json.dumps(self.line(cue, findings), ensure_ascii=False, separators=(",", ":"))
-            known = self.texts[cue.id] = (found, text)
-        return known[1]
-
-    def _room(self, cue: Cue) -> Interval | None:
-        if cue.id not in self.rooms:
-            self.rooms[cue.id] = room_of(self.scene, cue)
-        return self.rooms[cue.id]
 
     def _by_itself(self, cue: Cue) -> dict[str, Any]:
         """All of a line that depends on no other."""
@@ -145,10 +112,6 @@ class LineViews:
         }
 
 
-_BOARDS: WeakKeyDictionary[Session, LineViews] = WeakKeyDictionary()
-"""The last board of each session: what is shown of most lines stays as it was."""
-
-
 def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
     """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
     change, track = done.change, session.track
@@ -165,7 +128,7 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
         "history": session.next_steps,
         "origin": done.origin,
     }
-    if isinstance(change, SlotsChanged):
+    if change.slots != SlotChange():
         view["slots"] = [slot_view(slot, by_hand) for slot in session.prepared.slots]
     return view
 
@@ -276,7 +239,7 @@ _PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
 """Formats that need a package: its module, and what it is called where it is fetched."""
 
 
-def film_text(
+def film_view(
     session: Session,
     *,
     findings: Findings,
@@ -285,17 +248,16 @@ def film_text(
     jobs: Sequence[Json] = (),
     jobs_version: int = 0,
     cast: Sequence[Json] = (),
-) -> str:
-    """Everything that the page needs at its start, as JSON.
+) -> dict[str, Any]:
+    """Everything that the page needs at its start.
 
     ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
-    ``jobs_version``, or are forgotten. Lines that are as they were when it was last asked for are not encoded
-    anew.
+    ``jobs_version``, or are forgotten.
     """
-    board, film = LineViews.of(session), session.film
-    track, prepared = board.scene.track, board.prepared
+    board, film, prepared = LineViews.of(session), session.film, session.prepared
+    track = board.scene.track
     by_hand = {slot.id for slot in prepared.added}
-    head = {
+    return {
         "version": __version__,
         "film": {
             "name": printable(film.name),
@@ -322,18 +284,8 @@ def film_text(
         "makes": makes_view(),
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
+        "lines": [board.line(cue, findings) for cue in track.cues],
     }
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
-    return f'{text[:-1]},"lines":[{_lines_text(board, findings)}]}}'
-
-
-def lines_text(session: Session, findings: Findings) -> str:
-    """The lines as `film_text` has them; the next one is ready sooner."""
-    return _lines_text(LineViews.of(session), findings)
-
-
-def _lines_text(board: LineViews, findings: Findings) -> str:
-    return ",".join(board.line_text(cue, findings) for cue in board.scene.track.cues)
 
 
 def formats_view() -> list[dict[str, Any]]:

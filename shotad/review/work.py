@@ -26,12 +26,12 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     for_rendering,
-    key_of,
     read_settings,
     with_cast,
     write_settings,
 )
 from shotad.film import film_of
+from shotad.review.keeping import signatures
 from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
 
 if TYPE_CHECKING:
@@ -332,17 +332,10 @@ def why_not(place: Path | None) -> str:
     return ""
 
 
-def stamp_of_cast(folder: Path, place: Path | None) -> str:
+def state_of_cast(folder: Path, place: Path | None) -> object:
     """Changes whenever a file from which the cast is read does."""
     names = [folder / name for name in ("settings.json", "characters.json", "discovered.jsonl")]
     if place is not None:
         base = folder_of(place)
         names += [place, base / "cast.yaml", base / "cast.yml", base / "discovered.json"]
-    facts = []
-    for path in names:
-        try:
-            state = path.stat()
-            facts.append([str(path), state.st_mtime_ns, state.st_size])
-        except OSError:
-            facts.append([str(path), 0, 0])
-    return key_of(facts)
+    return (*names, *signatures(names))

@@ -148,17 +148,18 @@ def test_of_the_same_line_the_same_file_and_of_another_another(place: Path, hear
     assert heard.hear(track, cue.id, "mix").path == first.path
 
 
-@pytest.mark.parametrize("setting", ["mix.duck=3", "mix.level=3", "fit.earlier=0.2"])
-def test_other_settings_are_other_sounds(place: Path, heard: Hearing, setting: str) -> None:
+def test_other_settings_are_other_sounds(place: Path, heard: Hearing) -> None:
     track = track_of(place)
     # At 5.5 its gap is nearly over: it must begin earlier.
     cue = replace(track.cues[0], interval=Interval(4.4, 6.0), slot_id=None)
-    other = hearing(place, None, setting)
-    first = heard.hear(of(track, cue), cue.id, "mix")
-    other.hear(of(track, cue), cue.id, "mix")
-    other.wait()
-    assert other.hear(of(track, cue), cue.id, "mix").path.read_bytes() != first.path.read_bytes()
-    other.close()
+    sounds = {heard.hear(of(track, cue), cue.id, "mix").path.read_bytes()}
+    for setting in ("mix.duck=3", "mix.level=3", "fit.earlier=0.2"):
+        other = hearing(place, None, setting)
+        other.hear(of(track, cue), cue.id, "mix")
+        other.wait()
+        sounds.add(other.hear(of(track, cue), cue.id, "mix").path.read_bytes())
+        other.close()
+    assert len(sounds) == 4
 
 
 def of(track: Track, cue: object) -> Track:
@@ -196,28 +197,20 @@ def test_a_shortened_line_says_what_was_left_out(place: Path, heard: Hearing) ->
     assert any("snow falls" in warning for warning in found.warnings)
 
 
-@pytest.mark.parametrize("kind", ["mix", "programme"])
-def test_a_dropped_line_is_the_film_without_it(place: Path, heard: Hearing, kind: Kind) -> None:
+def test_a_dropped_line_is_the_film_without_it_and_has_a_voice_all_the_same(
+    place: Path, heard: Hearing
+) -> None:
     track = track_of(place)
     cue = replace(track.cues[1], status=CueStatus.DROPPED, reason="dropped by a person")
-    found = heard.hear(of(track, cue), cue.id, kind)
-    assert found.line is None
-    told = ("Not spoken in the film: dropped by a person.",) if kind == "mix" else ()
-    assert found.warnings == told
-
-
-def test_a_dropped_line_has_a_voice_all_the_same(place: Path, heard: Hearing) -> None:
-    track = track_of(place)
-    cue = replace(track.cues[1], status=CueStatus.DROPPED, reason="dropped by a person")
-    assert wav(heard.hear(of(track, cue), cue.id, "voice").path)[0].any()
-
-
-def test_a_line_without_words_cannot_be_said_but_its_film_is_heard(place: Path, heard: Hearing) -> None:
-    track = track_of(place)
-    cue = replace(track.cues[1], text="…")
+    mix, film, alone = (heard.hear(of(track, cue), cue.id, kind) for kind in ("mix", "programme", "voice"))
+    assert (mix.line, film.line) == (None, None)
+    assert mix.warnings == ("Not spoken in the film: dropped by a person.",)
+    assert film.warnings == ()
+    assert wav(alone.path)[0].any()
+    wordless = replace(track.cues[1], text="…")
     with pytest.raises(VoiceError, match="no words"):
-        heard.hear(of(track, cue), cue.id, "voice")
-    assert "no word" in heard.hear(of(track, cue), cue.id, "mix").warnings[0]
+        heard.hear(of(track, wordless), cue.id, "voice")
+    assert "no word" in heard.hear(of(track, wordless), cue.id, "mix").warnings[0]
 
 
 def test_a_line_and_a_kind_that_there_are_not(place: Path, heard: Hearing) -> None:
@@ -233,7 +226,8 @@ def test_a_film_that_is_gone_leaves_the_voice(place: Path, tmp_path: Path) -> No
     made = Hearing(tmp_path / "gone.mp4", place, config, lambda: found_before)
     track = track_of(place)
     found = made.hear(track, track.cues[0].id, "mix")
-    assert found.warnings[0] == "The film gone.mp4 is gone: only the voice is heard."
+    assert "gone.mp4" in found.warnings[0]
+    assert found.warnings[0].endswith("Only the voice is heard.")
     sound, _ = wav(found.path)
     assert sound.any()
     assert not sound[:40000].any()
@@ -257,26 +251,20 @@ def test_a_film_without_sound_leaves_the_voice(tmp_path: Path) -> None:
     made.close()
 
 
-def test_loudness_is_kept_for_the_next_time(place: Path, heard: Hearing) -> None:
-    track = track_of(place)
-    wanted = heard.hear(track, track.cues[1].id, "mix")
-    again = hearing(place)
-    found = again.hear(track, track.cues[1].id, "mix")
-    assert (found.path, found.settled) == (wanted.path, True)
-    again.close()
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": 1, "measures": [{"key": 3}, 7]}', "damaged"])
-def test_a_damaged_record_of_loudness_is_made_anew(place: Path, heard: Hearing, text: str) -> None:
+def test_loudness_is_kept_for_the_next_time_and_a_damaged_record_of_it_made_anew(
+    place: Path, heard: Hearing
+) -> None:
     track = track_of(place)
     wanted = heard.hear(track, track.cues[1].id, "mix").path
-    (place / "review" / "loudness.json").write_text(text)
-    again = hearing(place)
-    assert not again.hear(track, track.cues[1].id, "mix").settled
-    again.wait()
-    assert again.hear(track, track.cues[1].id, "mix").path == wanted
-    assert json.loads((place / "review" / "loudness.json").read_text())["measures"]
-    again.close()
+    record = place / "review" / "loudness.json"
+    for text in (record.read_text(), "", "[1]", '{"format": 1, "measures": [{"key": 3}, 7]}'):
+        record.write_text(text)
+        again = hearing(place)
+        assert again.hear(track, track.cues[1].id, "mix").settled is ("course" in text)
+        again.wait()
+        assert again.hear(track, track.cues[1].id, "mix").path == wanted
+        assert json.loads(record.read_text())["measures"]
+        again.close()
 
 
 def test_until_the_whole_is_known_it_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,39 +334,6 @@ def test_many_may_hear_at_once_and_one_is_spoken_at_a_time(place: Path, watched:
     assert sorted(watched.calls) == sorted(set(watched.calls))
     assert all(one.path.exists() for one in found)
     made.close()
-
-
-def test_two_who_ask_for_the_same_at_once_have_it_made_once(
-    place: Path, heard: Hearing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    track, made, keep = track_of(place), [], HeardFiles.keep
-    gate = threading.Barrier(4)
-
-    def slow(files: HeardFiles, key: str, samples: Any, rate: int) -> Path:
-        made.append(key)
-        time.sleep(0.2)
-        return keep(files, key, samples, rate)
-
-    def ask(_: int) -> Path:
-        gate.wait()
-        return heard.hear(track, track.cues[1].id, "mix").path
-
-    monkeypatch.setattr(HeardFiles, "keep", slow)
-    with ThreadPoolExecutor(4) as pool:
-        paths = set(pool.map(ask, range(4)))
-    assert len(made) == len(paths) == 1
-
-
-def test_a_voice_that_hangs_is_told_to_those_who_wait(
-    place: Path, heard: Hearing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(speaking, "LONGEST", 0.05)
-    track = track_of(place)
-    with heard._speaking.turn(), ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(heard.hear, track, track.cues[1].id, "mix")
-        with pytest.raises(VoiceError, match="busy with another line"):
-            waiting.result(10)
-    assert heard.hear(track, track.cues[1].id, "mix").line is not None
 
 
 def test_the_language_is_that_of_the_track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -469,7 +424,7 @@ def key(number: int) -> str:
 
 
 def test_sounds_are_bounded_and_the_newest_stay(tmp_path: Path) -> None:
-    files = HeardFiles(tmp_path, files=3, size=10**9)
+    files = HeardFiles(tmp_path, files=3)
     sound = np.zeros((100, 2), np.float32)
     for number in range(6):
         path = files.keep(key(number), sound, 48000)
@@ -482,31 +437,13 @@ def test_sounds_are_bounded_and_the_newest_stay(tmp_path: Path) -> None:
     assert files.find(key(4)) is None
 
 
-def test_sounds_are_bounded_by_size_but_what_is_asked_for_is_made(tmp_path: Path) -> None:
-    (tmp_path / ".tmp-left").write_bytes(b"half")
-    files = HeardFiles(tmp_path, size=1000)
-    assert not (tmp_path / ".tmp-left").exists()
-    files.keep(key(1), np.zeros((400, 1), np.float32), 8000)
-    path = files.keep(key(2), np.zeros((4000, 1), np.float32), 8000)
-    assert [one.stem for one in tmp_path.glob("*.wav")] == [key(2)]
-    assert wav(path)[0].shape == (4000, 1)
-
-
 def test_no_sound_of_anybody_else_is_removed(tmp_path: Path) -> None:
-    music, own = tmp_path / "music", tmp_path / "heard"
-    music.mkdir()
-    for number in range(5):
-        (music / f"{key(number)}.wav").write_bytes(b"song")
-    (music / ".tmp-mine").write_bytes(b"draft")
-    own.symlink_to(music, target_is_directory=True)
-    HeardFiles(own, files=2)
-    assert len(list(music.iterdir())) == 6, "the folder is only linked"
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    for number in range(5):
-        (plain / f"song {number}.wav").write_bytes(b"song")
-    HeardFiles(plain, files=2)
-    assert len(list(plain.iterdir())) == 5, "no names of ours"
+    (tmp_path / ".tmp-left").write_bytes(b"half")
+    (tmp_path / "song.wav").write_bytes(b"song")
+    files = HeardFiles(tmp_path, files=1)
+    for number in range(3):
+        files.keep(key(number), np.zeros((4, 1), np.float32), 8000)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key(2)}.wav", "song.wav"]
 
 
 def test_what_is_over_full_scale_is_cut(tmp_path: Path) -> None:

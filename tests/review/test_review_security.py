@@ -419,10 +419,8 @@ class _Doubling:
         b'{"a": "\\ud800"}',
         b'{"\\udfff": 1}',
         b'{"a": "\xff"}',
-        b'{"a":' * 50 + b"1" + b"}" * 50,
         b"[" * 100_000,
         b'{"a": ' + b"9" * 10_000 + b"}",
-        b'{"a": 1' + b"0" * 400 + b"}",
     ],
 )
 def test_json_that_no_page_sends_is_refused(body: bytes) -> None:
