@@ -2,12 +2,13 @@
 
 Fitted, spoken, levelled, placed and ducked by the same rules and from the same takes as `shotad render`, but
 only the line with its neighbours and only the seconds around it. What that cannot know at once it says: the
-level of the whole film, the length of neighbours that nobody has spoken yet. Sounds are WAV files by key, of
-which the newest are kept.
+level of the whole film, the length of neighbours that nobody has spoken yet. Sounds are WAV files called by
+what is in them, of which the newest are kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -26,8 +27,6 @@ from shotad.core import (
     Interval,
     ReviewError,
     ShotadError,
-    key_of,
-    parse_json,
     sweep,
     write_bytes,
 )
@@ -35,7 +34,7 @@ from shotad.film import Film, Prepared, Samples, open_film
 from shotad.review.kinds import Json
 from shotad.review.listening import Listening
 from shotad.review.speaking import KINDS, Kind, Placing, Speaking, SpeakingAhead
-from shotad.script import TRACK, Cue, Track
+from shotad.script import Cue, Track
 from shotad.sound import (
     RATE,
     Excerpt,
@@ -91,9 +90,6 @@ class FilmSound:
             source.film.close()
 
 
-FORMAT = 1
-"""Raised when sounds are made in another way."""
-
 REVIEW = "review"
 HEARD = "heard"
 LOUDNESS = "loudness.json"
@@ -103,7 +99,7 @@ LOUDNESS = "loudness.json"
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A sound for the page. ``start`` is the film second of its first sample; ``line`` when the voice is
-    heard, in film seconds, None: it is not. ``text`` is what it says, ``steps`` how it was made to fit."""
+    heard, in film seconds, None: it is not. ``text`` is what it says."""
 
     path: Path
     start: float
@@ -111,7 +107,6 @@ class Heard:
     line: tuple[float, float] | None
     warnings: tuple[str, ...] = ()
     text: str = ""
-    steps: tuple[str, ...] = ()
     settled: bool = True
 
 
@@ -131,10 +126,11 @@ class Hearing:
         *,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
-        """``prepared`` gives speech and slots as they are now; ``settled`` is called from a thread when the
-        level of the whole film gets known. Nothing is loaded before it is needed."""
+        """``config`` has the language of the track; ``prepared`` gives speech and slots as they are now;
+        ``settled`` is called from a thread when the level of the whole film gets known. Nothing is loaded
+        before it is needed."""
         self._config, self._prepared = config, prepared
-        self._speaking = Speaking(folder, config.voice, _language_of(folder, config.language))
+        self._speaking = Speaking(folder, config.voice, config.language)
         self.folder = folder / REVIEW / HEARD
         self._files = HeardFiles(self.folder)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
@@ -173,16 +169,6 @@ class Hearing:
     def voices(self) -> Json:
         return self._speaking.view()
 
-    def set_voice(self, name: str, speed: float = 1.0) -> Json:
-        """Another voice or pace from now on; the new view. Raises VoiceError or ReviewError where it cannot
-        be, and nothing has changed."""
-        self._speaking.choose(name, speed)
-        return self.voices()
-
-    @property
-    def config(self) -> Config:
-        return self._config.model_copy(update={"voice": self._speaking.settings})
-
     def wait(self, seconds: float | None = None) -> None:
         """Until the whole film was listened to and no line is to be spoken ahead."""
         self._listening.wait(seconds)
@@ -216,8 +202,7 @@ class Hearing:
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
         excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
-        key = _key(excerpt, track.film.fingerprint, kind)
-        path = self._files.find(key) or self._files.keep(key, _samples(excerpt, kind), excerpt.rate)
+        path = self._files.keep(wav_of(_samples(excerpt, kind), excerpt.rate))
         warnings = (*source.warnings, *place.warnings(kind))
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
@@ -233,7 +218,6 @@ class Hearing:
             None if line is None else (line.start, line.end),
             warnings,
             place.spoken.text if place.spoken else "",
-            place.spoken.steps if place.spoken else (),
             settled,
         )
 
@@ -265,36 +249,12 @@ def _samples(excerpt: Excerpt, kind: Kind) -> Samples:
     return {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
 
 
-def _key(excerpt: Excerpt, fingerprint: str, kind: Kind) -> str:
-    recipe = excerpt.laid.recipe
-    programme, begin, end = recipe.programme, excerpt.first / excerpt.rate, excerpt.end / excerpt.rate
-    sound = [fingerprint, programme.track, programme.rate, programme.layout, excerpt.first, excerpt.end]
-    takes = [
-        [take.first, take.end, take.line.take.key, take.line.take.rate, round(take.gain, 6)]
-        for take in excerpt.laid.takes
-        if take.line.start < end and take.line.interval.end > begin - 2
-    ]
-    gains = [[round(p.seconds, 6), round(p.decibels, 6)] for p in recipe.gains]
-    spread = [round(float(one), 6) for one in recipe.spread]
-    own = [] if kind == "programme" else [takes, spread, round(excerpt.make_up, 3), excerpt.true_peak]
-    return key_of(FORMAT, kind, sound, own, gains if kind == "mix" else [])
-
-
-def _language_of(folder: Path, usual: str) -> str:
-    """That of the folder's track, which may be another than the run's: the track was imported, say."""
-    try:
-        found = parse_json((folder / TRACK).read_bytes())["language"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return usual
-    return found if isinstance(found, str) and found else usual
-
-
 FILES = 200
 """Sounds that are kept at most: about a megabyte each."""
 
 _ENDING = ".wav"
 _OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
-"""Names of sounds, by `shotad.core.workfolder.key_of`."""
+"""Names of sounds: what is in them."""
 
 
 class HeardFiles:
@@ -306,19 +266,13 @@ class HeardFiles:
         for leftover in folder.glob(".tmp-*"):
             sweep(leftover)
 
-    def find(self, key: str) -> Path | None:
-        """The file of a key, which is among the newest from now on; None: there is none."""
-        path = self._folder / f"{key}{_ENDING}"
-        try:
+    def keep(self, data: bytes) -> Path:
+        """Write a sound, whole or not at all; one that is there is the newest now. Raises WorkFolderError."""
+        path = self._folder / f"{hashlib.sha256(data).hexdigest()[:16]}{_ENDING}"
+        if path.is_file():
             os.utime(path)
-        except OSError:
-            return None
-        return path
-
-    def keep(self, key: str, samples: Samples, rate: int) -> Path:
-        """Write ``float32[n, channels]`` as 16-bit WAV, whole or not at all. Raises WorkFolderError."""
-        path = self._folder / f"{key}{_ENDING}"
-        write_bytes(path, [wav_of(samples, rate)])
+            return path
+        write_bytes(path, [data])
         own = (one for one in self._folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
         for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[: -self._files]:
             with suppress(OSError):  # one that is being played cannot be removed on some systems

@@ -1,8 +1,7 @@
 """What was done on the page, step by step, so that it can be undone: ``review.jsonl`` in the work folder.
 
 One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
-row holds what changed of its lines, before and after. In memory is only where the rows begin: the history of
-a long week stays small.
+row holds what changed of its lines, before and after: the history of a long week stays small.
 
 A row is added when the track holds what it tells. Until then it lies in ``review.begun.json``: where a
 program is killed between the two, the track tells the next one whether it was done (`History.settle`).
@@ -14,7 +13,6 @@ act that changed nothing has a row too: each is done once (`History.knows`).
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -127,10 +125,10 @@ class History:
         self.path = folder / FILE
         self._begun = folder / BEGUN
         self._end = self._rows = 0
-        self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
+        self._stacks: dict[Way, list[bytes]] = {"undo": [], "redo": []}
         self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
         self._tabs: dict[str, _TabActs] = {}
-        self._added: dict[str, int] = {}
+        self._added: dict[str, bytes] = {}
         self.sync()
 
     def sync(self) -> None:
@@ -143,13 +141,12 @@ class History:
             return
         if size < self._end:  # somebody took the file away or began it anew
             self._end = self._rows = 0
-            self._stacks = {"undo": array("Q"), "redo": array("Q")}
+            self._stacks = {"undo": [], "redo": []}
         if size:
             with self.path.open("rb") as rows:
                 rows.seek(self._end)
                 for line in rows:
-                    self._follow(self._end, line)
-                    self._end += len(line)
+                    self._follow(line)
         self._say()
 
     def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
@@ -225,14 +222,14 @@ class History:
 
     def adding(self, line: str) -> Step | None:
         """The step that last added this line; None where it is not known."""
-        at = self._added.get(line)
-        return None if at is None else self._step_at(at)
+        row = self._added.get(line)
+        return None if row is None else _step_of(_parsed(row))
 
     def last(self, way: Way) -> Step | None:
         """The step that is undone, or done again, next; None where there is none."""
         stack = self._stacks[way]
         while stack:
-            step = self._step_at(stack[-1])
+            step = _step_of(_parsed(stack[-1]))
             if step is not None:
                 return step
             stack.pop()
@@ -266,8 +263,7 @@ class History:
             raise WorkFolderError(
                 f"{self.path} cannot be written: {error.strerror}.", "What was done cannot be undone then."
             ) from None
-        self._follow(self._end, line)
-        self._end += len(line)
+        self._follow(line)
         self._say()
 
     def _ends_well(self) -> bool:
@@ -275,9 +271,10 @@ class History:
             rows.seek(self._end - 1)
             return rows.read(1) == b"\n"
 
-    def _follow(self, at: int, line: bytes) -> None:
-        """Bring the stacks up to date with a row that begins ``at`` a byte of the file."""
+    def _follow(self, line: bytes) -> None:
+        """Bring the stacks up to date with the next row of the file."""
         row = _parsed(line)
+        self._end += len(line)
         self._rows += bool(row)
         self._remember(row)
         undo, redo = self._stacks["undo"], self._stacks["redo"]
@@ -285,9 +282,9 @@ class History:
             case {"step": "done"}:
                 if row.get("on") and undo:
                     undo.pop()
-                undo.append(at)
-                del redo[:]
-                self._added.update(dict.fromkeys(_added_in(row), at))
+                undo.append(line)
+                redo.clear()
+                self._added.update(dict.fromkeys(_added_in(row), line))
             case {"step": "undo"} if undo:
                 redo.append(undo.pop())
             case {"step": "redo"} if redo:
@@ -307,14 +304,6 @@ class History:
                 acts.grown.update(pair for pair in pairs if _is_pair(pair))
                 if len(self._tabs) > _TABS:
                     del self._tabs[next(iter(self._tabs))]
-
-    def _step_at(self, at: int) -> Step | None:
-        try:
-            with self.path.open("rb") as rows:
-                rows.seek(at)
-                return _step_of(_parsed(rows.readline()))
-        except OSError:
-            return None
 
     def _say(self) -> None:
         for way in self._next:

@@ -290,7 +290,8 @@ class Keeper:
             self.tell(error.what, error.hint)
 
 
-K, T = TypeVar("K"), TypeVar("T")
+K = TypeVar("K")
+T = TypeVar("T")
 
 Signature = tuple[int, int, int] | None
 """By what a file is known to be the same: when it was changed, its size, its place on the disk."""
@@ -338,7 +339,6 @@ class TrackFile:
         self._known: Signature = None
         self._data: bytes | None = None
         self._blocks: dict[str, tuple[Cue, str, str]] = {}
-        self._broken: tuple[Signature, ScriptError] | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -357,19 +357,13 @@ class TrackFile:
         now = signature(self.path)
         if now is not None and now == self._known:
             return None
-        if self._broken is not None and self._broken[0] == now:
-            raise self._broken[1]
-        try:
-            return self._read(now)
-        except ScriptError as error:
-            self._broken = (now, error)
-            raise
+        return self._read(now)
 
     def write(self, track: Track) -> None:
         """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
         data = to_json(track, self.block, self.span).encode()
         write_bytes(self.path, [data])
-        self._known, self._data, self._broken = signature(self.path), data, None
+        self._known, self._data = signature(self.path), data
         if len(self._blocks) > 2 * len(track.cues) + 100:
             there = {cue.id for cue in track.cues}
             self._blocks = {name: kept for name, kept in self._blocks.items() if name in there}
@@ -396,7 +390,7 @@ class TrackFile:
             self._known = now
             return None
         track = from_json(text, str(self.path))
-        self._known, self._data, self._broken = now, data, None
+        self._known, self._data = now, data
         return track
 
 

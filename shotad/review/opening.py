@@ -1,7 +1,7 @@
 """All that one review consists of, put together, and what happens when its track has changed.
 
-Findings are then looked at again and every open tab is told. Who reviews, and with which voice, is remembered
-between two sessions in ``review.json``.
+Findings are then looked at again and every open tab is told. Who reviews is remembered between two sessions
+in ``review.json``.
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
-    Config,
-    ConfigError,
     FilmError,
     FilmInfo,
     ReviewError,
     RunSettings,
     ShotadError,
-    VoiceSettings,
     WorkFolder,
-    build_settings,
     parse_json,
     readable_json,
     write_text,
@@ -130,34 +126,17 @@ def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
     from shotad.review.proxy import Proxy
     from shotad.review.strip import Strip
 
-    folder, config = session.folder, session.config
+    folder = session.folder
+    config = session.config.model_copy(update={"language": session.track.language})
 
     def settled() -> None:
         tabs.tell("heard", {"settled": True})
 
-    hearing = Hearing(film, folder, _with_voice(config, folder), lambda: session.prepared, settled=settled)
+    hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
     proxy = Proxy(film, folder, config, session.film, tabs)
     if not proxy.kind.plays:
         proxy.start()
     return Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
-
-
-def _with_voice(config: Config, folder: Path) -> Config:
-    """The settings with the voice that was chosen on the page. One that is not there any more is told of
-    where it is to speak: it must not keep the page from opening."""
-    from shotad.sound import AUTO
-
-    voice = remembered(folder).get("voice")
-    if not isinstance(voice, dict):
-        return config
-    tree = config.voice.model_dump(mode="json") | {
-        "name": voice.get("name") or AUTO,
-        "speed": voice.get("speed", 1.0),
-    }
-    try:
-        return config.model_copy(update={"voice": build_settings(VoiceSettings, tree)})
-    except ConfigError:
-        return config
 
 
 _LOG = logging.getLogger(__name__)

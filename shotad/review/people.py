@@ -100,8 +100,6 @@ class People:
             "people": [self._row(member, known) for member in known.members],
             "can_discover": not why,
             "why": known.trouble or why,
-            "can_name": not why and known.place is not None,
-            "place": "" if known.place is None else str(known.place),
         }
 
     def picture(self, key: str, number: int) -> Picture:
@@ -194,7 +192,6 @@ class People:
             "says": member.says,
             "descriptor": member.descriptor,
             "pronoun": member.pronoun,
-            "aliases": list(member.aliases),
             "nameless": member.nameless,
             "lines": lines,
             "pictures": [

@@ -16,7 +16,6 @@ import multiprocessing
 import os
 import shutil
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -55,9 +54,6 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
 FILM_URL, COPY_URL = "/media/film", "/media/proxy"
-SURE = 0.02
-"""Share that must be done before it is said how long the rest takes."""
-
 _QUIET = "The work on the copy ended without a word."
 
 
@@ -87,7 +83,7 @@ class Proxy:
         self._known = known_copy(self._order)
         self._child: SpawnProcess | None = None
         self._thread: threading.Thread | None = None
-        self._done, self._why, self._begun = 0.0, "", 0.0
+        self._done, self._why = 0.0, ""
         self._stopped = self._asked = False
 
     @property
@@ -96,22 +92,15 @@ class Proxy:
 
     def state(self) -> Json:
         """What the page plays: ``state`` film, proxy, making or none, ``url``, ``done`` 0 to 1, ``why`` it is
-        not the film itself, or what is wrong, and ``left``: about how many seconds the making still takes,
-        None while that is not known."""
+        not the film itself, or what is wrong."""
         with self._lock:
             if self._known is not None:
                 return _view("proxy", COPY_URL, 1.0, self._known.get("damage") or self.kind.why)
             if self._thread is not None:
-                return {**_view("making", None, self._done, self.kind.why), "left": self._left()}
+                return _view("making", None, self._done, self.kind.why)
             if self.kind.plays and not self._why:
                 return _view("film", FILM_URL, 1.0, "")
             return _view("none", None, 0.0, self._why or self.kind.why)
-
-    def _left(self) -> float | None:
-        """Seconds that the making still takes, as it has gone so far."""
-        if self._done < SURE:
-            return None
-        return round((time.monotonic() - self._begun) / self._done * (1 - self._done), 1)
 
     def start(self) -> None:
         """Have the copy made, in the background; nothing where it is there or being made.
@@ -125,7 +114,7 @@ class Proxy:
                 self._order, self._known = replace(self._order, small=True), None
             if self._known is not None or self._thread is not None or self._stopped:
                 return
-            self._done, self._why, self._begun = 0.0, "", time.monotonic()
+            self._done, self._why = 0.0, ""
             self._thread = threading.Thread(target=self._make, name="proxy", daemon=True)
             self._thread.start()
         self._tell()
@@ -182,7 +171,7 @@ class Proxy:
 
 
 def _view(state: str, url: str | None, done: float, why: str) -> Json:
-    return {"state": state, "url": url, "done": done, "why": why, "left": None}
+    return {"state": state, "url": url, "done": done, "why": why}
 
 
 NICE = 15

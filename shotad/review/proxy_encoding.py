@@ -227,6 +227,9 @@ MOST_BYTES = 8 << 30
 MOST_OF_DISK = 0.5
 """Of the free space, at most so much is taken by a copy that is as large as the film."""
 
+COPIED = ("h264", "vp9")
+"""Codecs whose packets may be copied: what all browsers play."""
+
 CONTAINERS = frozenset({"mov", "matroska"})
 """Whose times can be trusted packet by packet (``matroska`` is WebM as well)."""
 
@@ -247,6 +250,8 @@ def copies_picture(film: Film, free: int) -> bool:
     if media is None or media.size > min(MOST_BYTES, MOST_OF_DISK * free):
         return False
     if info.rotation or info.interlaced or info.hdr or info.pixel_aspect != 1:
+        return False
+    if info.video_codec not in COPIED:
         return False
     container = media.open()
     try:

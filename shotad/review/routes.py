@@ -111,12 +111,11 @@ _NAMES: Mapping[object, str] = {
 }
 
 
-def get(path: str, handler: Handler, *, limiter: Callable[[], anyio.CapacityLimiter] | None = None) -> Route:
+def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
     """A route that answers what ``handler(request)`` returns: JSON, or an answer as it is."""
 
     async def answer(request: Request) -> Any:
-        limit = None if limiter is None else limiter()
-        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limit))
+        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limiter))
 
     return Route(path, answer, methods=["GET"])
 
@@ -192,7 +191,7 @@ _BREATH = 1.5
 
 _GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
 _NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE}
-_NO_VOICE: Json = {"name": "", "title": "", "speed": 1.0, "choices": []}
+_NO_VOICE: Json = {"name": "", "choices": []}
 
 
 def acts_routes(review: Review) -> list[Route]:
@@ -264,15 +263,11 @@ def acts_routes(review: Review) -> list[Route]:
         review.tabs.tell("reviewer", {"reviewer": name})
         return {"reviewer": name}
 
-    def accept_finding(_: Request, body: Json) -> Any:
-        return {"accepted": review.findings.accept(value(body, "line", str), value(body, "rule", str))}
-
     return [
         get("/api/film", film),
         get("/api/lines/{line}", line),
         post("/api/acts", acts),
         post("/api/reviewer", reviewer),
-        post("/api/findings/accept", accept_finding),
     ]
 
 
@@ -321,21 +316,11 @@ def media_routes(review: Review) -> list[Route]:
             "line": None if heard.line is None else list(heard.line),
             "warnings": list(heard.warnings),
             "text": heard.text,
-            "steps": list(heard.steps),
             "settled": heard.settled,
         }
 
     def sound(request: Request) -> Any:
         return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
-
-    def voice(_: Request, body: Json) -> Any:
-        hearing = review.watched().hearing
-        name, speed = value(body, "name", str), float(value(body, "speed", int | float, 1.0))
-        hearing.set_voice(name, speed)
-        remember(review.session.folder, voice={"name": name, "speed": speed})
-        view = hearing.voices()
-        review.tabs.tell("voice", view)
-        return dict(view)
 
     def frame(request: Request) -> Any:
         slot, number = request.path_params["slot"], request.path_params["number"]
@@ -359,14 +344,13 @@ def media_routes(review: Review) -> list[Route]:
         return dict(proxy.state())
 
     # Sounds and pictures take seconds to make: what they may occupy never holds up a saved edit.
-    sounds, pictures = _Limit(2), _Limit(3)
+    sounds, pictures = anyio.CapacityLimiter(2), anyio.CapacityLimiter(3)
     return [
         get("/media/film", film),
         get("/media/proxy", proxy),
         post("/api/proxy", make_proxy),
         get("/api/hear/{line}", hear, limiter=sounds),
         get("/media/heard/{name}", sound),
-        post("/api/voice", voice),
         get("/media/frames/{slot}/{number:int}.jpg", frame, limiter=pictures),
         get("/media/shots/{index:int}.jpg", shot, limiter=pictures),
         get("/media/person/{key}/{number:int}.jpg", person, limiter=pictures),
@@ -391,19 +375,6 @@ def _file(path: Path, kind: str, cache: str) -> FileResponse:
     if not path.is_file():
         raise ReviewError(f"{path.name} is not there any more.", "Load the page again.")
     return FileResponse(path, media_type=kind, headers={"cache-control": cache})
-
-
-class _Limit:
-    """A number of threads; made when first asked for, for it belongs to a running loop."""
-
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
-        self._limiter: anyio.CapacityLimiter | None = None
-
-    def __call__(self) -> anyio.CapacityLimiter:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(self._threads)
-        return self._limiter
 
 
 def _picture(request: Request, picture: Picture) -> Response:
@@ -450,16 +421,8 @@ def _render(review: Review, body: Json) -> tuple[str, Work]:
     voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
     extended = None if body.get("extended") is None else value(body, "extended", bool)
     return f"Make {', '.join(makes)}", lambda progress: render_film(
-        review.session, progress, makes, voice, profile, extended, speed=_speed(review, voice)
+        review.session, progress, makes, voice, profile, extended
     )
-
-
-def _speed(review: Review, voice: str) -> float | None:
-    """The speed that was chosen with the voice; None: that of the settings."""
-    if review.pictures is None:
-        return None
-    chosen = review.pictures.hearing.voices()
-    return float(chosen["speed"]) if voice in ("", chosen["name"]) else None
 
 
 def _name(review: Review, body: Json) -> tuple[str, Work]:

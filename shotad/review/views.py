@@ -187,7 +187,7 @@ def _spoken(cue: Cue) -> dict[str, Any] | None:
     if made is None:
         return None
     at = None if made.interval is None else span_view(made.interval)
-    return {"at": at, "text": made.text, "speed": made.speed, "steps": list(made.steps)}
+    return {"at": at, "text": made.text}
 
 
 def _machine(cue: Cue) -> dict[str, Any] | None:
@@ -264,7 +264,6 @@ def film_view(
             "title": printable(Path(film.name).stem),
             "duration": to_the_millisecond(prepared.end),
             "frame_rate": float(film.frame_rate or Fraction(25)),
-            "has_sound": bool(film.audio),
         },
         "language": track.language,
         "reviewer": session.reviewer,

@@ -406,21 +406,6 @@ def test_another_film_in_its_place_is_told(place: Path) -> None:
         open_session(place, film_with(frames=200), read_settings(place), Tabs())
 
 
-@pytest.mark.parametrize(
-    "voice", [{"name": "piper:gone", "speed": 1.2}, {"name": 5, "speed": "fast"}, {"speed": 90}, []]
-)
-def test_a_remembered_voice_that_is_not_there_any_more_keeps_no_page_from_opening(
-    place: Path, voice: object
-) -> None:
-    write_folder(place)
-    (place / "review.json").write_text(json.dumps({"voice": voice}))
-    with reviewed(place) as (_, page):
-        told = page.film()["voice"]
-    wanted = voice["name"] if isinstance(voice, dict) and voice.get("speed") == 1.2 else None
-    assert (told["name"] == wanted) is (wanted is not None)
-    assert told["speed"] == (1.2 if wanted else 1.0)
-
-
 def test_closing_writes_the_scripts_that_are_due(place: Path) -> None:
     with reviewed(place) as (_, page):
         page.act("write", FIRST, {"text": "The very last words."})

@@ -60,7 +60,7 @@ def line_of(opened: Opened, name: str = "s00009000") -> dict[str, object]:
 def test_the_film_is_all_that_the_page_needs_and_json(opened):
     view = json.loads(json.dumps(film_of(opened)))
     assert view["film"] == {
-        "name": "a film.mp4", "title": "a film", "duration": 60.0, "frame_rate": 25.0, "has_sound": True,
+        "name": "a film.mp4", "title": "a film", "duration": 60.0, "frame_rate": 25.0,
     }  # fmt: skip
     assert view["reviewer"] == "Ann"
     assert [line["id"] for line in view["lines"]] == ["s00001000", "s00009000", "s00020000"]
@@ -153,7 +153,16 @@ def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
     for opened in opened_at(place):
         view = line_of(opened, "s00001000")
         assert view["seconds"] == 1.2
-        assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat.", "speed": 1.1, "steps": ["cut"]}
+        assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat."}
+
+
+def test_other_languages_count_as_they_are_written(tmp_path):
+    cues = cues_of({1.0: "她打开门。"}, "zh")
+    place = make_folder(tmp_path / "w", "lint.parse=words", "language=zh", lines={1.0: "x"}, cues=cues)
+    for opened in opened_at(place):
+        view = line_of(opened, "s00001000")
+        assert (view["words"], view["unit"]) == (4, "character")
+        assert view["allowed"] > 4
 
 
 def test_a_change_brings_the_lines_around_it(opened):

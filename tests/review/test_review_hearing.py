@@ -20,7 +20,7 @@ import pytest
 from shotad.core import Config, Interval, ReviewError, VoiceError, WorkFolder, load_config
 from shotad.film import Prepared, open_film, recorded
 from shotad.review import speaking
-from shotad.review.hearing import HeardFiles, Hearing, Kind
+from shotad.review.hearing import HeardFiles, Hearing, wav_of
 from shotad.script import CueStatus, Track
 from shotad.sound import Take
 from shotad.sound.fake_voice import FakeVoice
@@ -139,13 +139,7 @@ def test_of_the_same_line_the_same_file_and_of_another_another(place: Path, hear
     keys = {first.path, heard.hear(track, cue.id, "voice").path, heard.hear(track, cue.id, "programme").path}
     for other in changed.values():
         keys.add(heard.hear(of(track, other), cue.id, "mix").path)
-    heard.set_voice("fake", 1.2)
-    keys.add(heard.hear(track, cue.id, "mix").path)
-    heard.set_voice("fake:deep", 1.0)
-    keys.add(heard.hear(track, cue.id, "mix").path)
-    assert len(keys) == 7
-    heard.set_voice("fake", 1.0)
-    assert heard.hear(track, cue.id, "mix").path == first.path
+    assert len(keys) == 5
 
 
 def test_other_settings_are_other_sounds(place: Path, heard: Hearing) -> None:
@@ -153,13 +147,19 @@ def test_other_settings_are_other_sounds(place: Path, heard: Hearing) -> None:
     # At 5.5 its gap is nearly over: it must begin earlier.
     cue = replace(track.cues[0], interval=Interval(4.4, 6.0), slot_id=None)
     sounds = {heard.hear(of(track, cue), cue.id, "mix").path.read_bytes()}
-    for setting in ("mix.duck=3", "mix.level=3", "fit.earlier=0.2"):
+    for setting in (
+        "mix.duck=3",
+        "mix.level=3",
+        "fit.earlier=0.2",
+        "voice.speed=1.2",
+        "voice.name=fake:deep",
+    ):
         other = hearing(place, None, setting)
         other.hear(of(track, cue), cue.id, "mix")
         other.wait()
         sounds.add(other.hear(of(track, cue), cue.id, "mix").path.read_bytes())
         other.close()
-    assert len(sounds) == 4
+    assert len(sounds) == 6
 
 
 def of(track: Track, cue: object) -> Track:
@@ -324,9 +324,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 def test_many_may_hear_at_once_and_one_is_spoken_at_a_time(place: Path, watched: Watched) -> None:
     watched.pause = 0.02
     made, track = hearing(place), track_of(place)
-    asked: list[tuple[str, Kind]] = [
-        (cue.id, kind) for cue in track.cues for kind in ("mix", "voice", "programme")
-    ]
+    asked = [(cue.id, kind) for cue in track.cues for kind in ("mix", "voice", "programme")]
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(lambda one: made.hear(track, *one), asked * 2))
     made.wait()
@@ -346,7 +344,7 @@ def test_the_language_is_that_of_the_track(tmp_path: Path, monkeypatch: pytest.M
         return inner(settings, language)
 
     monkeypatch.setattr(speaking, "make_voice", made)
-    config = load_config(None, (*FAKE, "language=en"))
+    config = load_config(None, (*FAKE, "language=de"))
     found = prepared(place, lossless(), config)
     hearing = Hearing(lossless(), place, config, lambda: found)
     hearing._speaking.voice()
@@ -380,28 +378,10 @@ def test_nobody_waits_for_neighbours_of_a_slow_voice(tmp_path: Path, watched: Wa
     made.close()
 
 
-def test_another_voice_is_taken_only_if_it_can_speak(place: Path, heard: Hearing) -> None:
-    before = heard.voices()
-    for name, speed, error in [
-        ("nobody", 1.0, VoiceError),
-        ("espeak-ng:no-such-voice", 1.0, VoiceError),
-        ("fake", 9.0, ReviewError),
-        ("fake", 0.1, ReviewError),
-    ]:
-        with pytest.raises(error):
-            heard.set_voice(name, speed)
-    assert heard.voices() == before
-    now = heard.set_voice("fake:deep", 1.25)
-    assert (now["name"], now["speed"]) == ("fake:deep", 1.25)
-    assert heard.config.voice.name == "fake:deep"
-
-
-def test_a_voice_of_another_language_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_voice_of_another_language_is_no_choice(tmp_path: Path) -> None:
     place = write_folder(tmp_path / "film.shotad", language="de")
     config, film = load_config(None, ("language=de", *FAKE)), film_with()
     made = Hearing(film, place, config, lambda: prepared(place, film, config))
-    with pytest.raises(VoiceError, match="hibari"):
-        made.set_voice("hibari:heart", 1.0)
     choice = next(one for one in made.voices()["choices"] if one["name"] == "hibari:heart")
     assert (choice["speaks"], choice["why"]) == (False, "It speaks en-US, not de.")
     made.close()
@@ -419,36 +399,23 @@ def test_the_list_of_voices_loads_none(place: Path, monkeypatch: pytest.MonkeyPa
     made.close()
 
 
-def key(number: int) -> str:
-    return f"{number:016x}"
-
-
-def test_sounds_are_bounded_and_the_newest_stay(tmp_path: Path) -> None:
-    files = HeardFiles(tmp_path, files=3)
-    sound = np.zeros((100, 2), np.float32)
-    for number in range(6):
-        path = files.keep(key(number), sound, 48000)
-        stamp = (number + 1) * 10**9
-        os.utime(path, ns=(stamp, stamp))
-    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == [key(3), key(4), key(5)]
-    assert files.find(key(3)) is not None
-    files.keep(key(6), sound, 48000)
-    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == [key(3), key(5), key(6)]
-    assert files.find(key(4)) is None
-
-
-def test_no_sound_of_anybody_else_is_removed(tmp_path: Path) -> None:
+def test_sounds_are_bounded_the_newest_stay_and_none_of_anybody_else_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".tmp-left").write_bytes(b"half")
     (tmp_path / "song.wav").write_bytes(b"song")
-    files = HeardFiles(tmp_path, files=1)
-    for number in range(3):
-        files.keep(key(number), np.zeros((4, 1), np.float32), 8000)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key(2)}.wav", "song.wav"]
+    files = HeardFiles(tmp_path, files=3)
+    made = []
+    for number in range(6):
+        made.append(files.keep(b"%d" % number))
+        os.utime(made[-1], ns=((number + 1) * 10**9,) * 2)
+    assert set(tmp_path.iterdir()) == {*made[3:], tmp_path / "song.wav"}
+    assert files.keep(b"3") == made[3]
+    new = files.keep(b"6")
+    assert set(tmp_path.iterdir()) == {made[3], made[5], new, tmp_path / "song.wav"}
 
 
 def test_what_is_over_full_scale_is_cut(tmp_path: Path) -> None:
     sound = np.array([[1.5], [-1.5], [0.5]], np.float32)
-    found, _ = wav(HeardFiles(tmp_path).keep(key(1), sound, 8000))
+    found, _ = wav(HeardFiles(tmp_path).keep(wav_of(sound, 8000)))
     assert found[:, 0] == pytest.approx([32767 / 32768, -1.0, 0.5])
 
 

@@ -170,7 +170,7 @@ def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
             time.sleep(0.001)
 
     first = start(jobs, long, "The first")
-    waiting = [start(jobs, lambda _: dict(begun=begun.append(1))) for _ in range(2)]
+    waiting = [start(jobs, lambda _: {"begun": begun.append(1)}) for _ in range(2)]
     assert jobs.stop(waiting[0])["state"] == "stopped"
     go.set()
     assert jobs.close(WAIT) == ()

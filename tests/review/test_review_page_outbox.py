@@ -166,11 +166,14 @@ def test_acts_outlive_a_server_that_is_killed(browser: Any, folder: Path) -> Non
         server.close()
         press(page, "a", "a", "d", "Enter")
         page.keyboard.type("Quietly. ")
+        page.wait_for_selector("#banner q")
+        assert "The server is gone; what you do is kept here" in page.locator("#banner").inner_text()
         again = Program(folder, server.port)
         try:
             page.goto(again.url)
             page.wait_for_selector("[role=option]")
             until(page, DONE)
+            said(page, "that were not saved before are saved now.")
             cues = load_track(folder / TRACK).cues
             assert [cue.state is LineState.ACCEPTED for cue in cues[:4]] == [True, True, True, False]
             assert "Quietly." in cues[3].text

@@ -17,12 +17,12 @@ import pytest
 from shotad.core import Config, FilmError, FilmInfo, WorkFolderError
 from shotad.film import open_film, sound_blocks
 from shotad.review import proxy as proxymaking, proxy_encoding as remuxing
-from shotad.review.kinds import Json
 from shotad.review.playable import Playable, browser_kind
 from shotad.review.proxy import Order, Proxy, known_copy, make_copy
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
+from tests.review.boardfilm import Tabs
 
 SOUND = SoundSpec()
 FILMS = {
@@ -255,24 +255,14 @@ def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
     assert known_copy(order) is None
 
 
-class Heard:
-    """A hub that remembers."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple[str, Json]] = []
-
-    def tell(self, kind: str, data: Json) -> None:
-        self.told.append((kind, data))
-
-
-def proxy_of(film: Path, folder: Path, hub: Heard | None = None) -> Proxy:
+def proxy_of(film: Path, folder: Path, hub: Tabs | None = None) -> Proxy:
     with open_film(film) as opened:
         return Proxy(film, folder, Config(), opened.info, hub)
 
 
 def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     source = make_film(FilmSpec(suffix=".mkv", frames=200, sounds=(SOUND,))).path
-    hub = Heard()
+    hub = Tabs()
     proxy = proxy_of(source, tmp_path, hub)
     assert proxy.state()["state"] == "none"
     assert "Matroska" in proxy.state()["why"]
@@ -281,7 +271,7 @@ def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     assert proxy.state()["url"] is None
     proxy.wait()
     assert proxy.path is not None
-    shown = {"state": "proxy", "url": "/media/proxy", "done": 1.0, "why": "", "left": None}
+    shown = {"state": "proxy", "url": "/media/proxy", "done": 1.0, "why": ""}
     assert dict(proxy.state(), why="") == shown
     assert {kind for kind, _ in hub.told} == {"playable"}
     states = [data["state"] for _, data in hub.told]
@@ -290,9 +280,6 @@ def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     done = [data["done"] for _, data in hub.told]
     assert done == sorted(done)
     assert any(0 < share < 1 for share in done)
-    left = [data["left"] for _, data in hub.told if data["state"] == "making" and data["done"] >= 0.02]
-    assert left
-    assert all(seconds is not None and seconds >= 0 for seconds in left)
     again = proxy_of(source, tmp_path)
     assert again.state()["state"] == "proxy"
 
@@ -344,7 +331,7 @@ def long_film() -> Path:
 
 def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
     source = long_film()
-    proxy = proxy_of(source, tmp_path, Heard())
+    proxy = proxy_of(source, tmp_path, Tabs())
     proxy.start()
     while proxy.state()["done"] == 0:
         time.sleep(0.01)

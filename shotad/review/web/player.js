@@ -351,6 +351,3 @@ function later(work) {
   clearTimeout(timer);
   timer = setTimeout(work, 150);
 }
-
-/** How well the picture kept up with the last sound: for tests and measurements. */
-export const measured = () => ({ ...beside.measured });
