@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -31,7 +31,7 @@ from shotad.review.events import Tabs
 from shotad.review.kinds import Done, Hub, Json
 from shotad.review.security import Hosts, Keys
 from shotad.review.session import Session
-from shotad.review.views import changed_view, conflict_view
+from shotad.review.views import changed_view
 from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
@@ -219,9 +219,6 @@ class Review:
             self.pictures.strip.close()
             self.pictures.hearing.close()
         self.session.close()
-
-    def lines_now(self, ids: Iterable[str]) -> list[dict[str, Any]]:
-        return conflict_view(self.session, ids, self.findings)
 
 
 REMEMBERED = "review.json"

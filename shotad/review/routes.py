@@ -32,7 +32,7 @@ from shotad.review.events import event_stream
 from shotad.review.kinds import Done, Json, Picture
 from shotad.review.opening import remember
 from shotad.review.security import MOST_BYTES, Guard, Refused, answer_error, read_body
-from shotad.review.views import film_view
+from shotad.review.views import conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def acts_routes(review: Review) -> list[Route]:
             except ShotadError as error:
                 lines = None
                 if isinstance(error, OutOfDate):
-                    lines = review.lines_now((value(one, "line", str, ""),))
+                    lines = conflict_view(session, value(one, "line", str, ""), review.findings)
                 answers.append({"refused": _said(error), "lines": lines})
         return {"answers": answers}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 from shotad import __version__
 from shotad.core import (
-    Config,
     Interval,
     ShotScale,
     Slot,
@@ -44,84 +42,75 @@ from shotad.script import (
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class LineViews:
-    """A track made ready for being shown."""
+def _allowed(scene: Scene, cue: Cue) -> Budget:
+    """How long the line may be: its slot's words; of a line without one, and of one that a person added
+    to it, those of its own time."""
+    slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
+    words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
+    return budget_in(cue.language, words)
 
-    config: Config
-    scene: Scene
 
-    @staticmethod
-    def of(session: Session) -> LineViews:
-        """The lines that a session has now."""
-        return LineViews(session.config, session.scene())
+def _seconds(scene: Scene, cue: Cue) -> float | None:
+    """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
+    spoken = cue.spoken
+    if spoken is not None and spoken.interval is not None:
+        return spoken.interval.duration - spoken.pause
+    words = spoken_words(cue.text, cue.language)
+    return words * scene.settings.seconds_per_word if words else None
 
-    def allowed(self, cue: Cue) -> Budget:
-        """How long the line may be: its slot's words; of a line without one, and of one that a person added
-        to it, those of its own time."""
-        slot = None if is_added(cue) else self.scene.slots.get(cue.slot_id or "")
-        words = slot.max_words if slot else word_budget(cue.interval.duration, self.config.slots)
-        return budget_in(cue.language, words)
 
-    def seconds(self, cue: Cue) -> float | None:
-        """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
-        spoken = cue.spoken
-        if spoken is not None and spoken.interval is not None:
-            return spoken.interval.duration - spoken.pause
-        words = spoken_words(cue.text, cue.language)
-        return words * self.config.slots.seconds_per_word if words else None
+def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
+    """One line as the page shows it."""
+    room, apart = room_of(scene, cue), why_apart(scene, cue)
+    return {
+        **_by_itself(scene, cue),
+        "apart": "" if apart is None else " ".join(apart).strip(),
+        "room": None if room is None else span_view(room),
+        "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
+        "findings": [finding_view(found) for found in findings.of(cue.id)],
+    }
 
-    def line(self, cue: Cue, findings: Findings) -> dict[str, Any]:
-        """One line as the page shows it."""
-        room, apart = room_of(self.scene, cue), why_apart(self.scene, cue)
-        return {
-            **self._by_itself(cue),
-            "apart": "" if apart is None else " ".join(apart).strip(),
-            "room": None if room is None else span_view(room),
-            "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
-            "findings": [finding_view(found) for found in findings.of(cue.id)],
-        }
 
-    def _by_itself(self, cue: Cue) -> dict[str, Any]:
-        """All of a line that depends on no other."""
-        allowed, review, doubt = self.allowed(cue), cue.review, cue.doubt
-        return {
-            "id": cue.id,
-            "stamp": stamp_of(cue),
-            **times_view(cue.interval),
-            "text": cue.text,
-            "kind": cue.kind.value,
-            "language": cue.language,
-            "status": cue.status.value,
-            "heard": cue.heard,
-            "reason": cue.reason,
-            "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
-            "state": cue.state.value,
-            "by": review.by if review is not None else "",
-            "slot": cue.slot_id if cue.slot_id in self.scene.slots else None,
-            "words": words_in(cue.text, allowed),
-            "allowed": allowed.number,
-            "unit": allowed.unit,
-            "seconds": _rounded(self.seconds(cue)),
-            "candidates": list(cue.candidates),
-            "chosen": cue.chosen,
-            "fit_steps": list(cue.fit_steps),
-            "spoken": _spoken(cue),
-            "machine": _machine(cue),
-            "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
-        }
+def _by_itself(scene: Scene, cue: Cue) -> dict[str, Any]:
+    """All of a line that depends on no other."""
+    allowed, review, doubt = _allowed(scene, cue), cue.review, cue.doubt
+    return {
+        "id": cue.id,
+        "stamp": stamp_of(cue),
+        **times_view(cue.interval),
+        "text": cue.text,
+        "kind": cue.kind.value,
+        "language": cue.language,
+        "status": cue.status.value,
+        "heard": cue.heard,
+        "reason": cue.reason,
+        "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
+        "state": cue.state.value,
+        "by": review.by if review is not None else "",
+        "slot": cue.slot_id if cue.slot_id in scene.slots else None,
+        "words": words_in(cue.text, allowed),
+        "allowed": allowed.number,
+        "unit": allowed.unit,
+        "seconds": _rounded(_seconds(scene, cue)),
+        "candidates": list(cue.candidates),
+        "chosen": cue.chosen,
+        "fit_steps": list(cue.fit_steps),
+        "spoken": _spoken(cue),
+        "machine": _machine(cue),
+        "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
+    }
 
 
 def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
     """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
     change, track = done.change, session.track
     touched = {cue.id for cue in change.cues}
-    board = LineViews.of(session)
+    scene = session.scene()
     by_hand = {slot.id for slot in session.prepared.added}
     view: dict[str, Any] = {
         "revision": done.revision,
         "said": change.said,
-        "lines": [board.line(cue, findings) for cue in _with_neighbours(track, touched, change.gone)],
+        "lines": [line_view(scene, cue, findings) for cue in _with_neighbours(track, touched, change.gone)],
         "gone": list(change.gone),
         "focus": change.focus,
         "progress": progress_view(track),
@@ -133,10 +122,10 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
     return view
 
 
-def conflict_view(session: Session, ids: Iterable[str], findings: Findings) -> list[dict[str, Any]]:
-    """These lines as they are now, those that are there."""
-    board, wanted = LineViews.of(session), set(ids)
-    return [board.line(cue, findings) for cue in session.track.cues if cue.id in wanted]
+def conflict_view(session: Session, line: str, findings: Findings) -> list[dict[str, Any]]:
+    """A line as it is now, where it is there."""
+    scene = session.scene()
+    return [line_view(scene, cue, findings) for cue in session.track.cues if cue.id == line]
 
 
 def progress_view(track: Track) -> dict[str, Any]:
@@ -254,8 +243,8 @@ def film_view(
     ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
     ``jobs_version``, or are forgotten.
     """
-    board, film, prepared = LineViews.of(session), session.film, session.prepared
-    track = board.scene.track
+    scene, film, prepared = session.scene(), session.film, session.prepared
+    track = scene.track
     by_hand = {slot.id for slot in prepared.added}
     return {
         "version": __version__,
@@ -283,7 +272,7 @@ def film_view(
         "makes": makes_view(),
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
-        "lines": [board.line(cue, findings) for cue in track.cues],
+        "lines": [line_view(scene, cue, findings) for cue in track.cues],
     }
 
 

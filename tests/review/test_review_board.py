@@ -16,11 +16,10 @@ from shotad.review.findings import Findings
 from shotad.review.session import Session
 from shotad.review.views import (
     FORMAT_TITLES,
-    LineViews,
     changed_view,
-    conflict_view,
     film_view,
     formats_view,
+    line_view,
 )
 from shotad.script import ALL_FORMATS, Cue, CueStatus, Voiced, line_stamp
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
@@ -54,7 +53,7 @@ def film_of(opened: Opened) -> dict[str, object]:
 
 
 def line_of(opened: Opened, name: str = "s00009000") -> dict[str, object]:
-    return LineViews.of(opened[0]).line(opened[0].cue(name), opened[1])
+    return line_view(opened[0].scene(), opened[0].cue(name), opened[1])
 
 
 def test_the_film_is_all_that_the_page_needs_and_json(opened):
@@ -199,11 +198,6 @@ def test_slots_that_come_and_go_are_told_with_the_change(opened):
     back = changed_view(session, session.undo(), found)
     assert "s00009000" in {slot["id"] for slot in back["slots"]}
     assert "s00009000" in {line["id"] for line in back["lines"]}
-
-
-def test_a_conflict_shows_the_lines_that_are_there(opened):
-    session, found = opened
-    assert [line["id"] for line in conflict_view(session, ["s00009000", "s00099999"], found)] == ["s00009000"]
 
 
 def test_a_line_that_nobody_can_say_has_no_seconds(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -414,15 +413,3 @@ def test_spread_shows_every_shot_and_the_described_most() -> None:
     assert len(chosen) <= 14
     assert {20, 59} <= set(chosen), "first and last of the described shot"
     assert spread(roles[:5], shots[:5], 12) == range(5)
-
-
-@pytest.mark.slow
-def test_notes_of_a_long_film_are_fast(tmp_path: Path) -> None:
-    """2,000 records are read once; afterwards a note costs a look at the file's date."""
-    described(tmp_path, *(record(f"k{n}", slot=f"s{n:08d}", raw="x" * 4000) for n in range(2000)))
-    frames = opened(tmp_path)
-    frames.notes("s00000001")
-    begun = time.process_time()
-    for n in range(2000):
-        assert len(frames.notes(f"s{n:08d}")) == 8
-    assert time.process_time() - begun < 1.0

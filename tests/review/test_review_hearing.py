@@ -440,30 +440,3 @@ def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(
     time.sleep(0.05)
     assert not done.is_set()
     assert not [one for one in threading.enumerate() if one.name == "warming voice"]
-
-
-@pytest.mark.slow
-def test_with_the_embedded_voice(place: Path) -> None:
-    from shotad.sound.hibari import VERSION, installed_version
-
-    if installed_version() != VERSION:
-        pytest.skip("the embedded voice is not installed")
-    made = hearing(place, None, "voice.name=hibari")
-    made.warm()
-    track = track_of(place)
-    made.hear(track, track.cues[0].id, "mix")
-    made.wait()
-    found = [made.hear(track, cue.id, "mix") for cue in track.cues]
-    assert made.voices()["name"] == "hibari:heart"
-    from shotad.core import VoiceSettings
-    from shotad.sound import make_voice
-
-    voice = make_voice(VoiceSettings(name="hibari"), "en")
-    done, _ = rendered(place, "mix:wav", film=lossless(), voice=voice)  # type: ignore[arg-type]
-    assert done.anew == 0
-    full, rate = decoded(next(place.glob("*.mix.wav")))
-    for one in found:
-        sound, _ = wav(one.path)
-        first = round(one.start * rate)
-        assert np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB + 1e-6
-    made.close()

@@ -180,21 +180,6 @@ def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
         start(jobs, lambda _: {})
 
 
-def test_closing_names_a_job_that_does_not_stop_in_time() -> None:
-    jobs, go, running = Jobs(Heard()), threading.Event(), threading.Event()
-
-    def deaf(_: Progress) -> Json:
-        running.set()
-        go.wait(WAIT)
-        return {}
-
-    start(jobs, deaf, "Describe a line anew")
-    assert running.wait(WAIT)
-    assert jobs.close(0.05) == ("Describe a line anew",)
-    go.set()
-    assert jobs.close(WAIT) == ()
-
-
 def test_only_files_that_a_job_has_made_are_known() -> None:
     jobs = Jobs(Heard())
     rows = [{"name": "film.docx", "path": "export/film.docx"}, {"name": "film.ad.mp3"}]

@@ -108,20 +108,3 @@ def test_the_browser_shows_the_frame_of_each_second(browser: Any, name: str) -> 
         assert shown.loaded.error is None
         assert (shown.loaded.width, shown.loaded.height) == size
         assert shown.numbers_at([seconds[number] + 0.001 for number in wanted]) == wanted
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["late clock", "late clock, WebM"])
-def test_the_browser_counts_otherwise_where_a_clock_begins_late(browser: Any, name: str) -> None:
-    """Why such films are not played as they are; should a browser change that, they may be."""
-    made = make_film(UNPLAYED[name][0])
-    with BrowserFilm(browser, made.path, kind(made).media_type) as shown:
-        assert shown.numbers_at([1.0]) == [0]
-
-
-@pytest.mark.slow
-def test_the_browser_is_silent_about_sound_that_it_cannot_play(browser: Any) -> None:
-    """Why such films are not left to the browser to refuse."""
-    made = make_film(UNPLAYED["AC-3"][0])
-    with BrowserFilm(browser, made.path, "video/mp4") as shown:
-        assert shown.loaded.error is None

@@ -26,7 +26,6 @@ from shotad.script import (
     load_track,
     save_track,
     to_json,
-    track_lock,
 )
 from tests.rendering.described import write_folder
 from tests.review.boardfilm import Tabs
@@ -83,11 +82,6 @@ def test_an_act_that_changes_nothing_is_no_step(place: Path, session: Session) -
     done = session.act("unaccept", CAT, {})
     assert (done.revision, done.change.cues, session.undo_label) == (0, (), None)
     assert (place / TRACK).read_bytes() == before
-
-
-def test_an_unknown_act(session: Session) -> None:
-    with pytest.raises(ReviewError, match="'burn'"):
-        session.act("burn", CAT, {})
 
 
 def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
@@ -326,11 +320,6 @@ def test_slots_come_and_go_with_undo(place: Path, session: Session) -> None:
     session.undo()
     assert session.cue(RAIN).text == "Rain falls on the empty street."
     assert RAIN in {slot.id for slot in session.prepared.slots}
-
-
-def test_a_writer_that_never_ends_is_told(place: Path, session: Session) -> None:
-    with track_lock(place), pytest.raises(WorkFolderError, match="being written"), track_lock(place, 0.05):
-        pass
 
 
 def test_scripts_are_written_on_closing(place: Path) -> None:
