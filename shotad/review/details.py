@@ -1,15 +1,13 @@
 """How a line came about, for the page: what Stage I saw and said, what Stage II answered, what was done to
 the line since, each as sentences that a describer understands. What is not recorded is said to be so.
 
-Records of a ``.jsonl`` file are read one at a time: the file may be large, and stays on the disk.
+Records of a ``.jsonl`` file are parsed one at a time, when their line is asked for.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from shotad.core import Config, Facts, ShotadError, whole_record
 from shotad.description import ADDED, in_words
 from shotad.engines import ENGINES, stage_engines
+from shotad.review.keeping import Watched
 from shotad.review.session import Session
 from shotad.script import REDO, Cue, CueStatus, EditField, Provenance
 
@@ -166,7 +165,7 @@ _CHANGED = {
 
 
 @lru_cache(maxsize=16)
-def _index(path: Path) -> RecordIndex:
+def records_of(path: Path) -> RecordIndex:
     return RecordIndex(path)
 
 
@@ -174,7 +173,7 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
     """All that is recorded of how a line came about. Raises ReviewError for a line that is not there."""
     cue = session.cue(line_id)
     slot = cue.slot_id or ""
-    tries = _index(session.folder / "redo.jsonl").all(slot) if slot else ()
+    tries = records_of(session.folder / "redo.jsonl").all(slot) if slot else ()
     stage1, stage2 = _records(session.folder, cue, tries)
     return {
         "id": cue.id,
@@ -194,7 +193,7 @@ def _records(folder: Path, cue: Cue, tries: Sequence[Record]) -> tuple[Record | 
     for row in reversed(tries):
         if row.get("after") and row["after"] == cue.text:
             return row.get("stage1"), row.get("stage2")
-    return _index(folder / "stage1.jsonl").last(cue.slot_id), _index(folder / "stage2.jsonl").last(
+    return records_of(folder / "stage1.jsonl").last(cue.slot_id), records_of(folder / "stage2.jsonl").last(
         cue.slot_id
     )
 
@@ -384,26 +383,13 @@ _SLOT = re.compile(rb'"slot": ?"([^"\\]+)"')
 _HEAD = 400
 """Bytes at a record's beginning within which its slot stands: it is written first, after the key."""
 
-_State = tuple[int, int, int]
 
-
-@dataclass(slots=True)
 class RecordIndex:
-    """Where each record of a file begins, by the slot it is of, in the order of the file.
+    """The records of a file by the slot that they are of. The file is looked at before each answer, and read
+    again when it has changed. Safe in threads."""
 
-    The file is looked at before each answer: what was added is read, one that was replaced is read anew.
-    Safe in threads.
-    """
-
-    path: Path
-    _places: dict[str, list[int]] = field(default_factory=dict)
-    _state: _State = (0, 0, 0)
-    _end: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def exists(self) -> bool:
-        return self.path.is_file()
+    def __init__(self, path: Path) -> None:
+        self._lines = Watched(path, _by_slot)
 
     def last(self, slot: str) -> Record | None:
         """The newest record of a slot that is whole; None where there is none."""
@@ -411,35 +397,14 @@ class RecordIndex:
 
     def all(self, slot: str) -> tuple[Record, ...]:
         """The records of a slot that are whole, oldest first."""
-        with self._lock:
-            try:
-                self._refresh()
-                places = self._places.get(slot)
-                if not places:
-                    return ()
-                with self.path.open("rb") as file:
-                    found = [self._read(file, place) for place in places]
-            except FileNotFoundError:
-                self._places, self._state, self._end = {}, (0, 0, 0), 0
-                return ()
+        found = (whole_record("", line) for line in self._lines.read().get(slot, ()))
         return tuple(record for record in found if record is not None and record.get("slot") == slot)
 
-    def _read(self, file: Any, place: int) -> Record | None:
-        file.seek(place)
-        return whole_record("", file.readline())
 
-    def _refresh(self) -> None:
-        state = self.path.stat()
-        now = (state.st_ino, state.st_mtime_ns, state.st_size)
-        if now == self._state:
-            return
-        if now[0] != self._state[0] or now[2] <= self._state[2]:
-            self._places, self._end = {}, 0
-        with self.path.open("rb") as file:
-            file.seek(self._end)
-            # A last line without an end is still being written.
-            while (line := file.readline()).endswith(b"\n"):
-                if match := _SLOT.search(line[:_HEAD]):
-                    self._places.setdefault(match[1].decode("utf-8", "replace"), []).append(self._end)
-                self._end += len(line)
-        self._state = now
+def _by_slot(path: Path) -> Mapping[str, list[bytes]]:
+    found: dict[str, list[bytes]] = {}
+    with path.open("rb") as file:
+        for line in file:
+            if match := _SLOT.search(line[:_HEAD]):
+                found.setdefault(match[1].decode("utf-8", "replace"), []).append(line)
+    return found

@@ -1,8 +1,8 @@
 """News for all open tabs, as Server-Sent Events. Any thread may tell; no tab can hold up another.
 
 Each tab has a bounded queue. A newer word on the same thing (how far a job is) takes the place of one that
-was not sent yet. A tab that falls behind, or that takes nothing for half a minute, loses what waited: it is
-told to fetch the film anew and its connection ends; browsers connect again by themselves.
+was not sent yet. A tab that falls behind loses what waited: it is told to fetch the film anew and its
+connection ends; browsers connect again by themselves.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+
+from starlette.responses import StreamingResponse
 
 from shotad.review.kinds import Json
 
@@ -24,8 +25,6 @@ MOST_BYTES = 4_000_000
 
 BEAT = 15.0
 """Seconds after which a silent connection carries a comment, so that one that broke is noticed."""
-PATIENCE = 30.0
-"""Seconds that a tab may take nothing while something waits for it."""
 
 _LATEST = {"job": "id", "playable": None, "voice": None, "film": None}
 """Events of which the newest says all: those of the same kind, or of the same value of this key."""
@@ -132,44 +131,14 @@ def message(kind: str, data: Json) -> bytes:
     return ("\n".join(lines) + "\n\n").encode()
 
 
-class EventStream:
-    """The answer of a connection that stays open; an ASGI application.
+def event_stream(tabs: Tabs, hello: Callable[[], Json], *, beat: float = BEAT) -> StreamingResponse:
+    """The answer of a connection that stays open. ``hello`` is told first: at which revision this tab begins,
+    so that it knows whether it missed something."""
 
-    ``hello`` is told first: at which revision this tab begins, so that it knows whether it missed something.
-    """
+    async def news() -> AsyncIterator[bytes]:
+        with tabs.opened() as tab:
+            yield _AGAIN + message("hello", hello())
+            while (found := await tab.take(beat)) is not None:
+                yield found
 
-    def __init__(
-        self, tabs: Tabs, hello: Callable[[], Json], *, beat: float = BEAT, patience: float = PATIENCE
-    ) -> None:
-        self._tabs, self._hello, self._beat, self._patience = tabs, hello, beat, patience
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
-        gone = asyncio.ensure_future(until_gone(receive))
-        try:
-            with self._tabs.opened() as tab:
-                gone.add_done_callback(lambda _: tab.close())
-                await send({"type": "http.response.start", "status": 200, "headers": headers})
-                await self._send(send, _AGAIN + message("hello", self._hello()))
-                while not gone.done() and (found := await tab.take(self._beat)) is not None:
-                    await self._send(send, found)
-            if not gone.done():
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except TimeoutError:
-            raise SlowTabError from None
-        finally:
-            gone.cancel()
-
-    async def _send(self, send: Any, body: bytes) -> None:
-        async with asyncio.timeout(self._patience):
-            await send({"type": "http.response.body", "body": body, "more_body": True})
-
-
-class SlowTabError(ConnectionError):
-    """A tab that takes nothing any more. The server ends its connection."""
-
-
-async def until_gone(receive: Callable[[], Awaitable[Any]]) -> None:
-    """Waits until the other side has closed the connection."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
+    return StreamingResponse(news(), media_type="text/event-stream", headers={"cache-control": "no-store"})

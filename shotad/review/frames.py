@@ -1,7 +1,7 @@
 """The frames that the models saw of a slot, as its record tells, with the same pixels that they saw.
 
 Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
-when they are asked for (or come from the frame store, while a run keeps one), all of a slot in one go. Who
+when they are asked for (or come from the frame store, while a run keeps one), all of a slot in one pass. Who
 was marked on them stands in ``characters.json``, and where in ``faces.jsonl``: a face whose track is in none
 of them any more (``shotad cast forget``, another cast since) has no outline.
 """
@@ -12,10 +12,11 @@ import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from shotad.core import (
     NOBODY,
     Character,
     Clip,
-    FilmError,
     Image,
     Interval,
     Mark,
@@ -35,40 +35,45 @@ from shotad.core import (
     parse_json,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
-from shotad.review.details import RecordIndex
-from shotad.review.kinds import FrameNote, Picture, jpeg_picture
+from shotad.film import COLOURS, Film, Frames as Reading, jpeg
+from shotad.review.details import records_of
+from shotad.review.keeping import Watched
+from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
+from shotad.review.strip import film_of_session
 from shotad.sight import FaceTrack, from_row
 
-MOST_BYTES = 48 << 20
-"""Of pictures that are held in memory."""
+KEPT = 24
+"""Slots whose pictures are held in memory, those asked for last: about 2 MB each."""
 
 QUALITY = 85
 """Of JPEGs."""
 
-AT_ONCE = 2
-"""Slots that are decoded at the same time, at most."""
-
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 
 
-_Name = tuple[str, str, int, bool]
-"""Slot, key of its record, number of the frame, painted or not."""
+@dataclass(frozen=True, slots=True)
+class FrameNote:
+    """A frame that a model saw of a slot: its ``number`` from 1, its second, the number painted on its shot
+    and the ``index`` of that in the film, its ``role`` (past, current, future), its scale; whether it is one
+    of the few that tell enough, and whether the model saw marks on it."""
 
-
-_Job = tuple[str, str, bool, int]
-"""Slot, key of its record, painted or not, how many frames are wanted."""
+    number: int
+    seconds: float
+    shot: int
+    index: int
+    role: str
+    scale: str | None
+    shown: bool = True
+    painted: bool = False
 
 
 @dataclass(slots=True)
 class _Pass:
-    """One decoding of a slot: what it wants, what it has made so far by number, and once it has ended why it
-    made no more."""
+    """One decoding of a slot: what is still to come of it, and what it has made so far, by number."""
 
-    wanted: Sequence[FrameNote]
+    coming: Iterator[tuple[int, Picture]]
     made: dict[int, Picture] = field(default_factory=dict)
-    why: str | None = None
 
 
 class Frames:
@@ -78,27 +83,20 @@ class Frames:
         self._session, self._path = session, film
         self._people = Outlines(session.folder)
         self._records = Looks(session.folder)
-        self._kept = _Kept(MOST_BYTES)
-        self._change = threading.Condition()
-        self._under_way: dict[_Job, _Pass] = {}
+        self._passes: OrderedDict[object, _Pass] = OrderedDict()
         self._film: Film | None = None
-        # One archive of numbered frames cannot be read in two places at once.
-        self._decoding = threading.Semaphore(1 if session.film.video_codec == STILLS else AT_ONCE)
+        self._lock = threading.Lock()
 
     def notes(self, slot_id: str) -> tuple[FrameNote, ...]:
-        """The frames in the order in which the model saw them; none where no model has looked.
-
-        ``shot`` is the number that is painted on its shot's frames; in ``extra``: ``index`` of the shot in
-        the film, ``role`` (past, current, future), ``scale`` (or None), ``shown``: whether it is one of the
-        few that tell enough, ``painted``: whether the model saw marks on it.
-        """
+        """The frames in the order in which the model saw them; none where no model has looked."""
         seen = self._records.of(slot_id)
         return seen.notes if seen is not None else ()
 
     def picture(self, slot_id: str, number: int, painted: bool = False) -> Picture:
         """Frame ``number`` (from 1), as it is or with the marks that the model saw on it.
 
-        Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more.
+        Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more,
+        FilmError.
         """
         seen = self._records.of(slot_id)
         if seen is None or not 1 <= number <= len(seen.notes):
@@ -107,89 +105,61 @@ class Frames:
                 f"There is no frame {number} of slot {slot_id}: {there}.", "Open the line again."
             )
         painted = painted and seen.overlay is not None
-        name = (slot_id, seen.record, number, painted)
-        with self._change:
-            if (found := self._kept.get(name)) is not None:
-                return found
-            going = self._pass(slot_id, seen, number, painted)
-            self._change.wait_for(lambda: number in going.made or going.why is not None)
-            if number in going.made:
-                return going.made[number]
-        raise ReviewError(going.why or "", "Look whether the film is still where it was.")
+        shown = seen.notes[number - 1].shown
+        name = (slot_id, seen.record, painted, shown)
+        with self._lock:
+            if name not in self._passes:
+                wanted = [note for note in seen.notes if note.shown or not shown]
+                self._passes[name] = _Pass(self._pictures(wanted, seen, painted))
+            going = self._passes[name]
+            self._passes.move_to_end(name)
+            if len(self._passes) > KEPT:
+                self._passes.popitem(last=False)
+            # Whoever asks decodes up to the frame in question; the next one goes on from there.
+            while number not in going.made:
+                try:
+                    at, made = next(going.coming)
+                except StopIteration:
+                    raise ReviewError("The film ends before this frame.") from None
+                except Exception:
+                    del self._passes[name]
+                    raise
+                going.made[at] = made
+            return going.made[number]
 
     def close(self) -> None:
-        with self._change:
-            film, self._film = self._film, None
-        if film is not None:
-            film.close()
+        with self._lock:
+            self._passes.clear()
+            if self._film is not None:
+                self._film.close()
+                self._film = None
 
-    def _pass(self, slot_id: str, seen: Seen, number: int, painted: bool) -> _Pass:
-        """The pass under way in which that frame is decoded, or a new one: of what is shown of the slot, or
-        of all where the frame is none of these."""
-        shown = tuple(note for note in seen.notes if note.extra["shown"])
-        wanted = shown if seen.notes[number - 1].extra["shown"] else seen.notes
-        job = (slot_id, seen.record, painted, len(wanted))
-        if job not in self._under_way:
-            self._under_way[job] = going = _Pass(wanted)
-            name = f"frames of {slot_id}"
-            threading.Thread(target=self._decode, args=(job, going, seen), name=name, daemon=True).start()
-        return self._under_way[job]
-
-    def _decode(self, job: _Job, going: _Pass, seen: Seen) -> None:
-        """Decode what a pass wants, each picture to be had as soon as it is there."""
-        slot_id, record, painted, _ = job
-        why = "The film ends before this frame, or cannot be decoded there."
-        try:
-            with self._decoding:
-                for note, image in self._images(going.wanted):
-                    made = jpeg_picture(jpeg(self._as_seen(image, note, seen) if painted else image, QUALITY))
-                    with self._change:
-                        going.made[note.number] = made
-                        self._kept.put((slot_id, record, note.number, painted), made)
-                        self._change.notify_all()
-        except (FilmError, OSError) as trouble:
-            why = getattr(trouble, "what", None) or f"The film cannot be read: {trouble}."
-        finally:
-            with self._change:
-                going.why = why
-                del self._under_way[job]
-                self._change.notify_all()
-
-    def _images(self, wanted: Sequence[FrameNote]) -> Iterator[tuple[FrameNote, Image]]:
+    def _pictures(
+        self, wanted: Sequence[FrameNote], seen: Seen, painted: bool
+    ) -> Iterator[tuple[int, Picture]]:
         """The frames with their pictures, in order of time; one pass over the film."""
         of_moment: dict[float, list[FrameNote]] = {}
         for note in wanted:
             of_moment.setdefault(note.seconds, []).append(note)
-        reading = self._reading()
-        left = sorted(of_moment)
-        try:
-            for picture in reading.pictures(left):
-                for note in of_moment.pop(picture.wanted):
-                    yield note, picture.image
-        except FileNotFoundError:
-            # A run that ended has deleted its frame store.
-            for picture in self._reading(stored=False).pictures(sorted(of_moment)):
-                for note in of_moment.pop(picture.wanted):
-                    yield note, picture.image
+        for stored in (True, False):
+            # A run that ended has deleted its frame store: the film itself is read on.
+            with suppress(FileNotFoundError):
+                for picture in self._reading(stored).pictures(sorted(of_moment)):
+                    for note in of_moment.pop(picture.wanted):
+                        image = self._as_seen(picture.image, note, seen) if painted else picture.image
+                        yield note.number, jpeg_picture(jpeg(image, QUALITY))
+                return
 
-    def _reading(self, stored: bool = True) -> Reading:
+    def _reading(self, stored: bool) -> Reading:
         folder = WorkFolder(self._session.folder)
         slots = folder.read_json("slots.json")
         # Given slots, which alone were looked at frame by frame, were not planned in gaps.
         exact = slots is not None and "gaps" not in slots
-        reading = Reading(self._opened(), folder, self._session.config, exact=exact)
+        self._film = self._film or film_of_session(self._session, self._path)
+        reading = Reading(self._film, folder, self._session.config, exact=exact)
         if stored and (zones := _zones_of(folder.path / "frames.index")):
             reading.keep(zones)
         return reading
-
-    def _opened(self) -> Film:
-        with self._change:
-            if self._film is None:
-                info = self._session.film
-                rate = info.frame_rate if info.video_codec == STILLS else None
-                reader = self._session.config.film.reader
-                self._film = open_film(self._path, reader=reader, frame_rate=rate)
-            return self._film
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
@@ -197,8 +167,7 @@ class Frames:
 
         height, width = image.shape[:2]
         size = seen.size or vlm_size(width, height, self._session.config.frames)
-        number = note.shot if note.shot is not None else 0
-        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([number], np.int64))
+        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64))
         config = self._session.config
         marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
         # Where each frame was decided for itself, nothing is kept of that.
@@ -206,27 +175,6 @@ class Frames:
         presence = self._people.on(note, people, newest=seen.redone)
         painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
         return painted
-
-
-class _Kept:
-    """Pictures in memory, those used last; not thread-safe."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self.size = most, 0
-        self._pictures: OrderedDict[_Name, Picture] = OrderedDict()
-
-    def get(self, name: _Name) -> Picture | None:
-        if name in self._pictures:
-            self._pictures.move_to_end(name)
-        return self._pictures.get(name)
-
-    def put(self, name: _Name, picture: Picture) -> None:
-        before = self._pictures.pop(name, None)
-        self._pictures[name] = picture
-        self.size += len(picture.data) - (len(before.data) if before else 0)
-        while self.size > self._most and len(self._pictures) > 1:
-            _, old = self._pictures.popitem(last=False)
-            self.size -= len(old.data)
 
 
 def _zones_of(index: Path) -> list[Interval]:
@@ -264,7 +212,7 @@ class Looks:
     """Stage I's records by slot, those of the run and those of later redos; read again when they change."""
 
     def __init__(self, folder: Path) -> None:
-        self._run, self._redo = RecordIndex(folder / "stage1.jsonl"), RecordIndex(folder / "redo.jsonl")
+        self._run, self._redo = records_of(folder / "stage1.jsonl"), records_of(folder / "redo.jsonl")
 
     def of(self, slot_id: str) -> Seen | None:
         """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""
@@ -290,15 +238,13 @@ def _seen(record: Mapping[str, Any], *, redone: bool) -> Seen:
     notes = []
     for row in record["shots"]:
         scale = record["scales"].get(str(row["number"]))
-        extra = {"index": int(row["shot"]), "role": str(row["role"]), "scale": scale}
-        notes += [FrameNote(0, float(second), int(row["number"]), extra) for second in row["seconds"]]
-    shown = spread([str(note.extra["role"]) for note in notes], [note.shot for note in notes], SHOWN)
+        about = int(row["number"]), int(row["shot"]), str(row["role"]), scale
+        notes += [FrameNote(0, float(second), *about) for second in row["seconds"]]
+    shown = spread([note.role for note in notes], [note.shot for note in notes], SHOWN)
     return Seen(
         record=str(record["key"]),
         notes=tuple(
-            replace(
-                note, number=i + 1, extra={**note.extra, "shown": i in shown, "painted": overlay is not None}
-            )
+            replace(note, number=i + 1, shown=i in shown, painted=overlay is not None)
             for i, note in enumerate(notes)
         ),
         current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
@@ -309,7 +255,7 @@ def _seen(record: Mapping[str, Any], *, redone: bool) -> Seen:
     )
 
 
-def spread(roles: Sequence[str], shots: Sequence[int | None], most: int) -> Collection[int]:
+def spread(roles: Sequence[str], shots: Sequence[int], most: int) -> Collection[int]:
     """Which of the frames, by place from 0, to show where there is room for about ``most``.
 
     At least one of each shot, then evenly in each; a shot that is described counts three times.
@@ -319,7 +265,7 @@ def spread(roles: Sequence[str], shots: Sequence[int | None], most: int) -> Coll
     """
     if len(roles) <= most:
         return range(len(roles))
-    places: dict[int | None, list[int]] = {}
+    places: dict[int, list[int]] = {}
     for place, shot in enumerate(shots):
         places.setdefault(shot, []).append(place)
     weight = {s: len(p) * (3 if roles[p[0]] == "current" else 1) for s, p in places.items()}
@@ -344,8 +290,6 @@ ALIKE = 0.5
 
 _MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
 
-T = TypeVar("T")
-
 Tracks = tuple[FaceTrack, ...]
 Triple = tuple[float, float, int]
 """By which ``characters.json`` tells a track: its first and last second, and its number of looks."""
@@ -356,8 +300,8 @@ class Outlines:
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
-        self._named = _File(folder / f"{CHARACTERS}.json", _named)
-        self._faces = _File(folder / f"{FACES}.jsonl", _faces)
+        self._named = Watched(folder / f"{CHARACTERS}.json", _named)
+        self._faces = Watched(folder / f"{FACES}.jsonl", _faces)
 
     def on(self, note: FrameNote, marks: Mapping[str, str], *, newest: bool = False) -> Presence:
         """Those who have one of ``marks`` (in words, by id) and are on a frame.
@@ -377,9 +321,8 @@ class Outlines:
         return Presence(cast, tuple(names), (), {name: known[name] for name in names}, tuple(found))
 
     def _sightings(self, note: FrameNote, known: Mapping[str, Mark], newest: bool) -> Iterator[Sighting]:
-        shot = int(note.extra["index"])
-        rows = self._named.read().get(shot, ())
-        looked = [_Looked.of(row) for row in self._faces.read().get(shot, ())]
+        rows = self._named.read().get(note.index, ())
+        looked = [_Looked.of(row) for row in self._faces.read().get(note.index, ())]
         # Of several the last, which is that of the run where it is the one that was decided on.
         decided = next((one for one in reversed(looked) if one.triples == [row[0] for row in rows]), None)
         if decided is None:
@@ -416,39 +359,19 @@ class _Looked:
         return next((shown for wanted, shown in self.frames if abs(wanted - second) < SAME), None)
 
 
-@dataclass(slots=True, eq=False)
-class _File(Generic[T]):
-    """What a file holds, read anew when it has changed; nothing where it is gone."""
-
-    path: Path
-    parse: Callable[[bytes], Mapping[int, T]]
-    _read_at: tuple[int, int] | None = None
-    _held: Mapping[int, T] = field(default_factory=dict)
-
-    def read(self) -> Mapping[int, T]:
-        try:
-            state = self.path.stat()
-        except OSError:
-            return {}
-        stamp = state.st_mtime_ns, state.st_size
-        if stamp != self._read_at:
-            self._held, self._read_at = self.parse(self.path.read_bytes()), stamp
-        return self._held
-
-
-def _named(data: bytes) -> Mapping[int, list[tuple[Triple, str | None]]]:
+def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:
     """By shot: each track's triple and whose it is, in the order of the records."""
     found: dict[int, list[tuple[Triple, str | None]]] = {}
-    for row in parse_json(data)["tracks"]:
+    for row in parse_json(path.read_bytes())["tracks"]:
         triple = (float(row["first"]), float(row["last"]), int(row["looks"]))
         found.setdefault(int(row["shot"]), []).append((triple, row["named"]))
     return found
 
 
-def _faces(data: bytes) -> Mapping[int, list[Mapping[str, Any]]]:
+def _faces(path: Path) -> Mapping[int, list[Mapping[str, Any]]]:
     """By shot: the records, oldest first; one that is half written is left out."""
     found: dict[int, list[Mapping[str, Any]]] = {}
-    for line in data.splitlines():
+    for line in path.read_bytes().splitlines():
         try:
             row = parse_json(line)
             found.setdefault(int(row["shot"]), []).append(row)

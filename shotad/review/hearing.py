@@ -2,12 +2,13 @@
 
 Fitted, spoken, levelled, placed and ducked by the same rules and from the same takes as `shotad render`, but
 only the line with its neighbours and only the seconds around it. What that cannot know at once it says: the
-level of the whole film, the length of neighbours that nobody has spoken yet. Sounds are WAV files by key, of
-which the newest are kept.
+level of the whole film, the length of neighbours that nobody has spoken yet. Sounds are WAV files called by
+what is in them, of which the newest are kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -26,8 +27,6 @@ from shotad.core import (
     Interval,
     ReviewError,
     ShotadError,
-    key_of,
-    parse_json,
     sweep,
     write_bytes,
 )
@@ -35,7 +34,7 @@ from shotad.film import Film, Prepared, Samples, open_film
 from shotad.review.kinds import Json
 from shotad.review.listening import Listening
 from shotad.review.speaking import KINDS, Kind, Placing, Speaking, SpeakingAhead
-from shotad.script import TRACK, Cue, Track
+from shotad.script import Cue, Track
 from shotad.sound import (
     RATE,
     Excerpt,
@@ -53,11 +52,10 @@ from shotad.sound import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """The film's sound, and what is to be said of it. ``state`` tells whether the file was replaced."""
+    """The film's sound, and what is to be said of it."""
 
     film: Film | None
     programme: Programme
-    state: object
     warnings: tuple[str, ...] = ()
 
 
@@ -70,32 +68,20 @@ class FilmSound:
         self._source: Source | None = None
 
     def open(self, duration: float) -> Source:
-        """The film's sound; silence where the film is gone or has none. A replaced one is opened again."""
-        state = _state(self._path)
+        """The film's sound; silence where the film is gone or has none."""
         with self._lock:
-            source = self._source
-            if source is not None and source.state == state:
-                return source
-            if source is not None and source.film is not None:
-                source.film.close()
-            self._source = self._opened(duration, state)
+            self._source = self._source or self._opened(duration)
             return self._source
 
-    def _opened(self, duration: float, state: object) -> Source:
-        name = self._path.name
-        silence = no_programme(duration, RATE)
-        if state is None:
-            return Source(None, silence, state, (f"The film {name} is gone: only the voice is heard.",))
-        if self._path.is_dir():
-            return Source(None, silence, state, (f"{name} has no sound: only the voice is heard.",))
+    def _opened(self, duration: float) -> Source:
+        silent, alone = f"{self._path.name} has no sound.", "Only the voice is heard."
         try:
             film = open_film(self._path, reader=self._config.film.reader)
             programme = programme_of(film, self._config.film.audio_track, RATE)
         except FilmError as error:
-            return Source(None, silence, state, (f"{error.what} Only the voice is heard.",))
-        if programme.track is None:
-            return Source(film, programme, state, (f"{name} has no sound: only the voice is heard.",))
-        return Source(film, programme, state)
+            why = silent if self._path.is_dir() else error.what
+            return Source(None, no_programme(duration, RATE), (f"{why} {alone}",))
+        return Source(film, programme, () if programme.track is not None else (f"{silent} {alone}",))
 
     def close(self) -> None:
         with self._lock:
@@ -103,20 +89,6 @@ class FilmSound:
         if source is not None and source.film is not None:
             source.film.close()
 
-
-def _state(path: Path) -> object:
-    """By which a replaced film is known; None: there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return (found.st_size, found.st_mtime_ns)
-
-
-__all__ = ["KINDS", "Heard", "Hearing", "Kind"]
-
-FORMAT = 1
-"""Raised when sounds are made in another way."""
 
 REVIEW = "review"
 HEARD = "heard"
@@ -127,7 +99,7 @@ LOUDNESS = "loudness.json"
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A sound for the page. ``start`` is the film second of its first sample; ``line`` when the voice is
-    heard, in film seconds, None: it is not. ``text`` is what it says, ``steps`` how it was made to fit."""
+    heard, in film seconds, None: it is not. ``text`` is what it says."""
 
     path: Path
     start: float
@@ -135,7 +107,6 @@ class Heard:
     line: tuple[float, float] | None
     warnings: tuple[str, ...] = ()
     text: str = ""
-    steps: tuple[str, ...] = ()
     settled: bool = True
 
 
@@ -155,20 +126,21 @@ class Hearing:
         *,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
-        """``prepared`` gives speech and slots as they are now; ``settled`` is called from a thread when the
-        level of the whole film gets known. Nothing is loaded before it is needed."""
+        """``config`` has the language of the track; ``prepared`` gives speech and slots as they are now;
+        ``settled`` is called from a thread when the level of the whole film gets known. Nothing is loaded
+        before it is needed."""
         self._config, self._prepared = config, prepared
-        self._speaking = Speaking(folder, config.voice, _language_of(folder, config.language))
-        self._files = HeardFiles(folder / REVIEW / HEARD)
+        self._speaking = Speaking(folder, config.voice, config.language)
+        self.folder = folder / REVIEW / HEARD
+        self._files = HeardFiles(self.folder)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
         self._sound, self._ahead = FilmSound(film, config), SpeakingAhead(self._speaking)
         self._placing = Placing(config, prepared, self._speaking, self._ahead)
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
-        self._making: dict[str, threading.Lock] = {}
         self._warming: threading.Thread | None = None
         self._closed = False
 
-    def hear(self, track: Track, line_id: str, kind: Kind) -> Heard:
+    def hear(self, track: Track, line_id: str, kind: str) -> Heard:
         """One line: ``mix`` as the audience hears it, ``voice`` its take alone, as loud, ``programme`` the
         film alone for the same seconds.
 
@@ -176,14 +148,15 @@ class Hearing:
         warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
         not, VoiceError where it cannot be spoken, FilmError and WorkFolderError.
         """
-        if kind not in KINDS:
+        wanted = next((one for one in KINDS if one == kind), None)
+        if wanted is None:
             raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
             raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
         self._speaking.speak_in(track.language)
         with self._listening.aside():
-            return self._made(track, cue, kind)
+            return self._made(track, cue, wanted)
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -195,16 +168,6 @@ class Hearing:
 
     def voices(self) -> Json:
         return self._speaking.view()
-
-    def set_voice(self, name: str, speed: float = 1.0) -> Json:
-        """Another voice or pace from now on; the new view. Raises VoiceError or ReviewError where it cannot
-        be, and nothing has changed."""
-        self._speaking.choose(name, speed)
-        return self.voices()
-
-    @property
-    def config(self) -> Config:
-        return self._config.model_copy(update={"voice": self._speaking.settings})
 
     def wait(self, seconds: float | None = None) -> None:
         """Until the whole film was listened to and no line is to be spoken ahead."""
@@ -239,8 +202,7 @@ class Hearing:
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
         excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
-        key = _key(excerpt, track.film.fingerprint, kind)
-        path = self._file(key, excerpt, kind)
+        path = self._files.keep(wav_of(_samples(excerpt, kind), excerpt.rate))
         warnings = (*source.warnings, *place.warnings(kind))
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
@@ -256,21 +218,8 @@ class Hearing:
             None if line is None else (line.start, line.end),
             warnings,
             place.spoken.text if place.spoken else "",
-            place.spoken.steps if place.spoken else (),
             settled,
         )
-
-    def _file(self, key: str, excerpt: Excerpt, kind: Kind) -> Path:
-        """The sound with that key; who asks while it is being made waits for it."""
-        with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        try:
-            with making:
-                found = self._files.find(key)
-                return found or self._files.keep(key, _samples(excerpt, kind), excerpt.rate)
-        finally:
-            with self._lock:
-                self._making.pop(key, None)
 
     def _loudness(self, take: Take) -> float | None:
         """How loud a take is; measured once."""
@@ -300,86 +249,35 @@ def _samples(excerpt: Excerpt, kind: Kind) -> Samples:
     return {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
 
 
-def _key(excerpt: Excerpt, fingerprint: str, kind: Kind) -> str:
-    recipe = excerpt.laid.recipe
-    programme, begin, end = recipe.programme, excerpt.first / excerpt.rate, excerpt.end / excerpt.rate
-    sound = [fingerprint, programme.track, programme.rate, programme.layout, excerpt.first, excerpt.end]
-    takes = [
-        [take.first, take.end, take.line.take.key, take.line.take.rate, round(take.gain, 6)]
-        for take in excerpt.laid.takes
-        if take.line.start < end and take.line.interval.end > begin - 2
-    ]
-    gains = [[round(p.seconds, 6), round(p.decibels, 6)] for p in recipe.gains]
-    spread = [round(float(one), 6) for one in recipe.spread]
-    own = [] if kind == "programme" else [takes, spread, round(excerpt.make_up, 3), excerpt.true_peak]
-    return key_of(FORMAT, kind, sound, own, gains if kind == "mix" else [])
-
-
-def _language_of(folder: Path, usual: str) -> str:
-    """That of the folder's track, which may be another than the run's: the track was imported, say."""
-    try:
-        found = parse_json((folder / TRACK).read_bytes())["language"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return usual
-    return found if isinstance(found, str) and found else usual
-
-
 FILES = 200
-BYTES = 200 * 2**20
-"""What is kept at most."""
+"""Sounds that are kept at most: about a megabyte each."""
 
 _ENDING = ".wav"
 _OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
-"""Names of sounds, by `shotad.core.workfolder.key_of`."""
+"""Names of sounds: what is in them."""
 
 
 class HeardFiles:
     """The folder of sounds, bounded. May be used by several threads and processes."""
 
-    def __init__(self, folder: Path, files: int = FILES, size: int = BYTES) -> None:
+    def __init__(self, folder: Path, files: int = FILES) -> None:
         """What a killed process has left half-written is removed."""
-        self._folder, self._files, self._size = folder, files, size
-        if not folder.is_symlink():
-            for leftover in folder.glob(".tmp-*"):
-                sweep(leftover)
-        self.sweep()
+        self._folder, self._files = folder, files
+        for leftover in folder.glob(".tmp-*"):
+            sweep(leftover)
 
-    def find(self, key: str) -> Path | None:
-        """The file of a key, which is among the newest from now on; None: there is none."""
-        path = self._folder / f"{key}{_ENDING}"
-        try:
+    def keep(self, data: bytes) -> Path:
+        """Write a sound, whole or not at all; one that is there is the newest now. Raises WorkFolderError."""
+        path = self._folder / f"{hashlib.sha256(data).hexdigest()[:16]}{_ENDING}"
+        if path.is_file():
             os.utime(path)
-        except OSError:
-            return None
+            return path
+        write_bytes(path, [data])
+        own = (one for one in self._folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
+        for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[: -self._files]:
+            with suppress(OSError):  # one that is being played cannot be removed on some systems
+                old.unlink()
         return path
-
-    def keep(self, key: str, samples: Samples, rate: int) -> Path:
-        """Write ``float32[n, channels]`` as 16-bit WAV, whole or not at all. Raises WorkFolderError."""
-        path = self._folder / f"{key}{_ENDING}"
-        write_bytes(path, [wav_of(samples, rate)])
-        self.sweep(path)
-        return path
-
-    def sweep(self, fresh: Path | None = None) -> None:
-        """Remove the oldest of too many; never ``fresh``, nor what somebody else put or linked there."""
-        if self._folder.is_symlink():
-            return
-        found = []
-        for path in filter(lambda one: _OWN.fullmatch(one.name), self._folder.glob(f"*{_ENDING}")):
-            with suppress(OSError):
-                state = path.stat()
-                found.append((state.st_mtime_ns, state.st_size, path))
-        total = sum(size for _, size, _ in found)
-        number = len(found)
-        for _, size, path in sorted(found):
-            if number <= self._files and total <= self._size:
-                break
-            if path == fresh:
-                continue
-            # One that is being played cannot be removed on some systems; the next sweep will.
-            with suppress(OSError):
-                path.unlink()
-                total, number = total - size, number - 1
 
 
 def wav_of(samples: Samples, rate: int) -> bytes:

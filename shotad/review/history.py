@@ -1,8 +1,7 @@
 """What was done on the page, step by step, so that it can be undone: ``review.jsonl`` in the work folder.
 
 One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
-row holds what changed of its lines, before and after. In memory is only where the rows begin: the history of
-a long week stays small.
+row holds what changed of its lines, before and after: the history of a long week stays small.
 
 A row is added when the track holds what it tells. Until then it lies in ``review.begun.json``: where a
 program is killed between the two, the track tells the next one whether it was done (`History.settle`).
@@ -14,7 +13,6 @@ act that changed nothing has a row too: each is done once (`History.knows`).
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,7 +21,6 @@ from typing import Any, Literal
 
 from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
 from shotad.film import SlotChange
-from shotad.review.acts import SlotsChanged
 from shotad.review.kinds import Asked, Change, Json
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
 
@@ -128,10 +125,10 @@ class History:
         self.path = folder / FILE
         self._begun = folder / BEGUN
         self._end = self._rows = 0
-        self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
+        self._stacks: dict[Way, list[bytes]] = {"undo": [], "redo": []}
         self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
         self._tabs: dict[str, _TabActs] = {}
-        self._added: dict[str, int] = {}
+        self._added: dict[str, bytes] = {}
         self.sync()
 
     def sync(self) -> None:
@@ -144,13 +141,12 @@ class History:
             return
         if size < self._end:  # somebody took the file away or began it anew
             self._end = self._rows = 0
-            self._stacks = {"undo": array("Q"), "redo": array("Q")}
+            self._stacks = {"undo": [], "redo": []}
         if size:
             with self.path.open("rb") as rows:
                 rows.seek(self._end)
                 for line in rows:
-                    self._follow(self._end, line)
-                    self._end += len(line)
+                    self._follow(line)
         self._say()
 
     def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
@@ -226,14 +222,14 @@ class History:
 
     def adding(self, line: str) -> Step | None:
         """The step that last added this line; None where it is not known."""
-        at = self._added.get(line)
-        return None if at is None else self._step_at(at)
+        row = self._added.get(line)
+        return None if row is None else _step_of(_parsed(row))
 
     def last(self, way: Way) -> Step | None:
         """The step that is undone, or done again, next; None where there is none."""
         stack = self._stacks[way]
         while stack:
-            step = self._step_at(stack[-1])
+            step = _step_of(_parsed(stack[-1]))
             if step is not None:
                 return step
             stack.pop()
@@ -267,8 +263,7 @@ class History:
             raise WorkFolderError(
                 f"{self.path} cannot be written: {error.strerror}.", "What was done cannot be undone then."
             ) from None
-        self._follow(self._end, line)
-        self._end += len(line)
+        self._follow(line)
         self._say()
 
     def _ends_well(self) -> bool:
@@ -276,9 +271,10 @@ class History:
             rows.seek(self._end - 1)
             return rows.read(1) == b"\n"
 
-    def _follow(self, at: int, line: bytes) -> None:
-        """Bring the stacks up to date with a row that begins ``at`` a byte of the file."""
+    def _follow(self, line: bytes) -> None:
+        """Bring the stacks up to date with the next row of the file."""
         row = _parsed(line)
+        self._end += len(line)
         self._rows += bool(row)
         self._remember(row)
         undo, redo = self._stacks["undo"], self._stacks["redo"]
@@ -286,9 +282,9 @@ class History:
             case {"step": "done"}:
                 if row.get("on") and undo:
                     undo.pop()
-                undo.append(at)
-                del redo[:]
-                self._added.update(dict.fromkeys(_added_in(row), at))
+                undo.append(line)
+                redo.clear()
+                self._added.update(dict.fromkeys(_added_in(row), line))
             case {"step": "undo"} if undo:
                 redo.append(undo.pop())
             case {"step": "redo"} if redo:
@@ -308,14 +304,6 @@ class History:
                 acts.grown.update(pair for pair in pairs if _is_pair(pair))
                 if len(self._tabs) > _TABS:
                     del self._tabs[next(iter(self._tabs))]
-
-    def _step_at(self, at: int) -> Step | None:
-        try:
-            with self.path.open("rb") as rows:
-                rows.seek(at)
-                return _step_of(_parsed(rows.readline()))
-        except OSError:
-            return None
 
     def _say(self) -> None:
         for way in self._next:
@@ -380,17 +368,12 @@ def step_of(track: Track, change: Change, group: str = "") -> Step:
     before = {cue.id: cue for cue in track.cues}
     lines = [LineStep.of(cue.id, before.get(cue.id), cue) for cue in change.cues]
     lines += [LineStep.of(name, before[name], None) for name in change.gone if name in before]
-    return Step(change.said, tuple(lines), _slots_json(slots_in(change)), group)
+    return Step(change.said, tuple(lines), _slots_json(change.slots), group)
 
 
 def changed_track(track: Track, change: Change) -> Track:
     cues = {cue.id: cue for cue in track.cues} | {cue.id: cue for cue in change.cues}
     return track.with_cues(cue for name, cue in cues.items() if name not in change.gone)
-
-
-def slots_in(change: Change) -> SlotChange:
-    """The slots that come and go with a change."""
-    return change.slots if isinstance(change, SlotsChanged) else SlotChange()
 
 
 def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
@@ -417,9 +400,7 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
     gone = tuple(name for name, cue in after.items() if cue is None)
     said = f"{_UNDONE[way].capitalize()}: {step.said}"
     focus = present[0].id if present else None
-    if moved != SlotChange():
-        return SlotsChanged(said, present, gone, focus, slots=moved)
-    return Change(said, present, gone, focus)
+    return Change(said, present, gone, focus, moved)
 
 
 def _slots_json(slots: SlotChange) -> Json | None:

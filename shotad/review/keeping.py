@@ -7,11 +7,12 @@ film is read again when its records change; the track is written whole and at on
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from shotad.core import (
     Config,
@@ -24,7 +25,7 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.film import Prepared, SlotChange, change_slots, recorded
-from shotad.review.history import changed_track, slots_in, stamp_of
+from shotad.review.history import changed_track, stamp_of
 from shotad.review.jobs import WhenQuiet
 from shotad.review.kinds import Change, Hub
 from shotad.script import (
@@ -219,7 +220,7 @@ class Keeper:
 
     def keep(self, change: Change) -> None:
         """Write a change, its slots and then its lines, both or none; it is `open`."""
-        slots, track = slots_in(change), changed_track(self.track, change)
+        slots, track = change.slots, changed_track(self.track, change)
         moved = slots != SlotChange()
         if moved:
             change_slots(self.folder, slots)
@@ -289,6 +290,9 @@ class Keeper:
             self.tell(error.what, error.hint)
 
 
+K = TypeVar("K")
+T = TypeVar("T")
+
 Signature = tuple[int, int, int] | None
 """By what a file is known to be the same: when it was changed, its size, its place on the disk."""
 
@@ -306,6 +310,24 @@ def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
     return tuple(map(signature, paths))
 
 
+@dataclass(slots=True, eq=False)
+class Watched(Generic[K, T]):
+    """What a file holds, read anew when it has changed; nothing where it is gone."""
+
+    path: Path
+    parse: Callable[[Path], Mapping[K, T]]
+    _seen: Signature = None
+    _held: Mapping[K, T] = field(default_factory=dict)
+
+    def read(self) -> Mapping[K, T]:
+        """What ``parse`` makes of it; raises what that does."""
+        now = signature(self.path)
+        if now != self._seen:
+            with suppress(FileNotFoundError):
+                self._held, self._seen = self.parse(self.path) if now else {}, now
+        return self._held
+
+
 class TrackFile:
     """The file of a track, as far as this process knows it.
 
@@ -317,7 +339,6 @@ class TrackFile:
         self._known: Signature = None
         self._data: bytes | None = None
         self._blocks: dict[str, tuple[Cue, str, str]] = {}
-        self._broken: tuple[Signature, ScriptError] | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -336,19 +357,13 @@ class TrackFile:
         now = signature(self.path)
         if now is not None and now == self._known:
             return None
-        if self._broken is not None and self._broken[0] == now:
-            raise self._broken[1]
-        try:
-            return self._read(now)
-        except ScriptError as error:
-            self._broken = (now, error)
-            raise
+        return self._read(now)
 
     def write(self, track: Track) -> None:
         """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
         data = to_json(track, self.block, self.span).encode()
         write_bytes(self.path, [data])
-        self._known, self._data, self._broken = signature(self.path), data, None
+        self._known, self._data = signature(self.path), data
         if len(self._blocks) > 2 * len(track.cues) + 100:
             there = {cue.id for cue in track.cues}
             self._blocks = {name: kept for name, kept in self._blocks.items() if name in there}
@@ -375,7 +390,7 @@ class TrackFile:
             self._known = now
             return None
         track = from_json(text, str(self.path))
-        self._known, self._data, self._broken = now, data, None
+        self._known, self._data = now, data
         return track
 
 

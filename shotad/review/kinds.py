@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from shotad.film import SlotChange
 from shotad.script import Cue
 
 Json = Mapping[str, Any]
@@ -24,13 +25,15 @@ class Change:
     """What an act does to a track: ``cues`` replace those with the same ids or are new, ``gone`` ids leave
     it.
 
-    ``said`` is one sentence that tells a person what happened; ``focus`` the line to go to afterwards.
+    ``said`` is one sentence that tells a person what happened; ``focus`` the line to go to afterwards;
+    ``slots`` come and go with it: who keeps the change keeps these too (`shotad.film.change_slots`).
     """
 
     said: str
     cues: tuple[Cue, ...] = ()
     gone: tuple[str, ...] = ()
     focus: str | None = None
+    slots: SlotChange = field(default_factory=SlotChange)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,13 @@ class Done:
     """A change that is in the track and on the disk.
 
     ``revision`` counts the changes of this session; ``origin`` names the tab that asked, ``disk`` a change
-    that was found on the disk, ``job`` one that a job made.
+    that was found on the disk, ``job`` one that a job made. ``view`` is what all tabs were told of it.
     """
 
     revision: int
     change: Change
     origin: str = ""
+    view: Json = field(default_factory=dict)
 
 
 class Hub(Protocol):
@@ -65,13 +69,3 @@ class Picture:
 def jpeg_picture(data: bytes) -> Picture:
     """The bytes of a JPEG for the page."""
     return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
-
-
-@dataclass(frozen=True, slots=True)
-class FrameNote:
-    """A frame that a model saw of a slot: its number from 1, its second, the number painted on its shot."""
-
-    number: int
-    seconds: float
-    shot: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)

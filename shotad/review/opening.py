@@ -1,16 +1,14 @@
 """All that one review consists of, put together, and what happens when its track has changed.
 
-Findings are then looked at again and every open tab is told. Who reviews, and with which voice, is remembered
-between two sessions in ``review.json``.
+Findings are then looked at again and every open tab is told. Who reviews is remembered between two sessions
+in ``review.json``.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,26 +16,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
-    Config,
-    ConfigError,
     FilmError,
     FilmInfo,
     ReviewError,
     RunSettings,
     ShotadError,
-    VoiceSettings,
     WorkFolder,
-    build_settings,
     parse_json,
     readable_json,
     write_text,
 )
 from shotad.film import open_film
 from shotad.review.events import Tabs
-from shotad.review.kinds import Asked, Done, Hub, Json
+from shotad.review.kinds import Done, Hub, Json
 from shotad.review.security import Hosts, Keys
 from shotad.review.session import Session
-from shotad.review.views import changed_view, conflict_view, lines_text
+from shotad.review.views import changed_view
 from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
@@ -49,52 +43,21 @@ if TYPE_CHECKING:
     from shotad.review.proxy import Proxy
     from shotad.review.strip import Strip
 
-_HEAD = 1 << 14
-"""Characters at the beginning of a track within which its film stands."""
-
-
-class ToldSession(Session):
-    """A session of which whatever changes is told, whoever asked for it: a tab, a job, or the disk."""
-
-    told: Callable[[Done], object] | None = None
-
-    def change(self, *args: Any, **options: Any) -> Done:
-        return self._tell_all(super().change(*args, **options))
-
-    def undo(self, origin: str = "", asked: Asked | None = None) -> Done:
-        return self._tell_all(super().undo(origin, asked))
-
-    def redo(self, origin: str = "", asked: Asked | None = None) -> Done:
-        return self._tell_all(super().redo(origin, asked))
-
-    def refresh(self) -> Done | None:
-        done = super().refresh()
-        return done if done is None else self._tell_all(done)
-
-    def absorb(self, said: str, origin: str = "job") -> Done | None:
-        done = super().absorb(said, origin)
-        return done if done is None else self._tell_all(done)
-
-    def _tell_all(self, done: Done) -> Done:
-        if self.told is not None:
-            self.told(done)
-        return done
-
 
 def open_session(
     folder: Path, film: Path | None, run: RunSettings, hub: Hub, *, reviewer: str | None = None
-) -> ToldSession:
+) -> Session:
     """The session of a work folder: all of a review that can fail.
 
     ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
     not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
     """
     info = _info(folder, film, run, film_id(folder))
-    return ToldSession(folder, info, run, reviewer=_reviewer(folder, reviewer), hub=hub)
+    return Session(folder, info, run, reviewer=_reviewer(folder, reviewer), hub=hub)
 
 
 def review_of(
-    session: ToldSession,
+    session: Session,
     film: Path | None,
     tabs: Tabs,
     *,
@@ -116,20 +79,13 @@ def review_of(
         keys=keys or Keys(),
         hosts=hosts or Hosts(),
     )
-    session.told = review.publish
+    session.told = review._publish
     return review
 
 
 def film_id(folder: Path) -> FilmId:
-    """Which film the track of a folder is of; its lines are not read. Raises ScriptError."""
-    path = folder / TRACK
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            _, _, rest = file.read(_HEAD).partition('"film":')
-        found, _ = json.JSONDecoder().raw_decode(rest.lstrip())
-        return FilmId(str(found["name"]), str(found["fingerprint"]), float(found["duration"]))
-    except (OSError, ValueError, LookupError, TypeError):
-        return load_track(path).film  # as a person may have arranged it, or it tells what is wrong
+    """Which film the track of a folder is of. Raises ScriptError."""
+    return load_track(folder / TRACK).film
 
 
 def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> FilmInfo:
@@ -170,43 +126,23 @@ def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
     from shotad.review.proxy import Proxy
     from shotad.review.strip import Strip
 
-    folder, config = session.folder, session.config
+    folder = session.folder
+    config = session.config.model_copy(update={"language": session.track.language})
 
     def settled() -> None:
         tabs.tell("heard", {"settled": True})
 
-    hearing = Hearing(film, folder, _with_voice(config, folder), lambda: session.prepared, settled=settled)
-    proxy = Proxy(film, folder, config, tabs, info=session.film)
-    if proxy.kind.plays is False:
+    hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
+    proxy = Proxy(film, folder, config, session.film, tabs)
+    if not proxy.kind.plays:
         proxy.start()
     return Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
 
 
-def _with_voice(config: Config, folder: Path) -> Config:
-    """The settings with the voice that was chosen on the page. One that is not there any more is told of
-    where it is to speak: it must not keep the page from opening."""
-    from shotad.sound import AUTO
-
-    voice = remembered(folder).get("voice")
-    if not isinstance(voice, dict):
-        return config
-    tree = config.voice.model_dump(mode="json") | {
-        "name": voice.get("name") or AUTO,
-        "speed": voice.get("speed", 1.0),
-    }
-    try:
-        return config.model_copy(update={"voice": build_settings(VoiceSettings, tree)})
-    except ConfigError:
-        return config
-
-
 _LOG = logging.getLogger(__name__)
 
-_MOST_TOLD = 32
 _LAST_WORK = 5.0
 """Seconds that what runs beside has to end."""
-_MOST_HEARD = 500
-"""Sounds that can be fetched; the page asks anew for older ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +169,7 @@ class Review:
     pictures: Pictures | None
     keys: Keys = field(default_factory=Keys)
     hosts: Hosts = field(default_factory=Hosts)
-    _told: deque[tuple[Done, Json]] = field(default_factory=lambda: deque(maxlen=_MOST_TOLD))
-    _heard: OrderedDict[str, Path] = field(default_factory=OrderedDict)
     _begun: list[threading.Thread] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def watched(self) -> Pictures:
         """The rooms that need the film. Raises ReviewError where it is gone."""
@@ -251,7 +184,6 @@ class Review:
         if self.pictures is not None:
             self._begin(self.pictures.hearing.voices, "looking for voices")
         self._begin(self.people.view, "reading the cast")
-        self._begin(lambda: lines_text(self.session, self.findings), "writing the lines")
 
     def _begin(self, work: Callable[[], object], name: str) -> None:
         def run() -> None:
@@ -262,15 +194,10 @@ class Review:
         self._begun.append(thread)
         thread.start()
 
-    def publish(self, done: Done) -> Json:
-        """Tell all tabs of a change, once; what the tab that asked for it gets as its answer."""
-        for known, view in tuple(self._told):
-            if known is done:
-                return view
-        ids = (*(cue.id for cue in done.change.cues), *done.change.gone)
-        self.findings.update(ids)
+    def _publish(self, done: Done) -> Json:
+        """Tell all tabs of a change; what they are told."""
+        self.findings.update()
         view = changed_view(self.session, done, self.findings)
-        self._told.append((done, view))
         self.tabs.tell("change", view)
         return view
 
@@ -292,27 +219,6 @@ class Review:
             self.pictures.strip.close()
             self.pictures.hearing.close()
         self.session.close()
-
-    def lines_now(self, ids: Iterable[str]) -> list[dict[str, Any]]:
-        return conflict_view(self.session, ids, self.findings)
-
-    def keep_heard(self, path: Path) -> str:
-        """A name by which a sound that was made can be fetched."""
-        name = path.name
-        with self._lock:
-            self._heard[name] = path
-            self._heard.move_to_end(name)
-            while len(self._heard) > _MOST_HEARD:
-                self._heard.popitem(last=False)
-        return name
-
-    def heard(self, name: str) -> Path:
-        """The sound of this name. Raises ReviewError."""
-        with self._lock:
-            path = self._heard.get(name)
-        if path is None:
-            raise ReviewError("There is no such sound any more.", "Play the line again.")
-        return path
 
 
 REMEMBERED = "review.json"

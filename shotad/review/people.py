@@ -42,7 +42,7 @@ from shotad.review.work import (
     opened,
     remember_cast,
     run_with_cast,
-    stamp_of_cast,
+    state_of_cast,
     why_not,
 )
 from shotad.script import Cue, LineState, cast_mentions
@@ -90,7 +90,7 @@ class People:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lock = threading.Lock()
-        self._kept: tuple[str, _Known] | None = None
+        self._kept: tuple[object, _Known] | None = None
 
     def view(self) -> Json:
         """Who is in the cast, as the page shows it."""
@@ -100,8 +100,6 @@ class People:
             "people": [self._row(member, known) for member in known.members],
             "can_discover": not why,
             "why": known.trouble or why,
-            "can_name": not why and known.place is not None,
-            "place": "" if known.place is None else str(known.place),
         }
 
     def picture(self, key: str, number: int) -> Picture:
@@ -194,7 +192,6 @@ class People:
             "says": member.says,
             "descriptor": member.descriptor,
             "pronoun": member.pronoun,
-            "aliases": list(member.aliases),
             "nameless": member.nameless,
             "lines": lines,
             "pictures": [
@@ -238,7 +235,7 @@ class People:
         """The cast, read again where a file of it has changed."""
         with self._lock:
             place = cast_place(self._session)
-            stamp = stamp_of_cast(self._session.folder, place)
+            stamp = state_of_cast(self._session.folder, place)
             if self._kept is None or self._kept[0] != stamp:
                 self._kept = (stamp, self._read(place))
             return self._kept[1]

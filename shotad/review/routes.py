@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+import mimetypes
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
 from shotad.review.details import line_detail
-from shotad.review.events import EventStream
+from shotad.review.events import event_stream
 from shotad.review.kinds import Done, Json, Picture
-from shotad.review.media import FileAnswer, inside
 from shotad.review.opening import remember
 from shotad.review.security import MOST_BYTES, Guard, Refused, answer_error, read_body
-from shotad.review.views import film_text
+from shotad.review.views import conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def make_app(review: Review) -> ASGIApp:
             watching.cancel()
 
     app = Starlette(
-        routes=[*page_routes(review), *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[*_page_routes(review), *acts_routes(review), *media_routes(review), *work_routes(review)],
         exception_handlers={HTTPException: _refuse, ShotadError: _say},
         lifespan=alive,
     )
@@ -109,12 +111,11 @@ _NAMES: Mapping[object, str] = {
 }
 
 
-def get(path: str, handler: Handler, *, limiter: Callable[[], anyio.CapacityLimiter] | None = None) -> Route:
+def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
     """A route that answers what ``handler(request)`` returns: JSON, or an answer as it is."""
 
     async def answer(request: Request) -> Any:
-        limit = None if limiter is None else limiter()
-        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limit))
+        return _answered(await anyio.to_thread.run_sync(handler, request, limiter=limiter))
 
     return Route(path, answer, methods=["GET"])
 
@@ -165,42 +166,23 @@ async def _read(request: Request) -> bytes:
 
 WEB = Path(__file__).parent / "web"
 
-MEDIA_TYPES: Mapping[str, str] = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-}
-"""Of the page's own files; what is none of these is not served."""
+mimetypes.add_type("text/javascript", ".js")  # on some systems it is said to be plain text
 
 
-def page_routes(review: Review) -> list[Route]:
+def _page_routes(review: Review) -> list[BaseRoute]:
 
     async def events(_: Request) -> Any:
-        return EventStream(
+        return event_stream(
             review.tabs,
             lambda: {"revision": review.session.revision, "findings": review.findings.version},
         )
 
     return [
-        get("/", lambda _: _file("index.html")),
-        get("/web/{name}", lambda request: _file(request.path_params["name"])),
+        get("/", lambda _: FileResponse(WEB / "index.html")),
+        Mount("/web", StaticFiles(directory=WEB)),
         get("/favicon.ico", lambda _: Response(status_code=204)),
         Route("/api/events", events, methods=["GET"]),
     ]
-
-
-def _file(name: str) -> FileAnswer:
-    kind = MEDIA_TYPES.get(Path(name).suffix)
-    try:
-        path = inside(WEB, name)
-    except ReviewError:
-        raise HTTPException(404) from None
-    if kind is None:
-        raise HTTPException(404)
-    return FileAnswer(path, kind)
 
 
 _LONGEST_NAME = 100
@@ -208,8 +190,8 @@ _BREATH = 1.5
 """Seconds before the voice is loaded that will be asked for."""
 
 _GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
-_NO_FILM: Json = {"state": "none", "url": None, "type": "", "done": 0.0, "why": _GONE}
-_NO_VOICE: Json = {"name": "", "title": "", "speed": 1.0, "choices": []}
+_NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE}
+_NO_VOICE: Json = {"name": "", "choices": []}
 
 
 def acts_routes(review: Review) -> list[Route]:
@@ -225,7 +207,7 @@ def acts_routes(review: Review) -> list[Route]:
             waiting.daemon = True
             waiting.start()
         jobs_version = review.jobs.version()
-        text = film_text(
+        return film_view(
             session,
             findings=review.findings,
             playable=rooms.proxy.state() if rooms else _NO_FILM,
@@ -234,7 +216,6 @@ def acts_routes(review: Review) -> list[Route]:
             jobs_version=jobs_version,
             cast=review.people.view()["people"],
         )
-        return Response(text.encode(), media_type="application/json")
 
     def line(request: Request) -> Any:
         name = request.path_params["line"]
@@ -247,13 +228,13 @@ def acts_routes(review: Review) -> list[Route]:
         answers: list[dict[str, Any]] = []
         for one in value(body, "acts", list):
             try:
-                answers.append({"changed": review.publish(done(one if isinstance(one, dict) else {}, tab))})
+                answers.append({"changed": done(one if isinstance(one, dict) else {}, tab).view})
             except WorkFolderError as error:
                 return {"answers": answers, "error": _said(error)}
             except ShotadError as error:
                 lines = None
                 if isinstance(error, OutOfDate):
-                    lines = review.lines_now((value(one, "line", str, ""),))
+                    lines = conflict_view(session, value(one, "line", str, ""), review.findings)
                 answers.append({"refused": _said(error), "lines": lines})
         return {"answers": answers}
 
@@ -282,15 +263,11 @@ def acts_routes(review: Review) -> list[Route]:
         review.tabs.tell("reviewer", {"reviewer": name})
         return {"reviewer": name}
 
-    def accept_finding(_: Request, body: Json) -> Any:
-        return {"accepted": review.findings.accept(value(body, "line", str), value(body, "rule", str))}
-
     return [
         get("/api/film", film),
         get("/api/lines/{line}", line),
         post("/api/acts", acts),
         post("/api/reviewer", reviewer),
-        post("/api/findings/accept", accept_finding),
     ]
 
 
@@ -300,10 +277,7 @@ def with_frames(review: Review, detail: Json, slot: str | None) -> Json:
         return {**detail, "frames": []}
     frames = [
         {
-            "number": note.number,
-            "seconds": note.seconds,
-            "shot": note.shot,
-            **note.extra,
+            **asdict(note),
             "url": f"/media/frames/{slot}/{note.number}.jpg",
             "painted_url": f"/media/frames/{slot}/{note.number}.jpg?painted=1",
         }
@@ -316,55 +290,37 @@ def _said(error: ShotadError) -> Json:
     return {"what": error.what, "hint": error.hint}
 
 
-_KINDS: Mapping[str, Literal["mix", "voice", "programme"]] = {
-    "mix": "mix",
-    "voice": "voice",
-    "programme": "programme",
-}
-_KEPT = "private, max-age=31536000, immutable"
-"""For what has its content in its name."""
+_ASKED, _KEPT = "private, no-cache", "private, max-age=31536000, immutable"
+"""What browsers may keep: nothing without asking again, or, of what has its content in its name, all."""
 
 
 def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         rooms = review.watched()
-        return FileAnswer(rooms.film, str(rooms.proxy.state()["type"]).partition(";")[0] or "video/mp4")
+        return _file(rooms.film, rooms.proxy.kind.media_type or "video/mp4", _ASKED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path
         if path is None:
             raise HTTPException(404)
-        return FileAnswer(path, "video/mp4")
+        return _file(path, "video/mp4", _ASKED)
 
     def hear(request: Request) -> Any:
-        kind = _KINDS.get(request.query_params.get("kind", "mix"))
-        if kind is None:
-            raise Refused(400, f"kind must be one of {', '.join(_KINDS)}.")
+        kind = request.query_params.get("kind", "mix")
         heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
         return {
-            "url": f"/media/heard/{review.keep_heard(heard.path)}",
+            "url": f"/media/heard/{heard.path.name}",
             "start": heard.start,
             "seconds": heard.seconds,
             "line": None if heard.line is None else list(heard.line),
             "warnings": list(heard.warnings),
             "text": heard.text,
-            "steps": list(heard.steps),
             "settled": heard.settled,
         }
 
     def sound(request: Request) -> Any:
-        path = review.heard(request.path_params["name"])
-        return FileAnswer(path, f"audio/{path.suffix.lower().removeprefix('.')}", _KEPT)
-
-    def voice(_: Request, body: Json) -> Any:
-        hearing = review.watched().hearing
-        name, speed = value(body, "name", str), float(value(body, "speed", int | float, 1.0))
-        hearing.set_voice(name, speed)
-        remember(review.session.folder, voice={"name": name, "speed": speed})
-        view = hearing.voices()
-        review.tabs.tell("voice", view)
-        return dict(view)
+        return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
 
     def frame(request: Request) -> Any:
         slot, number = request.path_params["slot"], request.path_params["number"]
@@ -380,7 +336,7 @@ def media_routes(review: Review) -> list[Route]:
 
     def file(request: Request) -> Any:
         path = inside(review.session.folder, review.jobs.made(request.path_params["name"]))
-        return FileAnswer(path, "application/octet-stream", download=path.name)
+        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
     def make_proxy(_: Request, __: Json) -> Any:
         proxy = review.watched().proxy
@@ -388,14 +344,13 @@ def media_routes(review: Review) -> list[Route]:
         return dict(proxy.state())
 
     # Sounds and pictures take seconds to make: what they may occupy never holds up a saved edit.
-    sounds, pictures = _Limit(2), _Limit(3)
+    sounds, pictures = anyio.CapacityLimiter(2), anyio.CapacityLimiter(3)
     return [
         get("/media/film", film),
         get("/media/proxy", proxy),
         post("/api/proxy", make_proxy),
         get("/api/hear/{line}", hear, limiter=sounds),
         get("/media/heard/{name}", sound),
-        post("/api/voice", voice),
         get("/media/frames/{slot}/{number:int}.jpg", frame, limiter=pictures),
         get("/media/shots/{index:int}.jpg", shot, limiter=pictures),
         get("/media/person/{key}/{number:int}.jpg", person, limiter=pictures),
@@ -403,17 +358,23 @@ def media_routes(review: Review) -> list[Route]:
     ]
 
 
-class _Limit:
-    """A number of threads; made when first asked for, for it belongs to a running loop."""
+def inside(folder: Path, name: str) -> Path:
+    """The file called ``name`` in ``folder``. Raises ReviewError where that leads to another place by name
+    or by link, and where there is none."""
+    try:
+        path = (folder / name).resolve()
+        if path.is_relative_to(folder.resolve()) and path.is_file():
+            return path
+    except (OSError, ValueError):
+        pass
+    raise ReviewError("There is no such file.")
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
-        self._limiter: anyio.CapacityLimiter | None = None
 
-    def __call__(self) -> anyio.CapacityLimiter:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(self._threads)
-        return self._limiter
+def _file(path: Path, kind: str, cache: str) -> FileResponse:
+    """A file, or the part of it that a player asks for."""
+    if not path.is_file():
+        raise ReviewError(f"{path.name} is not there any more.", "Load the page again.")
+    return FileResponse(path, media_type=kind, headers={"cache-control": cache})
 
 
 def _picture(request: Request, picture: Picture) -> Response:
@@ -460,16 +421,8 @@ def _render(review: Review, body: Json) -> tuple[str, Work]:
     voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
     extended = None if body.get("extended") is None else value(body, "extended", bool)
     return f"Make {', '.join(makes)}", lambda progress: render_film(
-        review.session, progress, makes, voice, profile, extended, speed=_speed(review, voice)
+        review.session, progress, makes, voice, profile, extended
     )
-
-
-def _speed(review: Review, voice: str) -> float | None:
-    """The speed that was chosen with the voice; None: that of the settings."""
-    if review.pictures is None:
-        return None
-    chosen = review.pictures.hearing.voices()
-    return float(chosen["speed"]) if voice in ("", chosen["name"]) else None
 
 
 def _name(review: Review, body: Json) -> tuple[str, Work]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
 
-from shotad.core import Interval, ReviewError, Slot
+from shotad.core import Interval, ReviewError, Slot, SlotSettings
 from shotad.review.kinds import Json
 from shotad.script import (
     EARLIEST,
@@ -37,15 +37,17 @@ class Scene:
     """A film's lines and the time that is free for them.
 
     ``free`` are the gaps between speech, ascending; None where it is not known when somebody speaks.
-    ``frame`` is the length of a frame in seconds, ``reviewer`` the name of the person at the page.
+    ``frame`` is the length of a frame in seconds, ``reviewer`` the name of the person at the page, ``end``
+    where the film ends, ``settings`` how slots are planned.
     """
 
     track: Track
     free: tuple[Interval, ...] | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)
     frame: float = 0.04
-    seconds_per_word: float = 0.375
     reviewer: str = ""
+    end: float = math.inf
+    settings: SlotSettings = field(default_factory=SlotSettings)
 
     @cached_property
     def cues(self) -> Mapping[str, Cue]:
@@ -64,7 +66,7 @@ class Scene:
 
     def spoken_seconds(self, text: str, language: str) -> float:
         """How long a text takes to say, estimated; to 1 ms."""
-        return round(spoken_words(text, language) * self.seconds_per_word, 3)
+        return round(spoken_words(text, language) * self.settings.seconds_per_word, 3)
 
     @cached_property
     def heard(self) -> tuple[tuple[int, int, str], ...]:
@@ -184,7 +186,7 @@ def with_words(scene: Scene, cue: Cue, text: str) -> Cue:
 def at_own_pace(scene: Scene, cue: Cue) -> Cue:
     """The line with the spoken end of its text, unless a person set its times; on whole milliseconds."""
     slots = {slot.id: slot.interval for slot in (scene.slots.get(cue.slot_id or ""),) if slot is not None}
-    spoken = respoken(cue, slots, scene.seconds_per_word, until=scene.next_start(cue))
+    spoken = respoken(cue, slots, scene.settings.seconds_per_word, until=scene.next_start(cue))
     start, end = span_of(spoken.interval)
     return timed(spoken, (start, max(end, start + 1)))
 

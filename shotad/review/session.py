@@ -14,18 +14,17 @@ from typing import get_args
 
 from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
 from shotad.film import Prepared
-from shotad.review.acts import ACTS, JOINED, SlotScene, add_slot, remove_slot
+from shotad.review.acts import ACTS, JOINED
 from shotad.review.history import History, LineStep, Step, Way, stamp_of, step_of, walked
 from shotad.review.keeping import Keeper, differences
 from shotad.review.kinds import Asked, Change, Done, Hub, Json
 from shotad.review.scene import Scene
 from shotad.script import Cue, Track
 
-SLOT_ACTS = {"add_slot": add_slot, "remove_slot": remove_slot}
-
 
 class Session:
-    """One work folder, open for review. All may be called from any thread.
+    """One work folder, open for review. All may be called from any thread. ``told`` is called with whatever
+    changes, whoever asked for it: a tab, a job, or the disk; it gives the `Done.view`.
 
     Raises WorkFolderError where the folder belongs to another film, ScriptError for a track that cannot be
     read.
@@ -35,6 +34,7 @@ class Session:
         self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Hub | None = None
     ) -> None:
         self.folder, self.film, self.config, self.reviewer = folder, film, run.config, reviewer
+        self.told: Callable[[Done], Json] = lambda done: {}
         self._kept = Keeper(folder, film, run.config, hub)
         self._history = History(folder)
         if self._history.is_open:
@@ -82,8 +82,9 @@ class Session:
             free=prepared.gaps,
             slots={slot.id: slot for slot in prepared.slots},
             frame=float(1 / rate) if rate else 0.04,
-            seconds_per_word=self.config.slots.seconds_per_word,
             reviewer=self.reviewer,
+            end=prepared.end,
+            settings=self.config.slots,
         )
 
     def act(
@@ -105,18 +106,18 @@ class Session:
         that has changed since, ReviewError for what cannot be done, WorkFolderError where it cannot be
         written; then nothing is changed.
         """
-        if name in SLOT_ACTS:
-            own = SLOT_ACTS[name]
-            return self.change(lambda: own(self._slot_scene(), line, args), origin=origin, asked=asked)
         if name not in ACTS:
-            raise ReviewError(f"There is no act {name!r}.", f"There are {', '.join((*ACTS, *SLOT_ACTS))}.")
+            raise ReviewError(f"There is no act {name!r}.", f"There are {', '.join(ACTS)}.")
         act = ACTS[name]
 
         def make() -> Change:
             whole = self._rejoined(line) if name == "join" else None
             return whole or act(self.scene(), line, args)
 
-        return self.change(make, line=line, seen=seen, origin=origin, group=group, asked=asked)
+        of_slots = name in ("add_slot", "remove_slot")
+        return self.change(
+            make, line=line, seen=None if of_slots else seen, origin=origin, group=group, asked=asked
+        )
 
     def change(
         self,
@@ -207,10 +208,6 @@ class Session:
         self._history.sync()
         self._note(lambda: self._history.settle(self.track, self.prepared.slots))
 
-    def _slot_scene(self) -> SlotScene:
-        prepared = self.prepared
-        return SlotScene(self.track, prepared.gaps, prepared.slots, prepared.end, self.config.slots)
-
     def _rejoined(self, line: str) -> Change | None:
         """What makes one line again of two that are as a split left them: the line as it was, accepted if it
         was. None for other lines."""
@@ -249,7 +246,8 @@ class Session:
         together = replace(
             change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
         )
-        return Done(self.revision, together, origin)
+        done = Done(self.revision, together, origin)
+        return replace(done, view=self.told(done))
 
     def _note(self, note: Callable[[], None]) -> None:
         """Add to the history. What is in the track by now was done, also where it cannot be noted."""

@@ -1,16 +1,16 @@
 """Who speaks on the page, and where a line is heard among its neighbours, as a render of the track would
 put it.
 
-A voice is loaded when it is first needed, and can be another at any time. The neighbours of a line that was
-heard are spoken before anybody asks for them.
+A voice is loaded when it is first needed. The neighbours of a line that was heard are spoken before anybody
+asks for them.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -20,16 +20,15 @@ from shotad.core import (
     CastError,
     Config,
     Interval,
-    ReviewError,
     ShotadError,
     SpeechKind,
     VoiceError,
     VoiceSettings,
-    build_settings,
     native_quiet,
     read_settings,
 )
 from shotad.film import Prepared
+from shotad.review.keeping import signatures
 from shotad.review.kinds import Json
 from shotad.script import Cue, Track
 from shotad.sound import (
@@ -56,22 +55,8 @@ from shotad.sound import (
     voices,
 )
 
-SLOWEST, FASTEST = 0.5, 2.0
-"""Paces that can be set."""
-
-LONGEST = 60.0
-"""Seconds that a line waits for another one to be spoken."""
-
 _HIDDEN = ("fake",)
 """Kinds that are no choice for people."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cast:
-    """Where a voice stands, and with which settings it was made."""
-
-    settings: VoiceSettings
-    voice: Speaker
 
 
 class Speaking:
@@ -81,15 +66,10 @@ class Speaking:
         """``folder`` is the work folder; ``language`` that of its track."""
         self._folder, self._settings, self._language = folder, settings, language
         self._lock, self._loading = threading.Lock(), threading.Lock()
-        self._turn = threading.Lock()
-        self._waiting = 0
-        self._made: _Cast | None = None
+        self.turn = threading.Lock()
+        self._made: Speaker | None = None
         self._names: tuple[object, Lexicon] | None = None
-        self._studios: dict[object, Keeping] = {}
-
-    @property
-    def settings(self) -> VoiceSettings:
-        return self._settings
+        self._studio: tuple[object, Keeping] | None = None
 
     def speak_in(self, language: str) -> None:
         """The language of the track from now on; where it changes the voice is looked for anew."""
@@ -97,83 +77,27 @@ class Speaking:
             if language != self._language:
                 self._language, self._made = language, None
 
-    @property
-    def loaded(self) -> bool:
-        made = self._made
-        return made is not None and made.settings == self._settings
-
     def voice(self) -> Speaker:
         """The voice, loaded if it is not. Raises VoiceError."""
         with self._loading:
-            made = self._made
-            if made is None or made.settings != self._settings:
-                made = self._made = self._load(self._settings)
-            return made.voice
-
-    def choose(self, name: str, speed: float) -> None:
-        """Another voice or another pace from now on.
-
-        Raises VoiceError for a voice that is not known, not there, or does not speak the language,
-        ReviewError for a pace out of range; nothing is changed then.
-        """
-        if not SLOWEST <= speed <= FASTEST:
-            what = f"A pace of {speed:g} cannot be spoken."
-            raise ReviewError(what, f"It must lie between {SLOWEST:g} and {FASTEST:g}; 1 is as AD is spoken.")
-        tree = self._settings.model_dump(mode="json") | {"name": name.strip() or AUTO, "speed": speed}
-        wanted = build_settings(VoiceSettings, tree)
-        with self._loading:
-            made = self._made
-            if made is not None and made.settings.name == wanted.name:
-                self._made = _Cast(wanted, made.voice)
-            else:
-                self._made = self._load(wanted)
-            self._settings = wanted
+            if self._made is None:
+                with native_quiet():
+                    self._made = make_voice(self._settings, self._language)
+            return self._made
 
     def studio(self) -> Keeping:
         """Where lines are spoken, with the cast's names said as a render says them. Raises VoiceError."""
-        voice, settings, lexicon = self.voice(), self._settings, self._lexicon()
-        key = (voice.identity, settings.model_dump_json(), id(lexicon), self._language)
+        voice, lexicon = self.voice(), self._lexicon()
+        key = (voice.identity, id(lexicon), self._language)
         with self._lock:
-            if key not in self._studios:
-                self._studios = {
-                    key: Keeping(voice, self._folder / VOICES, settings, self._language, lexicon)
-                }
-            return self._studios[key]
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """One line is spoken at a time; who waits for one goes before who speaks ahead (`ahead`).
-
-        Raises VoiceError where the voice has still not ended another line after `LONGEST`.
-        """
-        with self._lock:
-            self._waiting += 1
-        try:
-            if not self._turn.acquire(timeout=LONGEST):
-                what = f"The voice has been busy with another line for {LONGEST:g} seconds."
-                raise VoiceError(what, "Hear it again in a while, or choose another voice.")
-            try:
-                yield
-            finally:
-                self._turn.release()
-        finally:
-            with self._lock:
-                self._waiting -= 1
-
-    def ahead(self, text: str, studio: Keeping) -> bool:
-        """Speak a line before it is asked for; False: somebody waits for another."""
-        if self._waiting or not self._turn.acquire(blocking=False):
-            return False
-        try:
-            studio.say(text)
-        finally:
-            self._turn.release()
-        return True
+            if self._studio is None or self._studio[0] != key:
+                studio = Keeping(voice, self._folder / VOICES, self._settings, self._language, lexicon)
+                self._studio = (key, studio)
+            return self._studio[1]
 
     def view(self) -> Json:
         """The voice and those that could take its place, for the page; no model is loaded."""
-        made, settings = self._made, self._settings
-        name = made.voice.name if made is not None and made.settings == settings else settings.name
+        name = self._made.name if self._made is not None else self._settings.name
         found = [one for one in voices() if one.kind not in _HIDDEN or name.startswith(one.kind)]
         speaking = [one for one in found if one.speaks(self._language)]
         others = [one for one in found if not one.speaks(self._language) and one.kind == "hibari"]
@@ -182,9 +106,6 @@ class Speaking:
             name = AUTO if first is None else first.name
         return {
             "name": name,
-            "title": title_of(name),
-            "speed": settings.speed,
-            "sends_to": made.voice.sends_to if made is not None else "",
             "choices": [self._choice(one) for one in (*speaking, *others)],
         }
 
@@ -198,12 +119,7 @@ class Speaking:
             "title": title_of(one.name),
             "speaks": speaks and one.installed,
             "why": why,
-            "licence": one.licence,
         }
-
-    def _load(self, settings: VoiceSettings) -> _Cast:
-        with native_quiet():
-            return _Cast(settings, make_voice(settings, self._language))
 
     def _lexicon(self) -> Lexicon:
         """Pronunciations of the cast, read again where its files changed."""
@@ -240,7 +156,7 @@ class InTurn:
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text. Raises VoiceError."""
-        with self.speaking.turn():
+        with self.speaking.turn:
             return self.studio.say(text, speed)
 
 
@@ -252,7 +168,7 @@ def _cast_state(folder: Path) -> object:
     if given is None or not given.path.exists():
         return None
     files = [given.path, *(sorted(given.path.glob("*.y*ml")) if given.path.is_dir() else ())]
-    return [(str(one), one.stat().st_mtime_ns) for one in files]
+    return (*files, *signatures(files))
 
 
 class SpeakingAhead:
@@ -281,12 +197,9 @@ class SpeakingAhead:
                 if not self._ahead:
                     return
                 text, studio = self._ahead[0]
-            try:
-                while not self._speaking.ahead(text, studio):
-                    if self._closed.wait(0.02):
-                        return
-            except ShotadError:
-                return  # Told when it is heard.
+            with suppress(ShotadError):  # told when it is heard
+                InTurn(self._speaking, studio).say(text)
+            self._closed.wait(0.02)  # whoever waits for a line comes first
             with self._lock:
                 self._ahead = [one for one in self._ahead if one != (text, studio)]
 

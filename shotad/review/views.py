@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from shotad import __version__
 from shotad.core import (
-    Config,
     Interval,
     ShotScale,
     Slot,
@@ -24,8 +20,8 @@ from shotad.core import (
     read_record,
     thread_number,
 )
-from shotad.film import Prepared, word_budget
-from shotad.review.acts import SlotsChanged, why_apart
+from shotad.film import SlotChange, word_budget
+from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.findings import Findings, finding_view
 from shotad.review.history import stamp_of
@@ -36,7 +32,6 @@ from shotad.script import (
     ALL_FORMATS,
     Budget,
     Cue,
-    Finding,
     LineState,
     Track,
     budget_in,
@@ -47,133 +42,90 @@ from shotad.script import (
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class LineViews:
-    """A track made ready for being shown. ``shown`` is what was shown of lines that are still the same
-    objects, by id; it goes from one board of a session to the next. ``texts`` are lines as JSON, each with
-    the findings that it tells of."""
-
-    config: Config
-    scene: Scene
-    prepared: Prepared
-    shown: dict[str, tuple[Cue, dict[str, Any]]]
-    rooms: dict[str, Interval | None] = field(default_factory=dict)
-    texts: dict[str, tuple[tuple[Finding, ...], str]] = field(default_factory=dict)
-
-    @staticmethod
-    def of(session: Session) -> LineViews:
-        """The board of what a session has now."""
-        old, prepared = _BOARDS.get(session), session.prepared
-        if old is not None and old.scene.track is session.track and old.prepared is prepared:
-            return old
-        known = old.shown if old is not None and old.prepared is prepared else {}
-        scene = session.scene()
-        board = LineViews(
-            session.config, scene, prepared, {n: one for n, one in known.items() if n in scene.cues}
-        )
-        _BOARDS[session] = board
-        return board
-
-    def allowed(self, cue: Cue) -> Budget:
-        """How long the line may be: its slot's words; of a line without one, and of one that a person added
-        to it, those of its own time."""
-        slot = None if is_added(cue) else self.scene.slots.get(cue.slot_id or "")
-        words = slot.max_words if slot else word_budget(cue.interval.duration, self.config.slots)
-        return budget_in(cue.language, words)
-
-    def seconds(self, cue: Cue) -> float | None:
-        """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
-        spoken = cue.spoken
-        if spoken is not None and spoken.interval is not None:
-            return spoken.interval.duration - spoken.pause
-        words = spoken_words(cue.text, cue.language)
-        return words * self.config.slots.seconds_per_word if words else None
-
-    def line(self, cue: Cue, findings: Findings) -> dict[str, Any]:
-        """One line as the page shows it."""
-        known = self.shown.get(cue.id)
-        if known is None or known[0] is not cue:
-            known = self.shown[cue.id] = (cue, self._by_itself(cue))
-        room, apart = self._room(cue), why_apart(self.scene, cue)
-        return {
-            **known[1],
-            "apart": "" if apart is None else " ".join(apart).strip(),
-            "room": None if room is None else span_view(room),
-            "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
-            "findings": [finding_view(found) for found in findings.of(cue.id)],
-        }
-
-    def line_text(self, cue: Cue, findings: Findings) -> str:
-        found, known = findings.of(cue.id), self.texts.get(cue.id)
-        if known is None or known[0] != found:
-            text = json.dumps(self.line(cue, findings), ensure_ascii=False, separators=(",", ":"))
-            known = self.texts[cue.id] = (found, text)
-        return known[1]
-
-    def _room(self, cue: Cue) -> Interval | None:
-        if cue.id not in self.rooms:
-            self.rooms[cue.id] = room_of(self.scene, cue)
-        return self.rooms[cue.id]
-
-    def _by_itself(self, cue: Cue) -> dict[str, Any]:
-        """All of a line that depends on no other."""
-        allowed, review, doubt = self.allowed(cue), cue.review, cue.doubt
-        return {
-            "id": cue.id,
-            "stamp": stamp_of(cue),
-            **times_view(cue.interval),
-            "text": cue.text,
-            "kind": cue.kind.value,
-            "language": cue.language,
-            "status": cue.status.value,
-            "heard": cue.heard,
-            "reason": cue.reason,
-            "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
-            "state": cue.state.value,
-            "by": review.by if review is not None else "",
-            "slot": cue.slot_id if cue.slot_id in self.scene.slots else None,
-            "words": words_in(cue.text, allowed),
-            "allowed": allowed.number,
-            "unit": allowed.unit,
-            "seconds": _rounded(self.seconds(cue)),
-            "candidates": list(cue.candidates),
-            "chosen": cue.chosen,
-            "fit_steps": list(cue.fit_steps),
-            "spoken": _spoken(cue),
-            "machine": _machine(cue),
-            "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
-        }
+def _allowed(scene: Scene, cue: Cue) -> Budget:
+    """How long the line may be: its slot's words; of a line without one, and of one that a person added
+    to it, those of its own time."""
+    slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
+    words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
+    return budget_in(cue.language, words)
 
 
-_BOARDS: WeakKeyDictionary[Session, LineViews] = WeakKeyDictionary()
-"""The last board of each session: what is shown of most lines stays as it was."""
+def _seconds(scene: Scene, cue: Cue) -> float | None:
+    """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
+    spoken = cue.spoken
+    if spoken is not None and spoken.interval is not None:
+        return spoken.interval.duration - spoken.pause
+    words = spoken_words(cue.text, cue.language)
+    return words * scene.settings.seconds_per_word if words else None
+
+
+def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
+    """One line as the page shows it."""
+    room, apart = room_of(scene, cue), why_apart(scene, cue)
+    return {
+        **_by_itself(scene, cue),
+        "apart": "" if apart is None else " ".join(apart).strip(),
+        "room": None if room is None else span_view(room),
+        "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
+        "findings": [finding_view(found) for found in findings.of(cue.id)],
+    }
+
+
+def _by_itself(scene: Scene, cue: Cue) -> dict[str, Any]:
+    """All of a line that depends on no other."""
+    allowed, review, doubt = _allowed(scene, cue), cue.review, cue.doubt
+    return {
+        "id": cue.id,
+        "stamp": stamp_of(cue),
+        **times_view(cue.interval),
+        "text": cue.text,
+        "kind": cue.kind.value,
+        "language": cue.language,
+        "status": cue.status.value,
+        "heard": cue.heard,
+        "reason": cue.reason,
+        "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
+        "state": cue.state.value,
+        "by": review.by if review is not None else "",
+        "slot": cue.slot_id if cue.slot_id in scene.slots else None,
+        "words": words_in(cue.text, allowed),
+        "allowed": allowed.number,
+        "unit": allowed.unit,
+        "seconds": _rounded(_seconds(scene, cue)),
+        "candidates": list(cue.candidates),
+        "chosen": cue.chosen,
+        "fit_steps": list(cue.fit_steps),
+        "spoken": _spoken(cue),
+        "machine": _machine(cue),
+        "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
+    }
 
 
 def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
     """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
     change, track = done.change, session.track
     touched = {cue.id for cue in change.cues}
-    board = LineViews.of(session)
+    scene = session.scene()
     by_hand = {slot.id for slot in session.prepared.added}
     view: dict[str, Any] = {
         "revision": done.revision,
         "said": change.said,
-        "lines": [board.line(cue, findings) for cue in _with_neighbours(track, touched, change.gone)],
+        "lines": [line_view(scene, cue, findings) for cue in _with_neighbours(track, touched, change.gone)],
         "gone": list(change.gone),
         "focus": change.focus,
         "progress": progress_view(track),
         "history": session.next_steps,
         "origin": done.origin,
     }
-    if isinstance(change, SlotsChanged):
+    if change.slots != SlotChange():
         view["slots"] = [slot_view(slot, by_hand) for slot in session.prepared.slots]
     return view
 
 
-def conflict_view(session: Session, ids: Iterable[str], findings: Findings) -> list[dict[str, Any]]:
-    """These lines as they are now, those that are there."""
-    board, wanted = LineViews.of(session), set(ids)
-    return [board.line(cue, findings) for cue in session.track.cues if cue.id in wanted]
+def conflict_view(session: Session, line: str, findings: Findings) -> list[dict[str, Any]]:
+    """A line as it is now, where it is there."""
+    scene = session.scene()
+    return [line_view(scene, cue, findings) for cue in session.track.cues if cue.id == line]
 
 
 def progress_view(track: Track) -> dict[str, Any]:
@@ -224,7 +176,7 @@ def _spoken(cue: Cue) -> dict[str, Any] | None:
     if made is None:
         return None
     at = None if made.interval is None else span_view(made.interval)
-    return {"at": at, "text": made.text, "speed": made.speed, "steps": list(made.steps)}
+    return {"at": at, "text": made.text}
 
 
 def _machine(cue: Cue) -> dict[str, Any] | None:
@@ -276,7 +228,7 @@ _PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
 """Formats that need a package: its module, and what it is called where it is fetched."""
 
 
-def film_text(
+def film_view(
     session: Session,
     *,
     findings: Findings,
@@ -285,24 +237,22 @@ def film_text(
     jobs: Sequence[Json] = (),
     jobs_version: int = 0,
     cast: Sequence[Json] = (),
-) -> str:
-    """Everything that the page needs at its start, as JSON.
+) -> dict[str, Any]:
+    """Everything that the page needs at its start.
 
     ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
-    ``jobs_version``, or are forgotten. Lines that are as they were when it was last asked for are not encoded
-    anew.
+    ``jobs_version``, or are forgotten.
     """
-    board, film = LineViews.of(session), session.film
-    track, prepared = board.scene.track, board.prepared
+    scene, film, prepared = session.scene(), session.film, session.prepared
+    track = scene.track
     by_hand = {slot.id for slot in prepared.added}
-    head = {
+    return {
         "version": __version__,
         "film": {
             "name": printable(film.name),
             "title": printable(Path(film.name).stem),
             "duration": to_the_millisecond(prepared.end),
             "frame_rate": float(film.frame_rate or Fraction(25)),
-            "has_sound": bool(film.audio),
         },
         "language": track.language,
         "reviewer": session.reviewer,
@@ -322,18 +272,8 @@ def film_text(
         "makes": makes_view(),
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
+        "lines": [line_view(scene, cue, findings) for cue in track.cues],
     }
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
-    return f'{text[:-1]},"lines":[{_lines_text(board, findings)}]}}'
-
-
-def lines_text(session: Session, findings: Findings) -> str:
-    """The lines as `film_text` has them; the next one is ready sooner."""
-    return _lines_text(LineViews.of(session), findings)
-
-
-def _lines_text(board: LineViews, findings: Findings) -> str:
-    return ",".join(board.line_text(cue, findings) for cue in board.scene.track.cues)
 
 
 def formats_view() -> list[dict[str, Any]]:

@@ -26,12 +26,12 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     for_rendering,
-    key_of,
     read_settings,
     with_cast,
     write_settings,
 )
 from shotad.film import film_of
+from shotad.review.keeping import signatures
 from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
             if len(failures) == len(forms):
                 raise
         else:
-            files.append({**file_row(path, session.folder), "format": name})
+            files.append(file_row(path, session.folder))
         task.advance()
     task.done()
     many = "1 script was" if len(files) == 1 else f"{len(files)} scripts were"
@@ -180,12 +180,10 @@ def render_film(
     voice: str | None = None,
     profile: str | None = None,
     extended: bool | None = None,
-    *,
-    speed: float | None = None,
 ) -> Row:
     """Speak the lines and make what ``makes`` names (``film:mkv``, ``ad:mp3`` …), beside the track.
 
-    Without ``voice``, ``profile``, ``extended`` and ``speed`` those of the settings are taken. Edits made
+    Without ``voice``, ``profile`` and ``extended`` those of the settings are taken. Edits made
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.sound.render.run_render` raises.
     """
@@ -195,7 +193,6 @@ def render_film(
     run = run_with_cast(session)
     flags: Row = {
         "voice__name": voice or None,
-        "voice__speed": speed,
         "mix__profile": profile or None,
         "extended__on": extended,
     }
@@ -226,7 +223,6 @@ def _rendered(done: Rendered, session: Session) -> Row:
         "warnings": list(done.warnings),
         "failures": [{"name": one.wanted.path.name, "reason": one.reason} for one in done.failures],
         "unspoken": [cue.id for cue in done.unspoken],
-        "pauses": len(done.pauses),
     }
 
 
@@ -332,17 +328,10 @@ def why_not(place: Path | None) -> str:
     return ""
 
 
-def stamp_of_cast(folder: Path, place: Path | None) -> str:
+def state_of_cast(folder: Path, place: Path | None) -> object:
     """Changes whenever a file from which the cast is read does."""
     names = [folder / name for name in ("settings.json", "characters.json", "discovered.jsonl")]
     if place is not None:
         base = folder_of(place)
         names += [place, base / "cast.yaml", base / "cast.yml", base / "discovered.json"]
-    facts = []
-    for path in names:
-        try:
-            state = path.stat()
-            facts.append([str(path), state.st_mtime_ns, state.st_size])
-        except OSError:
-            facts.append([str(path), 0, 0])
-    return key_of(facts)
+    return (*names, *signatures(names))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -103,14 +102,3 @@ def reviewed(
     finally:
         review.jobs.close(WAIT)
         review.close()
-
-
-def ids(page: Page) -> list[str]:
-    """Names of the lines in their order."""
-    return [line["id"] for line in page.film()["lines"]]
-
-
-def many_lines(number: int, step: float = 5.0) -> dict[float, str]:
-    """So many lines, one each few seconds."""
-    words = itertools.cycle(("A door opens.", "Rain falls on the street.", "She looks up at the tower."))
-    return {1.0 + i * step: next(words) for i in range(number)}

@@ -29,7 +29,7 @@ def scene(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> 
     slots = {
         c.id: Slot(c.id, Interval(c.interval.start, c.interval.start + 4), 10) for c in cues if c.slot_id
     }
-    return Scene(track, free, slots, FRAME, 0.375, more.get("reviewer", "Ann"))
+    return Scene(track, free, slots, FRAME, more.get("reviewer", "Ann"))
 
 
 def act(where: Scene, name: str, of: str, **args: object) -> Change:
@@ -350,10 +350,10 @@ def test_the_machines_line_does_not_come_back_over_another() -> None:
         act(scene(moved, other), "machine", TWO.id)
 
 
-@pytest.mark.parametrize("name", [name for name in ACTS if name != "add"])
-def test_an_unknown_line(name: str) -> None:
-    with pytest.raises(ReviewError, match="no line 's00009999'"):
-        act(scene(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
+def test_an_unknown_line() -> None:
+    for name in ACTS.keys() - {"add", "add_slot", "remove_slot"}:
+        with pytest.raises(ReviewError, match="no line 's00009999'"):
+            act(scene(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
 
 
 def _room_by_hand(where: Scene, cue: Cue, hull: Interval) -> Interval | None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from shotad.core import ReviewError, ScriptError
 from shotad.review.opening import Review
-from shotad.review.routes import MEDIA_TYPES, WEB
+from shotad.review.routes import WEB
 from shotad.script import load_track
 from tests.rendering.described import film_with, write_folder
-from tests.review.reviewed import Listener, Page, ids, reviewed
+from tests.review.reviewed import Listener, Page, reviewed
 
 FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
 
@@ -36,67 +34,65 @@ def page(both: tuple[Review, Page]) -> Page:
     return both[1]
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page whose lines no test changes."""
+    with reviewed(tmp_path_factory.mktemp("untouched") / "film.shotad") as (_, page):
+        yield page
+
+
 # The page and its files
 
 
-def test_the_page_and_all_its_files_are_served_with_their_types(page: Page) -> None:
-    answer = page.get("/")
+def test_the_page_and_all_its_files_are_served_with_their_types(untouched: Page) -> None:
+    answer = untouched.get("/")
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body == (WEB / "index.html").read_bytes()
+    types = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
     for path in WEB.iterdir():
-        found = page.get(f"/web/{path.name}")
+        found = untouched.get(f"/web/{path.name}")
         assert (found.status, found.body) == (200, path.read_bytes()), path.name
-        assert found.headers["content-type"] == MEDIA_TYPES[path.suffix]
-        again = page.get(f"/web/{path.name}", if_none_match=found.headers["etag"])
-        assert (again.status, again.body) == (304, b"")
-        assert found.headers["cache-control"] == "private, no-cache"
+        assert found.headers["content-type"].partition(";")[0] == types[path.suffix]
 
 
 @pytest.mark.parametrize(
     "name",
     [
         "../app.py",
-        "..%2fapp.py",
         "%2e%2e/app.py",
-        "%2e%2e%2fapp.py",
-        "..%5capp.py",
         "%2fetc%2fpasswd",
         "main.js%00",
-        "main.js%00.css",
-        ".hidden",
         "",
         ".",
-        "__init__.py",
-        "sub/main.js",
         "MAIN.JS",
         "x" * 4000,
     ],
 )
-def test_no_other_file_is_served_as_one_of_the_page(page: Page, name: str) -> None:
-    assert page.get(f"/web/{name}").status == 404
+def test_no_other_file_is_served_as_one_of_the_page(untouched: Page, name: str) -> None:
+    assert untouched.get(f"/web/{name}").status == 404
 
 
-def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(page: Page) -> None:
-    assert page.get("/nowhere").status == 404
-    assert "html" in page.get("/nowhere").headers["content-type"]
-    assert page.get("/api/nowhere").json["error"]["what"]
-    assert page.get("/api/acts").status == 405
-    assert page.post("/api/film").status == 405
-    assert page.get("/api/film/").status == 404
-    assert page.get("/favicon.ico").status == 204
+def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) -> None:
+    assert untouched.get("/nowhere").status == 404
+    assert "html" in untouched.get("/nowhere").headers["content-type"]
+    assert untouched.get("/api/nowhere").json["error"]["what"]
+    assert untouched.get("/api/acts").status == 405
+    assert untouched.post("/api/film").status == 405
+    assert untouched.get("/api/film/").status == 404
+    assert untouched.get("/favicon.ico").status == 204
 
 
 # Lines and acts
 
 
-def test_the_film_is_told_whole(page: Page) -> None:
-    film = page.film()
+def test_the_film_is_told_whole(untouched: Page) -> None:
+    film = untouched.film()
     assert film["film"]["name"] == film_with().name
     assert film["lines"][0]["text"] == "A cat sleeps by the window."
     assert film["playable"]["state"] in ("film", "making", "proxy", "none")
     assert (film["jobs"], film["cast"], film["reviewer"]) == ([], [], "")
-    assert page.get("/api/film").headers["cache-control"] == "no-store"
+    assert untouched.get("/api/film").headers["cache-control"] == "no-store"
 
 
 def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(
@@ -114,31 +110,6 @@ def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(
     assert answer.json["origin"] == "here"
 
 
-def test_undo_and_redo_are_told_too(both: tuple[Review, Page]) -> None:
-    review, page = both
-    page.act("write", FIRST, {"text": "A dog sleeps."})
-    listener = Listener(review)
-    undone = page.ask({"act": "undo"})
-    assert page.line(FIRST)["text"] == "A cat sleeps by the window."
-    redone = page.ask({"act": "redo"})
-    assert page.line(FIRST)["text"] == "A dog sleeps."
-    assert [view["revision"] for view in listener.of("change")] == [
-        undone.json["revision"],
-        redone.json["revision"],
-    ]
-    assert page.ask({"act": "redo"}).status == 400
-
-
-def test_a_line_that_changed_meanwhile_is_a_conflict_and_is_shown_as_it_is(page: Page) -> None:
-    stamp = page.line(FIRST)["stamp"]
-    page.act("write", FIRST, {"text": "A dog sleeps."})
-    answer = page.act("write", FIRST, {"text": "A mouse."}, seen=stamp)
-    assert answer.status == 409
-    assert [(line["id"], line["text"]) for line in answer.json["lines"]] == [(FIRST, "A dog sleeps.")]
-    assert answer.json["error"]["hint"]
-    assert page.line(FIRST)["text"] == "A dog sleeps."
-
-
 def test_what_another_program_changed_is_told_to_all_tabs_once(
     both: tuple[Review, Page], place: Path
 ) -> None:
@@ -154,21 +125,6 @@ def test_what_another_program_changed_is_told_to_all_tabs_once(
     assert "A lion sleeps by the window." in [line["text"] for line in told[0]["lines"]]
 
 
-def test_a_track_that_is_being_written_is_no_trouble_to_who_looks(
-    both: tuple[Review, Page], place: Path
-) -> None:
-    review, page = both
-    whole = (place / "track.json").read_text()
-    (place / "track.json").write_text(whole[:200])
-    review.look()
-    answer = page.act("accept", FIRST, seen=None)
-    assert answer.status == 400
-    assert answer.json["error"]["what"]
-    (place / "track.json").write_text(whole)
-    review.look()
-    assert page.act("accept", FIRST).status == 200
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -176,52 +132,32 @@ def test_a_track_that_is_being_written_is_no_trouble_to_who_looks(
         {"act": 5},
         {"act": "write", "line": 5},
         {"act": "write", "line": FIRST, "args": []},
-        {"act": "write", "line": FIRST, "args": "text"},
         {"act": "write", "line": FIRST, "seen": 5, "args": {"text": "x"}},
         {"act": "write", "line": FIRST, "group": 5, "args": {"text": "x"}},
-        {"act": "write", "line": FIRST, "tab": {}, "args": {"text": "x"}},
         {"act": "no such act", "line": FIRST},
-        {"act": "__class__", "line": FIRST},
         {"act": "write", "line": "nobody", "args": {"text": "x"}},
-        {"act": "write", "line": "../../etc/passwd", "args": {"text": "x"}},
         {"act": "write", "line": FIRST, "args": {}},
         {"act": "write", "line": FIRST, "args": {"text": 5}},
-        {"act": "write", "line": FIRST, "args": {"text": None}},
         {"act": "choose", "line": FIRST, "args": {"number": 999}},
-        {"act": "choose", "line": FIRST, "args": {"number": "1"}},
         {"act": "choose", "line": FIRST, "args": {"number": True}},
         {"act": "move", "line": FIRST, "args": {"start": "x"}},
-        {"act": "move", "line": FIRST, "args": {"start": [1]}},
-        {"act": "shift", "line": FIRST, "args": {"by": None}},
-        {"act": "shift", "line": FIRST, "args": {"by": {}}},
-        {"act": "split", "line": FIRST, "args": {"at": "x"}},
         {"act": "add", "line": "", "args": {"start": 1, "end": -5, "text": "x"}},
         {"act": "add_slot", "line": "", "args": {"start": -1, "end": 1}},
-        {"act": "add_slot", "line": "", "args": {}},
         {"act": "remove_slot", "line": "nobody"},
     ],
 )
-def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(
-    page: Page, place: Path, body: object
-) -> None:
-    before = (place / "track.json").read_bytes()
-    answer = page.ask(body)
+def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(untouched: Page, body: object) -> None:
+    before = untouched.film()["lines"]
+    answer = untouched.ask(body)
     assert answer.status == 400, answer.text
     assert answer.json["error"]["what"]
-    assert (place / "track.json").read_bytes() == before
+    assert untouched.film()["lines"] == before
 
 
 def test_a_body_that_is_too_long_is_not_read_to_its_end(page: Page) -> None:
     body = json.dumps({"act": "write", "line": FIRST, "args": {"text": "x" * 2_000_000}}).encode()
     assert page.post("/api/acts", body).status == 413
     assert page.post("/api/acts", body, pieces=50, content_length=None).status == 413
-
-
-def test_text_comes_back_as_it_was_typed(page: Page) -> None:
-    text = "<img src=x onerror=alert(1)> “Ü” 🎬 & </script>"
-    assert page.act("write", FIRST, {"text": text}).status == 200
-    assert page.line(FIRST)["text"] == text
-    assert page.get("/api/film").headers["content-type"] == "application/json"
 
 
 def test_who_reviews_is_remembered_for_the_next_time(place: Path) -> None:
@@ -239,65 +175,58 @@ def test_who_reviews_is_remembered_for_the_next_time(place: Path) -> None:
         assert page.film()["reviewer"] == "Bob"
 
 
-def test_a_line_is_told_with_its_frames(page: Page) -> None:
-    detail = page.get(f"/api/lines/{FIRST}")
+def test_a_line_is_told_with_its_frames(untouched: Page) -> None:
+    detail = untouched.get(f"/api/lines/{FIRST}")
     assert detail.status == 200
     assert detail.json["id"] == FIRST
     assert isinstance(detail.json["frames"], list)
-    assert page.get("/api/lines/nobody").status == 400
-    assert page.get("/api/lines/..%2f..%2ftrack.json").status == 404
+    assert untouched.get("/api/lines/nobody").status == 400
+    assert untouched.get("/api/lines/..%2f..%2ftrack.json").status == 404
 
 
 # Media
 
 
-def test_the_film_is_served_in_ranges(page: Page) -> None:
+def test_the_film_is_served_in_ranges(untouched: Page) -> None:
     data = film_with().read_bytes()
-    part = page.get("/media/film", range="bytes=100-199")
+    part = untouched.get("/media/film", range="bytes=100-199")
     assert (part.status, part.body) == (206, data[100:200])
-    head = page.get("/media/film", method="HEAD")
+    head = untouched.get("/media/film", method="HEAD")
     assert (head.status, head.headers["content-length"]) == (200, str(len(data)))
     assert head.headers["content-type"].startswith("video/")
+    assert untouched.get("/media/film", range=f"bytes={len(data)}-").status == 416
     assert head.headers["cross-origin-resource-policy"] == "same-origin"
 
 
-def test_pictures_are_kept_by_browsers_until_they_change(page: Page) -> None:
-    shot = page.get("/media/shots/0.jpg")
+def test_pictures_are_kept_by_browsers_until_they_change(untouched: Page) -> None:
+    shot = untouched.get("/media/shots/0.jpg")
     assert (shot.status, shot.headers["content-type"]) == (200, "image/jpeg")
     assert shot.body.startswith(b"\xff\xd8")
-    assert page.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
+    assert untouched.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
 
 
 @pytest.mark.parametrize(
     "path",
     [
         "/media/shots/999.jpg",
-        "/media/shots/-1.jpg",
-        "/media/shots/x.jpg",
         f"/media/shots/{'9' * 400}.jpg",
-        "/media/frames/nobody/1.jpg",
         f"/media/frames/{FIRST}/999.jpg",
         "/media/frames/..%2f..%2fetc/1.jpg",
         "/media/heard/..%2ftrack.json",
-        "/media/heard/track.json",
         "/media/heard/x.wav",
         "/media/proxy",
-        "/media/person/nobody/1.jpg",
         "/media/person/..%2f..%2fx/1.jpg",
-        "/media/track.json",
         "/files/track.json",
-        "/files/settings.json",
         "/files/..%2ffilm.mp4",
         "/files/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
-        "/files/%2fetc%2fpasswd",
         "/files/track.json%00.vtt",
         "/files/",
     ],
 )
-def test_nothing_else_is_served(page: Page, path: str) -> None:
-    answer = page.get(path)
+def test_nothing_else_is_served(untouched: Page, path: str) -> None:
+    answer = untouched.get(path)
     assert answer.status == 404, answer.text
-    assert "Traceback" not in answer.text
+    assert not any(word in answer.text for word in ("Traceback", str(WEB.parent)))
 
 
 def test_what_cannot_be_heard_is_said_with_what_to_do(page: Page) -> None:
@@ -343,30 +272,17 @@ def test_a_file_that_was_replaced_by_a_link_is_not_served(page: Page, place: Pat
     [
         {},
         {"kind": "shell"},
-        {"kind": 5},
         {"kind": "export"},
         {"kind": "export", "formats": "vtt"},
-        {"kind": "export", "formats": [5]},
-        {"kind": "redo", "lines": FIRST},
         {"kind": "redo", "lines": [FIRST], "note": 5},
         {"kind": "render", "makes": ["ad:mp3"], "voice": 5},
         {"kind": "render", "makes": ["ad:mp3"], "extended": "yes"},
-        {"kind": "name", "name": "Ann"},
-        {"kind": "name", "person": "p1", "name": 5},
         {"kind": "merge", "person": "p1"},
     ],
 )
-def test_a_job_that_no_page_asks_for_is_not_begun(page: Page, body: object) -> None:
-    assert page.post("/api/jobs", body).status == 400
-    assert page.get("/api/jobs").json == {"jobs": []}
-
-
-def test_a_job_that_fails_says_why(page: Page) -> None:
-    job = page.job(kind="export", formats=["../../etc/passwd"])
-    assert (job["state"], job["result"]) == ("failed", None)
-    assert "etc/passwd" in job["error"]["what"]
-    assert page.post(f"/api/jobs/{job['id']}/stop").status == 200
-    assert page.post("/api/jobs/nobody/stop").status == 400
+def test_a_job_that_no_page_asks_for_is_not_begun(untouched: Page, body: object) -> None:
+    assert untouched.post("/api/jobs", body).status == 400
+    assert untouched.get("/api/jobs").json == {"jobs": []}
 
 
 def test_no_job_writes_outside_the_work_folder(page: Page, tmp_path: Path) -> None:
@@ -402,64 +318,3 @@ def test_another_film_in_its_place_is_told(place: Path) -> None:
     write_folder(place)
     with pytest.raises(FilmError, match="is not the film"):
         open_session(place, film_with(frames=200), read_settings(place), Tabs())
-
-
-@pytest.mark.parametrize(
-    "voice", [{"name": "piper:gone", "speed": 1.2}, {"name": 5, "speed": "fast"}, {"speed": 90}, []]
-)
-def test_a_remembered_voice_that_is_not_there_any_more_keeps_no_page_from_opening(
-    place: Path, voice: object
-) -> None:
-    write_folder(place)
-    (place / "review.json").write_text(json.dumps({"voice": voice}))
-    with reviewed(place) as (_, page):
-        told = page.film()["voice"]
-    wanted = voice["name"] if isinstance(voice, dict) and voice.get("speed") == 1.2 else None
-    assert (told["name"] == wanted) is (wanted is not None)
-    assert told["speed"] == (1.2 if wanted else 1.0)
-
-
-@pytest.mark.parametrize("kind", ["as written", "turned round", "damaged"])
-def test_the_film_of_a_track_is_known_however_a_person_has_arranged_it(place: Path, kind: str) -> None:
-    from shotad.review import film_id
-
-    path = write_folder(place) / "track.json"
-    track = load_track(path)
-    rows = json.loads(path.read_text())
-    match kind:
-        case "turned round":
-            path.write_text(json.dumps(dict(reversed(rows.items()))))
-        case "damaged":
-            path.write_text('{"film": {"name": ')
-            with pytest.raises(ScriptError):
-                film_id(place)
-            return
-    assert film_id(place) == track.film
-
-
-def test_closing_writes_the_scripts_that_are_due(place: Path) -> None:
-    with reviewed(place) as (_, page):
-        page.act("write", FIRST, {"text": "The very last words."})
-    script = next(path for path in place.iterdir() if path.suffix == ".vtt")
-    assert "The very last words." in script.read_text()
-
-
-def test_sounds_that_were_made_long_ago_are_made_anew(both: tuple[Review, Page], tmp_path: Path) -> None:
-    review, _ = both
-    for i in range(600):
-        review.keep_heard(tmp_path / f"{i}.wav")
-    assert review.heard("599.wav") == tmp_path / "599.wav"
-    with pytest.raises(ReviewError, match="Play the line again"):
-        review.heard("0.wav")
-
-
-def test_nothing_of_the_machine_is_told(page: Page, place: Path) -> None:
-    """Errors name no paths of the server's own program."""
-    for path in ("/media/shots/999.jpg", "/api/lines/nobody", "/nowhere"):
-        text = page.get(path).text
-        assert os.path.dirname(os.__file__) not in text
-        assert str(WEB.parent) not in text
-
-
-def test_ids_are_in_order(page: Page) -> None:
-    assert ids(page) == [FIRST, SECOND, THIRD]

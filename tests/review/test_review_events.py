@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shotad.review.events import EventStream, SlowTabError, Tabs, message
+from shotad.review.events import Tabs, event_stream, message
 
 WAIT = 10.0
 
@@ -56,8 +56,8 @@ class Browser:
 
 
 def connect(tabs: Tabs, browser: Browser, **options: float) -> asyncio.Task[None]:
-    stream = EventStream(tabs, lambda: {"revision": 7}, **options)
-    return asyncio.create_task(stream({}, browser.receive, browser.send))
+    stream = event_stream(tabs, lambda: {"revision": 7}, **options)
+    return asyncio.create_task(stream({"type": "http"}, browser.receive, browser.send))
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -170,18 +170,6 @@ def test_a_tab_that_falls_behind_is_told_to_fetch_all_anew_and_let_go(limits: di
         assert len(tabs) == 1
         quick.gone.set()
         await second
-
-    run(test)
-
-
-def test_a_tab_that_takes_nothing_at_all_loses_its_connection() -> None:
-    async def test() -> None:
-        tabs, dead = Tabs(), Browser(takes=False)
-        task = connect(tabs, dead, patience=0.05)
-        with pytest.raises(SlowTabError):
-            await task
-        assert len(tabs) == 0
-        tabs.tell("change", {"revision": 1})
 
     run(test)
 

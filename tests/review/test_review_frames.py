@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,6 +18,7 @@ from PIL import Image as Pillow
 from shotad.core import (
     Clip,
     Config,
+    FilmError,
     FilmInfo,
     Given,
     GivenCast,
@@ -35,7 +35,7 @@ from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
 from shotad.film import FrameStore, Grid, marks_for, open_film
 from shotad.review import frames as room
-from shotad.review.frames import Frames, mark_of, spread
+from shotad.review.frames import FrameNote, Frames, mark_of, spread
 from shotad.review.kinds import Picture
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
@@ -105,8 +105,8 @@ def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
     assert [note.number for note in notes] == list(range(1, 9))
     assert [note.seconds for note in notes] == PAST + CURRENT
     assert [note.shot for note in notes] == [0] * 3 + [1] * 5
-    assert notes[0].extra == {"index": 3, "role": "past", "scale": None, "shown": True, "painted": False}
-    assert notes[3].extra["scale"] == "close-up"
+    assert notes[0] == FrameNote(1, PAST[0], 0, 3, "past", None)
+    assert notes[3].scale == "close-up"
 
 
 def test_notes_of_a_slot_at_which_no_model_has_looked(tmp_path: Path) -> None:
@@ -319,13 +319,13 @@ class Counting:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.passes = 0
-        inner = Frames._images
+        inner = Frames._reading
 
-        def counted(frames: Frames, wanted: Any) -> Any:
+        def counted(frames: Frames, stored: bool) -> Any:
             self.passes += 1
-            return inner(frames, wanted)
+            return inner(frames, stored)
 
-        patch.setattr(Frames, "_images", counted)
+        patch.setattr(Frames, "_reading", counted)
 
 
 def test_one_pass_serves_all_of_a_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,23 +349,22 @@ def test_one_pass_serves_all_of_a_slot(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    described(tmp_path, record())
-    monkeypatch.setattr(room, "MOST_BYTES", 12_000)
-    frames = opened(tmp_path)
-    seen = [frames.picture("s00002000", number) for number in range(1, 9)]
-    assert sum(len(picture.data) for picture in seen) > 12_000
-    assert frames._kept.size <= 12_000
-    assert [frames.picture("s00002000", number) for number in range(1, 9)] == seen
+    described(tmp_path, *(record(f"k{n}", slot=f"s{n:08d}") for n in range(4)))
+    monkeypatch.setattr(room, "KEPT", 2)
+    counting, frames = Counting(monkeypatch), opened(tmp_path)
+    for n in (0, 1, 2, 2, 1, 3, 0):
+        frames.picture(f"s{n:08d}", 1)
+    assert counting.passes == 5
 
 
-def test_a_film_that_is_gone_is_told_to_all(tmp_path: Path) -> None:
+def test_a_film_that_is_gone_is_told(tmp_path: Path) -> None:
     described(tmp_path / "work", record())
     here = tmp_path / "film.mp4"
     here.write_bytes(make_film(SPEC).path.read_bytes())
     with open_film(here) as film:
         frames = Frames(Session(tmp_path / "work", film.info), here)
     here.unlink()
-    with pytest.raises(ReviewError, match="There is no film"):
+    with pytest.raises(FilmError, match="There is no film"):
         frames.picture("s00002000", 1)
     here.write_bytes(make_film(SPEC).path.read_bytes())
     assert frames.picture("s00002000", 1).data, "it is back"
@@ -414,15 +413,3 @@ def test_spread_shows_every_shot_and_the_described_most() -> None:
     assert len(chosen) <= 14
     assert {20, 59} <= set(chosen), "first and last of the described shot"
     assert spread(roles[:5], shots[:5], 12) == range(5)
-
-
-@pytest.mark.slow
-def test_notes_of_a_long_film_are_fast(tmp_path: Path) -> None:
-    """2,000 records are read once; afterwards a note costs a look at the file's date."""
-    described(tmp_path, *(record(f"k{n}", slot=f"s{n:08d}", raw="x" * 4000) for n in range(2000)))
-    frames = opened(tmp_path)
-    frames.notes("s00000001")
-    begun = time.process_time()
-    for n in range(2000):
-        assert len(frames.notes(f"s{n:08d}")) == 8
-    assert time.process_time() - begun < 1.0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from shotad.core import EngineError, Progress, ReviewError, reported
-from shotad.review.jobs import Jobs, Stopped
+from shotad.review.jobs import Jobs
 from shotad.review.kinds import Json
 
 WAIT = 20.0
@@ -162,54 +162,22 @@ def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go() ->
 def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
     jobs, go, begun = Jobs(Heard()), threading.Event(), []
 
-    def long(_: Progress) -> Json:
-        go.wait(WAIT)
-        return {}
-
-    def never(_: Progress) -> Json:
-        begun.append("begun")
-        return {}
-
-    first, second = start(jobs, long), start(jobs, never)
-    assert jobs.stop(second)["state"] == "stopped"
-    go.set()
-    assert ended(jobs, first)["state"] == "done"
-    assert ended(jobs, start(jobs, lambda _: {}))["state"] == "done"
-    assert begun == []
-
-
-def test_closing_stops_what_runs_and_what_waits_and_takes_no_more() -> None:
-    jobs, running = Jobs(Heard()), threading.Event()
-
     def long(progress: Progress) -> Json:
+        go.wait(WAIT)
         task = progress.task("Frames", None, "frames")
         while True:
-            running.set()
             task.advance()
             time.sleep(0.001)
 
-    first, second = start(jobs, long, "The first"), start(jobs, lambda _: {})
-    assert running.wait(WAIT)
-    assert jobs.close(WAIT) == ()
-    assert [view["state"] for view in jobs.views()] == ["stopped", "stopped"]
-    assert {view["id"] for view in jobs.views()} == {first, second}
-    with pytest.raises(ReviewError, match="being closed"):
-        start(jobs, lambda _: {})
-
-
-def test_closing_names_a_job_that_does_not_stop_in_time() -> None:
-    jobs, go, running = Jobs(Heard()), threading.Event(), threading.Event()
-
-    def deaf(_: Progress) -> Json:
-        running.set()
-        go.wait(WAIT)
-        return {}
-
-    start(jobs, deaf, "Describe a line anew")
-    assert running.wait(WAIT)
-    assert jobs.close(0.05) == ("Describe a line anew",)
+    first = start(jobs, long, "The first")
+    waiting = [start(jobs, lambda _: {"begun": begun.append(1)}) for _ in range(2)]
+    assert jobs.stop(waiting[0])["state"] == "stopped"
     go.set()
     assert jobs.close(WAIT) == ()
+    assert {view["id"]: view["state"] for view in jobs.views()} == dict.fromkeys([first, *waiting], "stopped")
+    assert begun == []
+    with pytest.raises(ReviewError, match="being closed"):
+        start(jobs, lambda _: {})
 
 
 def test_only_files_that_a_job_has_made_are_known() -> None:
@@ -232,10 +200,6 @@ def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> No
     assert len(kept) <= 50
     with pytest.raises(ReviewError, match="no job"):
         jobs.stop(names[0])
-
-
-def test_a_stop_is_no_failure_of_one_item() -> None:
-    assert not issubclass(Stopped, Exception)
 
 
 def test_news_of_a_job_come_in_the_order_in_which_it_changed() -> None:

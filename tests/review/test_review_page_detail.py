@@ -247,8 +247,8 @@ def test_times_move_by_keys_and_are_typed(page: Any, folder: Path) -> None:
     assert page.get_attribute("#moment-end", "aria-valuetext") == "3 seconds"
 
 
-@pytest.mark.parametrize("text", ["A cat sleeps. It wakes up.", "Ünïcödé 😀 cat sleeps. It wakes up."])
-def test_a_line_is_split_at_the_cursor(page: Any, folder: Path, text: str) -> None:
+def test_a_line_is_split_at_the_cursor(page: Any, folder: Path) -> None:
+    text = "Ünïcödé 😀 cat sleeps. It wakes up."
     page.focus("#line-text")
     page.fill("#line-text", text)
     page.keyboard.press("End")
@@ -360,13 +360,14 @@ def test_a_line_is_heard_with_the_picture_beside_it(opened: Callable[..., Any]) 
     until(page, "!document.querySelector('.p-caption').hidden")
     assert page.inner_text(".p-caption") == CANDIDATES[0]
     assert "not settled" in page.inner_text(".p-warnings")
+    # A loaded machine drops pictures; a picture that is not led is off by seconds.
+    until(page, "document.querySelector('audio').currentTime > 1.5")
+    until(
+        page,
+        "Math.abs(document.querySelector('video').currentTime - document.querySelector('audio').currentTime - 0.5) < 0.25",
+    )
     until(page, STILL)
     said(page, "The level is not settled.")  # only now: not over the voice
-    measured = page.evaluate("import('/web/player.js').then((player) => player.measured())")
-    assert measured["checks"] > 5
-    assert (
-        abs(measured["last"]) < 0.25
-    )  # a loaded machine drops pictures; a picture that is not led is off by seconds
     assert page.evaluate("document.querySelector('video').paused && !document.querySelector('video').muted")
 
 
@@ -388,23 +389,14 @@ def test_a_line_that_does_not_fit_is_told(opened: Callable[..., Any]) -> None:
     said(page, "The line was not spoken: it does not fit.")
 
 
-def without_picture(state: str, **more: Any) -> Callable[[Any], None]:
-    def film(route: Any) -> None:
-        answer = route.fetch().json()
-        answer["playable"] = {
-            "state": state,
-            "url": None,
-            "type": "",
-            "why": "HEVC is not for browsers.",
-            **more,
-        }
-        route.fulfill(json=answer)
-
-    return lambda page: (page.route("**/api/film", film), heard(page))
-
-
 def test_without_a_picture_everything_else_works(opened: Callable[..., Any]) -> None:
-    page = opened(without_picture("none"))
+    def film(route: Any) -> None:
+        playable = {"state": "making", "url": None, "done": 0.25, "why": "HEVC is not for browsers."}
+        route.fulfill(json={**route.fetch().json(), "playable": playable})
+
+    page = opened(lambda page: (page.route("**/api/film", film), heard(page)))
+    assert "(25 %)" in page.inner_text(".p-without")
+    assert page.get_by_role("progressbar", name="Copy of the film").evaluate("(bar) => bar.value") == 0.25
     assert "HEVC is not for browsers." in page.inner_text(".p-without")
     assert not page.is_visible("video")
     page.keyboard.press(" ")
@@ -412,13 +404,7 @@ def test_without_a_picture_everything_else_works(opened: Callable[..., Any]) -> 
     assert page.inner_text(".p-time").startswith("0:0")
     until(page, STILL)
     page.get_by_role("button", name="Play", exact=True).click()
-    said(page, "There is no picture.")
-
-
-def test_a_copy_that_is_being_made_shows_how_far_it_is(opened: Callable[..., Any]) -> None:
-    page = opened(without_picture("making", done=0.25))
-    assert "(25 %)" in page.inner_text(".p-without")
-    assert page.get_by_role("progressbar", name="Copy of the film").evaluate("(bar) => bar.value") == 0.25
+    said(page, "HEVC is not for browsers.")
 
 
 def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any]) -> None:
@@ -533,19 +519,14 @@ def test_the_time_line_zooms_by_keys_of_its_own(page: Any) -> None:
 # Pure parts
 
 
-def test_how_a_picture_follows_its_sound(page: Any) -> None:
+def test_pure_parts(page: Any) -> None:
+    """How a picture follows its sound, where a line is best split, letters of threads."""
     follow = "import('/web/sound.js').then((m) => [[0.02, 1], [0.1, 1], [-0.1, 1], [0.05, 0.9], [0.02, 0.9], [2, 1]].map((a) => m.follow(...a)))"
     rates = [(round(one["rate"], 3), one["jump"]) for one in page.evaluate(follow)]
     assert rates == [(1, False), (0.9, False), (1.1, False), (0.95, False), (1, False), (1, True)]
-
-
-def test_where_a_line_is_best_split(page: Any) -> None:
     texts = ["One two. Three four five.", "He runs, then he falls down", "one two three", "Word."]
     script = f"import('/web/editor.js').then((m) => {json.dumps(texts)}.map((t) => m.bestSplit(t)))"
     assert page.evaluate(script) == [9, 9, 8, None]
-
-
-def test_threads_have_letters(page: Any) -> None:
     script = "import('/web/wording.js').then((m) => [0, 25, 26, 701, 702].map(m.letterOf))"
     assert page.evaluate(script) == ["A", "Z", "AA", "ZZ", "AAA"]
 
@@ -553,22 +534,23 @@ def test_threads_have_letters(page: Any) -> None:
 # Everybody
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"color_scheme": "dark"}, {"forced_colors": "active"}, {"viewport": {"width": 320, "height": 640}}],
-    ids=["light", "dark", "forced", "narrow"],
-)
-def test_axe_finds_nothing_and_nothing_sticks_out(opened: Callable[..., Any], options: Any) -> None:
-    page = opened(**options)
+LOOKS = ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"})
+SMALL = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [one, (one.closest('label') ?? one).getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < 24)
+  .map(([one, box]) => [one.outerHTML.slice(0, 80), box.width, box.height])"""
+
+
+def test_axe_finds_nothing_and_nothing_sticks_out(page: Any) -> None:
     page.fill("#line-text", "We saw a cat by the window, and then another cat.")
     until(page, "document.querySelector('#line-findings li') !== null")
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    drawn(page)
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    small = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]
-      .filter((one) => one.checkVisibility())
-      .map((one) => [one, (one.closest('label') ?? one).getBoundingClientRect()])
-      .filter(([, box]) => box.width < 24 || box.height < 24)
-      .map(([one, box]) => [one.outerHTML.slice(0, 80), box.width, box.height])"""
-    assert page.evaluate(small) == []
+    for look in LOOKS:
+        page.emulate_media(**look)
+        for width in (1440, 320):
+            page.set_viewport_size({"width": width, "height": 900})
+            drawn(page)
+            assert violations(page) == [], (look, width)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.evaluate(SMALL) == []

@@ -16,7 +16,7 @@ from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import TRACK, LineState, load_track
 from tests.rendering.described import write_folder
-from tests.review.pages import Program, focused, said, served, settled, tabs, until
+from tests.review.pages import Program, said, served, settled, tabs, until
 
 pytestmark = pytest.mark.slow
 
@@ -166,11 +166,14 @@ def test_acts_outlive_a_server_that_is_killed(browser: Any, folder: Path) -> Non
         server.close()
         press(page, "a", "a", "d", "Enter")
         page.keyboard.type("Quietly. ")
+        page.wait_for_selector("#banner q")
+        assert "The server is gone; what you do is kept here" in page.locator("#banner").inner_text()
         again = Program(folder, server.port)
         try:
             page.goto(again.url)
             page.wait_for_selector("[role=option]")
             until(page, DONE)
+            said(page, "that were not saved before are saved now.")
             cues = load_track(folder / TRACK).cues
             assert [cue.state is LineState.ACCEPTED for cue in cues[:4]] == [True, True, True, False]
             assert "Quietly." in cues[3].text
@@ -225,50 +228,3 @@ def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, folder: Path)
     way.cut = False
     until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
     assert accepted(folder) == 1
-
-
-def shown(page: Any) -> tuple[str, str]:
-    """Number and time of the chosen line."""
-    until(page, "document.querySelector('.d-title').textContent.startsWith('Line')")
-    return page.inner_text(".d-title").split(" of")[0], page.inner_text(".d-when")
-
-
-@pytest.mark.parametrize("quick", [False, True])
-def test_a_line_that_is_split_and_joined_is_as_it_was(page: Any, folder: Path, quick: bool) -> None:
-    press(page, "a")
-    said(page, "Line 1: Accepted")
-    press(page, "k")
-    before, text = (folder / TRACK).read_bytes(), page.input_value("#line-text")
-    press(page, "s")
-    if not quick:
-        said(page, "Split at")
-        until(page, "document.querySelectorAll('#list [role=option]').length === 11")
-        assert shown(page)[0] == "Line 1"
-        assert focused(page) == "line-s00001000"
-        until(page, "document.getElementById('line-text').value === 'Door 0 opens.'")
-    press(page, "m")
-    said(page, "Joined with the next line.")
-    until(page, "document.querySelectorAll('#list [role=option]').length === 10")
-    assert (folder / TRACK).read_bytes() == before
-    until(page, f"document.getElementById('line-text').value === {json.dumps(text)}")
-    assert accepted(folder) == 1
-    press(page, "Control+z")
-    said(page, "Undone: Joined")
-    until(page, "document.querySelectorAll('#list [role=option]').length === 11")
-    press(page, "Control+z")
-    said(page, "Undone: Split")
-    assert (folder / TRACK).read_bytes() == before
-
-
-def test_lines_far_apart_stay_apart_and_why_is_said(browser: Any, tmp_path: Path) -> None:
-    place = write_folder(tmp_path / "far.shotad")  # lines at 1 s, 9 s and 14 s; speech from 6 s to 8 s
-    with served(place) as address, tabs(browser, address) as made:
-        page, before = made.open(), (place / TRACK).read_bytes()
-        page.focus("#list [aria-selected=true]")
-        press(page, "m")
-        said(page, "Somebody speaks between 0:03.000 and 0:09.000")
-        press(page, "j", "m")
-        said(page, "3.0 s after this one ends")
-        page.locator("#detail [data-command=join]").click()
-        settled(page)
-        assert (place / TRACK).read_bytes() == before

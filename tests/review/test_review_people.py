@@ -155,10 +155,6 @@ def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
             people.picture(*wrong)
 
 
-def test_the_cast_lies_in_the_work_folder_where_there_is_no_other(people: People, session: Session) -> None:
-    assert (session.folder / "cast" / "cast.yaml").is_file()
-
-
 def test_a_name_is_written_to_the_cast_and_told_where_lines_could_say_it(
     people: People, session: Session
 ) -> None:
@@ -167,6 +163,8 @@ def test_a_name_is_written_to_the_cast_and_told_where_lines_could_say_it(
     result = people.name(NoProgress(), ann, "Ann", pronoun="she")
     member = CastFile.open(session.folder / "cast").member(ann)
     assert (member.name, member.pronoun) == ("Ann", "she")
+    assert people.discover(NoProgress())["new"] == 0, "a second search keeps the names"
+    assert next(row for row in people.view()["people"] if row["key"] == ann)["name"] == "Ann"
     assert result["again"] == [line(session, 0).id, line(session, 2).id]
     assert (result["changed"], result["kept"]) == ([], [])
     assert session.track.cues == before.cues, "without a descriptor nothing is certain"
@@ -207,20 +205,13 @@ def test_a_name_that_is_put_right_changes_in_all_lines(people: People, session: 
 def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> None:
     ann = who(people, [0, 2])
     session.act("accept", line(session, 0).id, {})
+    session.act("write", line(session, 4).id, {"text": "Somebody walks by."})
     result = people.name(NoProgress(), ann, "Ann", descriptor="the woman in red")
     assert line(session, 0).text == TEXTS[0]
     assert line(session, 0).state is LineState.ACCEPTED
     assert result["kept"] == [line(session, 0).id]
     assert result["changed"] == [line(session, 2).id]
     assert "stays" in result["said"]
-
-
-def test_what_a_person_wrote_is_not_offered_to_the_machine(people: People, session: Session) -> None:
-    ann = who(people, [0, 2])
-    session.act("write", line(session, 0).id, {"text": "Somebody walks by."})
-    result = people.name(NoProgress(), ann, "Ann")
-    assert result["kept"] == [line(session, 0).id]
-    assert result["again"] == [line(session, 2).id]
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, session: Session) -> None:
@@ -252,14 +243,6 @@ def test_two_entries_become_one(people: People, session: Session) -> None:
     assert rows(people)[ann] == [0, 2, 4]
     assert cy not in rows(people)
     assert line(session, 4).id in result["again"]
-
-
-def test_a_second_search_keeps_the_names(people: People, session: Session) -> None:
-    ann = who(people, [0, 2])
-    people.name(NoProgress(), ann, "Ann")
-    result = people.discover(NoProgress())
-    assert result["new"] == 0
-    assert next(row for row in people.view()["people"] if row["key"] == ann)["name"] == "Ann"
 
 
 def test_a_cast_that_is_changed_elsewhere_is_read_again(people: People, session: Session) -> None:

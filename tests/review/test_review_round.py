@@ -21,13 +21,12 @@ from shotad.script import Cue, LineState, Track, check_script, load_track, milli
 from shotad.script.cue import ScriptCue
 from shotad.script.formats import read_script
 from tests.rendering.described import write_folder
-from tests.review.pages import Program, served, tabs
+from tests.review.pages import WIDE, Program, served, tabs
 from tests.review.roundtools import PATIENCE, ROOT, Hands, described
 
 pytestmark = pytest.mark.slow
 
 SAMPLE = ROOT / "tests" / "sample" / "sample.mp4"
-SIZES = ((1440, 900), (768, 1024), (320, 640))
 NOTE = "The cat is called Chelsea."
 EDITED = "The next morning, she walks in. She stops."
 OWN = "A rocket lifts off into the night."
@@ -41,9 +40,8 @@ FRAME = Fraction(1, 24)
 class Round:
     """The folder of the review, and who sits at the keys."""
 
-    def __init__(self, folder: Path, page: Any, pictures: Path) -> None:
+    def __init__(self, folder: Path, page: Any) -> None:
         self.folder, self.page, self.keys = folder, page, Hands(page)
-        self._pictures = pictures
         self.asked: list[str] = []
         page.on("response", lambda answer: self.asked.append(f"{answer.status} {answer.url}"))
 
@@ -59,14 +57,6 @@ class Round:
     def texts(self) -> list[str]:
         return [cue.text for cue in self.track.heard]
 
-    def photograph(self, name: str) -> None:
-        """Pictures at three sizes, for people to look at."""
-        for width, height in SIZES:
-            self.page.set_viewport_size({"width": width, "height": height})
-            self.page.wait_for_timeout(200)
-            self.page.screenshot(path=self._pictures / f"{name}-{width}.png")
-        self.page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
-
     def answered(self, part: str, otherwise: str) -> None:
         """Waits until the server has given out what has this in its address."""
         end = time.monotonic() + PATIENCE
@@ -80,7 +70,7 @@ class Round:
 
 
 def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(browser: Any, tmp_path: Path) -> None:
-    folder, pictures = tmp_path / "sample.shotad", tmp_path / "pictures"
+    folder = tmp_path / "sample.shotad"
     described(SAMPLE, folder, "voice.name=fake")
     first = load_track(folder / "track.json")
     names = [cue.id for cue in first.heard]
@@ -88,13 +78,13 @@ def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(browser: An
     server = Program(folder)
     faults: list[str] = []
     try:
-        context = browser.new_context(viewport={"width": SIZES[0][0], "height": SIZES[0][1]})
+        context = browser.new_context(viewport=WIDE)
         page = context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(server.url)
         page.wait_for_selector("[role=option]")
-        here = Round(folder, page, pictures)
+        here = Round(folder, page)
         _gives_a_name(here)
         _hears(here, names[1])
         _describes_anew_and_chooses(here, names[2])
@@ -102,7 +92,6 @@ def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(browser: An
         _splits_joins_and_goes_back(here, names[2])
         _adds_a_slot_and_writes_its_line(here)
         _accepts_all(here)
-        here.photograph("accepted")
         _exports(here)
         context.close()
     finally:
@@ -129,7 +118,6 @@ def _hears(here: Round, name: str) -> None:
     keys.press("Space")
     keys.see(f"document.querySelector('video').currentTime > {start}")
     here.answered("/media/heard/", "no voice was played")
-    here.photograph("heard")
     keys.press("Space")
     keys.see("document.querySelector('video').paused")
     assert keys.at_id == f"line-{name}", "the focus stays in the list"
@@ -143,7 +131,6 @@ def _describes_anew_and_chooses(here: Round, name: str) -> None:
     keys.press("r")
     keys.see("document.activeElement.id === 'redo-note'")
     keys.type(NOTE)
-    here.photograph("anew")
     keys.tab_to("Describe anew")
     keys.press("Enter")
     told = here.described_anew()
@@ -209,7 +196,6 @@ def _adds_a_slot_and_writes_its_line(here: Round) -> None:
     keys.type(str(OWN_TIME.end))
     keys.press("Tab", "ArrowDown", "ArrowDown")
     assert keys.at == "Nobody yet: add the slot only"
-    here.photograph("slot")
     keys.press("Enter")
     keys.hear_said("Slot added")
     keys.press("Escape")
@@ -251,7 +237,6 @@ def _exports(here: Round) -> None:
     keys.see(
         "[...document.querySelectorAll('.job[data-state=done]')].some((one) => one.innerText.includes('file made'))"
     )
-    here.photograph("exported")
     assert "5 of 5 lines spoken" in here.page.inner_text("#export-dialog")
     keys.press("Escape")
     keys.on_row("Line 5 of 5")

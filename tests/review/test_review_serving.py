@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from shotad.core import ReviewError, UsageError
 from shotad.review import serving
 from shotad.script import load_track
 from tests.rendering.described import write_folder
+from tests.review.reviewed import reviewed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WAIT = 60.0
@@ -120,60 +120,50 @@ def test_it_serves_the_page_and_ends_well_when_told_to(
 
 
 @pytest.mark.slow
-def test_it_ends_at_once_with_tabs_open_and_tells_them(start: Callable[..., Server], place: Path) -> None:
+def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> None:
+    """It listens on this machine alone, tells tabs of all changes, refuses a second server, ends at once, and
+    comes back at the same address, where a browser finds what it kept for the page."""
     server = start(place)
+    port = int(server.base.rsplit(":", 1)[1])
+    listening = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()
+    ]
+    places = [words[1] for words in listening if words[3:4] == ["0A"] and words[1].endswith(f":{port:04X}")]
+    assert places == [f"0100007F:{port:04X}"]
     heard: list[str] = []
 
     def listen() -> None:
         with server.client.stream("GET", "/api/events") as stream:
             heard.extend(stream.iter_text())
 
+    def until_all_heard(words: str) -> None:
+        end = time.monotonic() + WAIT
+        while "".join(heard).count(words) < 3:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
     tabs = [threading.Thread(target=listen) for _ in range(3)]
     for tab in tabs:
         tab.start()
-    until = time.monotonic() + WAIT
-    while "".join(heard).count("event: hello") < 3:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    until_all_heard("event: hello")
     server.act("write", FIRST, {"text": "Heard by all."})
-    while "".join(heard).count("Heard by all.") < 3:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    until_all_heard("Heard by all.")
+    track = place / "track.json"
+    track.write_text(track.read_text().replace("Rain falls", "Hail falls"))
+    until_all_heard("Hail falls")
+    second = launch(place, "--no-open")
+    out, err = second.communicate(timeout=WAIT)
+    assert second.returncode == 1
+    assert f"open already at {server.base}/" in err
+    assert "token" not in out + err + (place / serving.ADDRESS).read_text()
     server.process.terminate()
     assert server.ended()[0] == 0
     for tab in tabs:
         tab.join(WAIT)
     assert "".join(heard).count("event: bye") == 3
-
-
-@pytest.mark.slow
-def test_a_change_on_the_disk_reaches_an_open_tab(start: Callable[..., Server], place: Path) -> None:
-    server = start(place)
-    with server.client.stream("GET", "/api/events") as stream:
-        texts, heard = stream.iter_text(), ""
-        while "event: hello" not in heard:
-            heard += next(texts)
-        track = place / "track.json"
-        track.write_text(track.read_text().replace("A cat sleeps", "A lion sleeps"))
-        until = time.monotonic() + WAIT
-        while "A lion sleeps" not in heard and time.monotonic() < until:
-            heard += next(texts)
-    assert "event: change" in heard
-
-
-@pytest.mark.slow
-def test_a_second_server_is_told_where_the_first_is_and_no_token(
-    start: Callable[..., Server], place: Path
-) -> None:
-    server = start(place)
-    second = launch(place, "--no-open")
-    out, err = second.communicate(timeout=WAIT)
-    assert second.returncode == 1
-    assert f"{server.base}/" in err
-    assert "open already" in err
-    assert server.token not in out + err
-    assert "token" not in (place / serving.ADDRESS).read_text()
-    assert server.client.get("/api/film").status_code == 200
+    assert start(place).base == server.base
 
 
 def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_does_not_matter(
@@ -203,38 +193,25 @@ def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_
     # The last answered edit is there; one more may have been written and not answered.
     assert int(found[1]) in (saved[-1], saved[-1] + 1)
     assert (place / serving.ADDRESS).exists()
+    folders = [place, place / "review", place / "review" / "strip"]
+    folders[-1].mkdir(parents=True, exist_ok=True)
+    left, written = (
+        [folder / f".tmp-01234567-{process}-abcdef01" for folder in folders]
+        for process in (server.process.pid, os.getpid())
+    )
+    server.ended()
+    for file in (*left, *written):
+        file.write_bytes(b"half")
 
     again = start(place)
     lines = again.client.get("/api/film").json()["lines"]
     assert next(line for line in lines if line["id"] == FIRST)["text"] == found[0]
     assert "changed" in again.act("undo", "", {}).json()["answers"][0]
+    assert [file.name for file in left if file.exists()] == [], "what was left half-written is swept"
+    assert all(file.exists() for file in written), "what others write is not"
     again.process.terminate()
     assert again.ended()[0] == 0
     assert text_of(place, FIRST) in script(place)
-
-
-@pytest.mark.slow
-def test_the_same_folder_has_the_same_address_when_it_is_free(
-    start: Callable[..., Server], place: Path
-) -> None:
-    """So that a browser finds again what it keeps for the page: text that was not saved when a server died."""
-    first = start(place)
-    first.process.terminate()
-    first.ended()
-    assert start(place).base == first.base
-
-
-@pytest.mark.slow
-def test_nobody_else_can_reach_it(start: Callable[..., Server], place: Path) -> None:
-    server = start(place)
-    port = int(server.base.rsplit(":", 1)[1])
-    listening = [
-        line.split()
-        for name in ("tcp", "tcp6")
-        for line in Path(f"/proc/net/{name}").read_text().splitlines()
-    ]
-    places = [words[1] for words in listening if words[3:4] == ["0A"] and words[1].endswith(f":{port:04X}")]
-    assert places == [f"0100007F:{port:04X}"]
 
 
 @pytest.mark.slow
@@ -250,24 +227,14 @@ def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], plac
     assert "network" in err
 
 
-def test_a_port_that_is_taken_is_said_to_be(place: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        process = launch(place, "--no-open", "--port", str(port))
-        _, err = process.communicate(timeout=WAIT)
-    assert process.returncode == 2
-    assert f"port {port}" in err
-    assert "Traceback" not in err
-
-
 def test_when_its_usual_port_is_taken_it_takes_another(place: Path) -> None:
     with (
         serving._bound("127.0.0.1", None, place) as first,
         serving._bound("127.0.0.1", None, place) as second,
     ):
         ports = [one.getsockname()[1] for one in (first, second)]
+        with pytest.raises(UsageError, match=str(ports[0])), serving._bound("127.0.0.1", ports[0], place):
+            pass
     assert ports[0] == serving.usual_port(place)
     assert ports[1] not in (0, ports[0])
 
@@ -278,44 +245,16 @@ def test_an_address_that_is_not_this_machines_is_refused(place: Path, host: str)
         pass
 
 
-def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path) -> None:
-    from tests.review.reviewed import reviewed
-
-    said: list[str] = []
+@pytest.mark.parametrize("asked_once_more", [False, True])
+def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_once_more: bool) -> None:
+    ends, go, running, said = serving._Ends(), threading.Event(), threading.Event(), list[str]()
 
     class Console:
         def note(self, text: str) -> None:
             said.append(text)
-
-    with reviewed(tmp_path / "film.shotad") as (review, _):
-        running, let_go = threading.Event(), []
-
-        def work(progress: Any) -> Any:
-            task = progress.task("Frames", None, "frames")
-            try:
-                while True:
-                    running.set()
-                    time.sleep(0.01)
-                    task.advance()
-            finally:
-                time.sleep(0.2)
-                let_go.append("let go")
-
-        review.jobs.start("redo", "Describe a line anew", work)
-        assert running.wait(WAIT)
-        serving._close(review, serving._Ends(), Console())  # type: ignore[arg-type]
-        assert let_go == ["let go"]
-        assert said == ["Waiting for Describe a line anew to stop. Ctrl-C: do not wait.", said[-1]]
-
-
-def test_who_asks_once_more_does_not_wait_for_a_job(tmp_path: Path) -> None:
-    from tests.review.reviewed import reviewed
-
-    ends, go, running = serving._Ends(), threading.Event(), threading.Event()
-
-    class Console:
-        def note(self, text: str) -> None:
-            ends.count += "Waiting" in text
+            ends.count += asked_once_more
+            if not asked_once_more:
+                go.set()
 
     with reviewed(tmp_path / "film.shotad") as (review, _):
 
@@ -324,10 +263,11 @@ def test_who_asks_once_more_does_not_wait_for_a_job(tmp_path: Path) -> None:
             go.wait(WAIT)
             return {}
 
-        review.jobs.start("redo", "A deaf job", deaf)
+        review.jobs.start("redo", "Describe a line anew", deaf)
         assert running.wait(WAIT)
         serving._close(review, ends, Console())  # type: ignore[arg-type]
-        assert review.jobs.views()[0]["state"] == "running"
+        assert said == ["Waiting for Describe a line anew to stop. Ctrl-C: do not wait.", said[-1]]
+        assert review.jobs.views()[0]["state"] == ("running" if asked_once_more else "done")
         go.set()
 
 
@@ -345,21 +285,3 @@ def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
     again = pytest.raises(ReviewError, match=r"is open already\.")
     with serving._alone(place), again, serving._alone(place):
         pass
-
-
-def test_what_a_killed_server_left_half_written_is_swept_and_what_others_write_is_not(
-    start: Callable[..., Server], place: Path
-) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    folders = [place, place / "review", place / "review" / "strip"]
-    folders[-1].mkdir(parents=True)
-    left, written = (
-        [folder / f".tmp-01234567-{process}-abcdef01" for folder in folders]
-        for process in (gone.pid, os.getpid())
-    )
-    for file in (*left, *written):
-        file.write_bytes(b"half")
-    start(place)
-    assert [file.name for file in left if file.exists()] == []
-    assert all(file.exists() for file in written)

@@ -86,17 +86,6 @@ def test_a_redone_line_is_in_the_session_and_can_be_undone(session: Session) -> 
     assert next(cue for cue in on_disk(session).cues if cue.id == before.id).text == before.text
 
 
-def test_several_lines_are_one_step_of_undo(session: Session) -> None:
-    before = session.track.cues
-    names = [cue.id for cue in session.track.heard[:3]]
-    result = redo(session, *names)
-    assert [row["id"] for row in result["lines"]] == names
-    assert result["said"] == "3 of 3 lines described anew."
-    session.undo()
-    assert [cue.text for cue in session.track.cues] == [cue.text for cue in before]
-    assert session.undo_label is None
-
-
 def test_a_note_reaches_the_engines(session: Session) -> None:
     seen: list[str] = []
 
@@ -224,9 +213,6 @@ def test_a_folder_at_work_is_told_in_words_and_the_session_goes_on(session: Sess
 
 
 def test_an_engine_that_is_gone_is_an_error_and_nothing_changes(session: Session) -> None:
-    def gone(request: Request) -> str:
-        raise EngineError("The server at localhost does not answer.", "Start it.")
-
     class Gone(FakeEngine):
         def generate(self, requests: Any) -> Any:
             raise EngineError("The server at localhost does not answer.", "Start it.")
@@ -237,10 +223,10 @@ def test_an_engine_that_is_gone_is_an_error_and_nothing_changes(session: Session
     assert on_disk(session) == before
 
 
-@pytest.mark.parametrize("names", [[], ["s99999999"]], ids=["nothing", "unknown"])
-def test_lines_that_are_not_there_are_refused(session: Session, names: list[str]) -> None:
-    with pytest.raises((ReviewError, UsageError)):
-        redo(session, *names)
+def test_lines_that_are_not_there_are_refused(session: Session) -> None:
+    for names in ([], ["s99999999"]):
+        with pytest.raises((ReviewError, UsageError)):
+            redo(session, *names)
 
 
 def test_engines_stay_loaded_until_others_are_asked_for() -> None:
@@ -263,36 +249,25 @@ def test_what_leaves_the_machine_is_told_before(session: Session) -> None:
 
 
 def test_every_format_is_written_and_says_who_reviewed(session: Session) -> None:
-    session.act("accept", session.track.heard[0].id, {})
+    line = session.track.heard[0].id
+    session.act("write", line, {"text": "The very newest words."})
+    session.act("accept", line, {})
+    before = session.track
     result = work.export(session, NoProgress(), list(formats.ALL_FORMATS))
     assert result["failures"] == []
-    assert {row["format"] for row in result["files"]} == set(formats.ALL_FORMATS)
+    assert len(result["files"]) == len(formats.ALL_FORMATS)
     for row in result["files"]:
         path = session.folder / row["path"]
         assert path.name == row["name"]
         assert path.stat().st_size == row["size"] > 0
         assert check_script(path) == ()
     assert "Ann" in next(
-        (session.folder / row["name"]).read_text() for row in result["files"] if row["format"] == "vtt"
+        (session.folder / row["name"]).read_text() for row in result["files"] if row["name"].endswith(".vtt")
     )
-
-
-def test_an_export_holds_what_was_just_written(session: Session) -> None:
-    line = session.track.heard[0].id
-    session.act("write", line, {"text": "The very newest words."})
-    result = work.export(session, NoProgress(), ["srt"])
-    cues = read_cues(session.folder / result["files"][0]["name"])
-    assert cues[0].text == "The very newest words."
-
-
-def test_an_export_is_no_edit_by_somebody_else(session: Session) -> None:
-    session.act("write", session.track.heard[0].id, {"text": "Mine."})
-    before = session.track
-    work.export(session, NoProgress(), ["vtt", "srt", "dapt", "csv"])
+    script = next(row["name"] for row in result["files"] if row["name"].endswith(".srt"))
+    assert read_cues(session.folder / script)[0].text == "The very newest words."
     session.refresh()
-    assert [(cue.id, cue.text, cue.edited) for cue in session.track.cues] == [
-        (cue.id, cue.text, cue.edited) for cue in before.cues
-    ]
+    assert session.track.cues == before.cues, "an export is no edit by somebody else"
 
 
 def test_a_format_whose_library_is_missing_is_left_out_and_told(
@@ -300,16 +275,11 @@ def test_a_format_whose_library_is_missing_is_left_out_and_told(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "docx", None)
     result = work.export(session, NoProgress(), ["docx", "srt"])
-    assert [row["format"] for row in result["files"]] == ["srt"]
+    assert [Path(row["name"]).suffix for row in result["files"]] == [".srt"]
     assert [row["name"] for row in result["failures"]] == ["docx"]
     assert "shotad[documents]" in result["failures"][0]["reason"]
     with pytest.raises(ScriptError, match="python-docx"):
         work.export(session, NoProgress(), ["docx"])
-
-
-def test_an_unknown_format_is_refused(session: Session) -> None:
-    with pytest.raises(ScriptError, match="no script format"):
-        work.export(session, NoProgress(), ["../../x"])
 
 
 def test_the_film_is_made_and_what_was_made_is_offered(spoken: Session) -> None:
@@ -349,10 +319,3 @@ def test_an_edit_made_while_the_film_is_made_stays(spoken: Session) -> None:
     work.render_film(spoken, Editing(), ["ad:wav"])
     assert spoken.cue(line).text == "Rain falls."
     assert next(cue for cue in on_disk(spoken).cues if cue.id == line).text == "Rain falls."
-
-
-def test_nothing_that_can_be_made_is_refused(spoken: Session) -> None:
-    with pytest.raises(UsageError, match="nothing that can be made"):
-        work.render_film(spoken, NoProgress(), ["film/../../x:mkv"])
-    with pytest.raises(UsageError, match="cannot be made as"):
-        work.render_film(spoken, NoProgress(), ["ad:/etc/passwd"])

@@ -7,12 +7,11 @@ import { begin, card, ended, lineButton } from "./jobs.js";
 import { once, sheet } from "./sheets.js";
 import { store } from "./store.js";
 import { clock } from "./times.js";
+import { count } from "./wording.js";
 
 const PRONOUNS = [["", "not said"], ["she", "she"], ["he", "he"], ["they", "they"], ["it", "it"]];
 const SHOWN = 4; // pictures of a person that stand there at once
 const LISTED = 30; // lines of a person that are listed
-
-const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 /** What a person is called on the page. */
 const called = (person) => person.says || person.name || `No name yet (${person.key})`;
@@ -26,9 +25,9 @@ function pictures(person) {
 
 function facts(person) {
   const parts = [];
-  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${many(person.shots, "shot")}`);
+  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${count(person.shots, "shot")}`);
   if (person.first !== null && person.first !== undefined) parts.push(`first at ${clock(person.first)}`);
-  parts.push(person.lines.length ? `in ${many(person.lines.length, "line")}` : "in no line");
+  parts.push(person.lines.length ? `in ${count(person.lines.length, "line")}` : "in no line");
   if (person.like) parts.push(`looks like ${person.like}`);
   return parts.join(", ");
 }

@@ -2,13 +2,6 @@
  * The table of commands: what can be done on the page, by which key and by which button.
  *
  * Help, keys and the hints of buttons come from this table. A button with `data-command="NAME"` runs it.
- * Names that buttons of other modules use:
- *   lineacts.js: accept unaccept drop join remove machine choose-1 … choose-5 start-earlier start-later end-earlier
- *     end-later (each also -far) line-earlier line-later (also -far)
- *   list.js: next previous first last page-down page-up next-open next-doubtful next-finding · search.js: search
- *     search-next search-previous go-to · main.js: undo redo next-region previous-region reviewer settings · help.js: help
- *   player: hear hear-voice hear-film · editor: edit split back-to-list · dialogs: describe-anew cast export add-line add-slot
- *     remove-slot
  *
  * @typedef {"list"|"edit"|"any"} Where  list: focus in the list of lines. edit: in an element within
  *   `[data-where=edit]`. any: everywhere, except that text fields keep what they need themselves.

@@ -69,7 +69,6 @@ function settingsDialog() {
     "settings",
     "Settings",
     box("singleKeys", "Keys of one character", "Letters, digits and signs act while the focus is in the list. Switch them off if you speak to your computer, or press keys by accident."),
-    box("compact", "Compact list", "One row for each line: more lines in sight, long texts are cut at the end."),
   );
   return () => made.showModal();
 }

@@ -7,10 +7,9 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { beside } from "./lineacts.js";
 import { say } from "./say.js";
-import { settings } from "./settings.js";
 import { emit, line, number, select, store, subscribe } from "./store.js";
-import { clock, spoken } from "./times.js";
-import { count } from "./wording.js";
+import { clock } from "./times.js";
+import { aloud, count, setText } from "./wording.js";
 
 /** Icon and word of each state; the icon is never alone. */
 const STATES = {
@@ -41,8 +40,6 @@ const isDoubtful = (one) => one.doubt !== null && one.doubt.value >= DOUBTFUL;
 /** @param {import("./store.js").Line} one */
 const stateOf = (one) => (one.heard ? one.state : "dropped");
 
-const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-
 /**
  * How a row is read: "Line 12 of 40, 1 minute 20, machine, 2 findings: She opens the door."
  *
@@ -51,19 +48,14 @@ const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
  * @returns {string}
  */
 export function label(one, at) {
-  const parts = [`Line ${at} of ${store.order.length}`, spoken(one.start), STATES[stateOf(one)][1]];
+  const parts = [`Line ${at} of ${store.order.length}`, aloud(Math.floor(one.start + 1e-6), 0), STATES[stateOf(one)][1]];
   if (isDoubtful(one)) parts.push("doubtful");
-  if (one.findings.length) parts.push(many(one.findings.length, "finding"));
+  if (one.findings.length) parts.push(count(one.findings.length, "finding"));
   if (one.allowed !== null && one.words > one.allowed) parts.push(`${count(one.words - one.allowed, "word")} over`);
   return `${parts.join(", ")}: ${one.text || "no text"}`;
 }
 
 const worst = (one) => (one.findings.some((each) => each.level === "error") ? "error" : "warning");
-
-/** Sets a text only where it differs: the browser then lays nothing out anew. */
-function put(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
 
 /** A row as all are at first; copies of it are made faster than rows. */
 const BLANK = make("div", { role: "option", className: "row", tabIndex: -1, "aria-selected": "false" });
@@ -88,17 +80,17 @@ function fill(row, one) {
   const [at, state, text, found, words] = row.children;
   const kind = stateOf(one);
   row.dataset.state = kind;
-  put(at, clock(one.start));
-  put(state, STATES[kind].join(" "));
-  put(text, one.text || "(no text)");
+  setText(at, clock(one.start));
+  setText(state, STATES[kind].join(" "));
+  setText(text, one.text || "(no text)");
   // The name of the row is read in the language of the line: its words are the matter.
   if (row.lang !== one.language) row.lang = one.language;
   const told = isDoubtful(one) ? ["? doubtful"] : [];
-  if (one.findings.length) told.push(`${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${many(one.findings.length, "finding")}`);
-  put(found, told.join(" · "));
+  if (one.findings.length) told.push(`${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${count(one.findings.length, "finding")}`);
+  setText(found, told.join(" · "));
   if (one.findings.length) found.dataset.level = worst(one);
   else delete found.dataset.level;
-  put(words, one.allowed === null ? many(one.words, "word") : `${one.words}/${one.allowed} words`);
+  setText(words, one.allowed === null ? count(one.words, "word") : `${one.words}/${one.allowed} words`);
   words.className = one.allowed !== null && one.words > one.allowed ? "words over" : "words";
 }
 
@@ -129,7 +121,7 @@ function filter() {
 /** Says in the page where nothing is to be listed. */
 function tell(some) {
   const note = document.getElementById("list-note");
-  put(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
+  setText(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
   note.hidden = some;
   list.setAttribute("role", store.order.length ? "listbox" : "group"); // a list box without options is none
   if (some) list.removeAttribute("aria-describedby");
@@ -316,6 +308,4 @@ export function start() {
   });
   subscribe("focus", (id) => mark(id, true));
   subscribe("arrived", told);
-  subscribe("settings", () => list.classList.toggle("compact", settings.compact));
-  list.classList.toggle("compact", settings.compact);
 }

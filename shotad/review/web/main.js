@@ -17,8 +17,8 @@ import * as search from "./search.js";
 import * as store from "./store.js";
 import { count } from "./wording.js";
 
-/** Parts that other modules give; each exports `start()`. */
-const PARTS = ["detail", "player", "timeline", "dialogs"];
+/** Parts that other modules give; each exports `start()`. One that fails does not take the others along. */
+const PARTS = ["detail", "player", "timeline", "jobs", "redo", "slots", "cast", "export"];
 
 /** @param {string} name */
 async function part(name) {
@@ -55,7 +55,6 @@ function listen() {
     findings: store.findings,
     job: store.job,
     playable: (news) => store.emit("playable", (store.store.film.playable = news)),
-    voice: (news) => store.emit("voice", (store.store.film.voice = news)),
     heard: (news) => store.emit("heard", news),
     trouble: (news) => store.emit("trouble", news),
     film: () => fresh(),

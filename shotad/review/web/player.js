@@ -175,15 +175,11 @@ function volume(set) {
   }
 }
 
-/** The browser cannot play what it was given. */
-function failed() {
-  if (video.error) refused(video.error.message || `code ${video.error.code}`);
-}
-
-/** The browser cannot play it, for this reason: the server makes a copy that it can. */
-async function refused(reason) {
+/** The browser cannot play what it was given: the server makes a copy that it can. */
+async function failed() {
+  const reason = video.error?.message || `code ${video.error?.code}`;
   const playable = store.film?.playable;
-  if (!playable || !["film", "proxy"].includes(playable.state)) return;
+  if (!video.error || !playable || !["film", "proxy"].includes(playable.state)) return;
   const why = `The browser cannot play this film (${reason}).`;
   store.film.playable = { ...playable, state: "none", url: null, why };
   view.playable(store.film.playable);
@@ -300,9 +296,6 @@ function build(place) {
     },
     playable(playable) {
       const shows = ["film", "proxy"].includes(playable.state) && playable.url;
-      // A kind of sound that it does not know a browser would leave out in silence, and show the picture.
-      if (shows && playable.state === "film" && playable.type && !video.canPlayType(playable.type))
-        return refused(`it does not know ${playable.type}`);
       if (shows && video.getAttribute("src") !== playable.url) {
         position = now();
         video.src = playable.url;
@@ -319,7 +312,6 @@ function build(place) {
       else making.value = playable.done;
       setText(reason, shows ? "" : explain(playable));
       screen.classList.toggle("empty", !shows);
-      return undefined;
     },
     why: () => reason.textContent,
   };
@@ -359,6 +351,3 @@ function later(work) {
   clearTimeout(timer);
   timer = setTimeout(work, 150);
 }
-
-/** How well the picture kept up with the last sound: for tests and measurements. */
-export const measured = () => ({ ...beside.measured });

@@ -7,10 +7,6 @@ import { once, picked, radios, sheet } from "./sheets.js";
 import { line, number, store } from "./store.js";
 import { clock } from "./times.js";
 
-const REMEMBERED = 8;
-/** @type {string[]} Notes of this session, the newest first. */
-let notes = [];
-
 /** Lines that may be described anew together without anybody's work being given up. */
 const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
 
@@ -28,12 +24,11 @@ function build() {
   const note = make("textarea", { id: "redo-note", rows: 3, maxLength: 2000 });
   note.setAttribute("aria-describedby", "redo-hint");
   const hint = make("p", { className: "hint", id: "redo-hint" }, READ);
-  const before = make("div", { className: "before-notes" });
   const over = make("div", {});
   const go = make("button", { type: "submit", className: "primary" }, "Describe anew");
   const engines = make("p", { className: "hint" });
   const result = make("div", { className: "result" });
-  const form = make("form", {}, about, which, make("label", { htmlFor: note.id, className: "above" }, "Note for the machine"), note, hint, before, over, engines, make("div", { className: "buttons" }, go));
+  const form = make("form", {}, about, which, make("label", { htmlFor: note.id, className: "above" }, "Note for the machine"), note, hint, over, engines, make("div", { className: "buttons" }, go));
   const made = sheet("redo-dialog", "Describe anew", form, result);
   let id = null;
 
@@ -51,33 +46,20 @@ function build() {
     );
   };
 
-  const offerNotes = () => {
-    const some = notes.map((text) => {
-      const use = make("button", { type: "button", className: "plain" }, text);
-      use.addEventListener("click", () => {
-        note.value = text;
-        note.focus();
-      });
-      return make("li", {}, use);
-    });
-    before.replaceChildren(...(some.length ? [make("h3", { id: "redo-before" }, "Earlier notes"), make("ul", { "aria-labelledby": "redo-before" }, ...some)] : []));
-  };
-
-  const show = (lines = null) => {
+  const show = () => {
     id = store.current;
     const one = line(id);
     const words = one ? `Line ${number(id)} at ${clock(one.start)}` : "No line is chosen.";
     about.replaceChildren(make("p", {}, make("strong", {}, words)), make("blockquote", one?.text ? { lang: one.language } : {}, one?.text || one?.reason || ""));
     const others = free();
     const choices = [["this", "This line"]];
-    if (others.length > 1 && !lines) choices.push(["shown", `The ${others.length} lines in the list that nobody edited or accepted`]);
+    if (others.length > 1) choices.push(["shown", `The ${others.length} lines in the list that nobody edited or accepted`]);
     which.replaceChildren(...(choices.length > 1 ? [radios("Which lines", "redo-which", choices, "this")] : []));
     which.onchange = hold;
     const { engines: who } = store.film ?? {};
     engines.textContent = who?.local === false ? `${who.notice || "Frames and words are sent to a server for this."}` : "";
     hint.textContent = who?.notes === false ? UNREAD : READ;
     hold();
-    offerNotes();
     result.replaceChildren();
     made.showModal();
     note.focus();
@@ -96,14 +78,12 @@ function build() {
         return;
       }
       const text = note.value.trim();
-      if (text) notes = [text, ...notes.filter((one) => one !== text)].slice(0, REMEMBERED);
       try {
         const job = await begin({ kind: "redo", lines, note: text, over_edits: Boolean(!several && box?.checked) });
         result.replaceChildren(card(job.id));
         result.firstChild.scrollIntoView({ block: "nearest" });
         made.tell("Begun. You may close this and go on working.");
         await ended(job.id);
-        offerNotes();
         hold();
         if (made.open) result.firstChild?.scrollIntoView({ block: "nearest" });
       } catch (error) {
@@ -116,5 +96,5 @@ function build() {
 
 export function start() {
   const show = build();
-  register({ name: "describe-anew", title: "Describe anew, with a note", group: "Work", keys: ["r"], run: () => show() });
+  register({ name: "describe-anew", title: "Describe anew, with a note", group: "Work", keys: ["r"], run: show });
 }

@@ -4,8 +4,8 @@ import { emit } from "./store.js";
 
 const KEY = "shotad-settings";
 
-/** @type {{singleKeys: boolean, compact: boolean, name: string, asked: boolean}} */
-export const settings = { singleKeys: true, compact: false, name: "", asked: false, ...read() };
+/** @type {{singleKeys: boolean, name: string, asked: boolean}} */
+export const settings = { singleKeys: true, name: "", asked: false, ...read() };
 
 /** @returns {object} */
 function read() {

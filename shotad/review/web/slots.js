@@ -4,6 +4,7 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { begin, card } from "./jobs.js";
 import { ApiError, GONE } from "./api.js";
+import { say } from "./say.js";
 import { once, picked, radios, sheet } from "./sheets.js";
 import { emit, line, perform, select, store } from "./store.js";
 import { clock, parse } from "./times.js";
@@ -168,6 +169,13 @@ function takeSlots(changed) {
   emit("slots", changed.slots);
 }
 
+/** Takes a slot and its line away; what is said of it. */
+async function removeSlot(id) {
+  const changed = await doNow("remove_slot", id, {});
+  takeSlots(changed);
+  return changed.said;
+}
+
 class Table {
   constructor(made) {
     this.made = made;
@@ -214,45 +222,29 @@ class Table {
       setTimeout(() => own && select(own.id, { focus: true }));
     });
     const remove = make("button", { type: "button", "aria-label": `Remove the slot at ${clock(slot.start, 1)}` }, "Remove");
-    const cell = make("td", {}, make("div", { className: "buttons" }, own ? go : null, remove));
-    remove.addEventListener("click", () => this.ask(slot, own, cell));
-    return make(
+    remove.addEventListener("click", () => once(remove, () => this.remove(slot, made)));
+    const made = make(
       "tr",
       { className: own?.id === store.current ? "here" : "" },
       make("th", { scope: "row" }, when, slot.by_hand ? make("span", { className: "hint" }, " by hand") : null),
       make("td", {}, `${seconds(slot.end - slot.start)}, ${slot.words} words`),
       make("td", {}, words),
-      cell,
+      make("td", {}, make("div", { className: "buttons" }, own ? go : null, remove)),
     );
+    return made;
   }
 
-  /** Asks once more before a slot goes. */
-  ask(slot, own, cell) {
-    const question = own?.heard ? "Remove it, with its line?" : "Remove it?";
-    const yes = make("button", { type: "button", "aria-label": `Remove the slot at ${clock(slot.start, 1)} for good` }, "Remove");
-    const no = make("button", { type: "button" }, "Keep");
-    const before = [...cell.children];
-    cell.replaceChildren(make("div", { className: "buttons", role: "group", "aria-label": question }, make("span", {}, question), no, yes));
-    no.focus();
-    no.addEventListener("click", () => {
-      cell.replaceChildren(...before);
-      cell.querySelector("button:last-child").focus();
-    });
-    yes.addEventListener("click", () =>
-      once(yes, async () => {
-        try {
-          const place = [...this.body.children].indexOf(cell.parentElement);
-          const changed = await doNow("remove_slot", slot.id, {});
-          takeSlots(changed);
-          if (!changed.slots) store.film.slots = store.film.slots.filter((one) => one.id !== slot.id);
-          this.made.tell(`${changed.said} You can undo it.`);
-          this.draw(this.from);
-          (this.body.children[Math.min(place, this.body.children.length - 1)]?.querySelector("button") ?? this.made.querySelector("button")).focus();
-        } catch (error) {
-          this.made.tell(error.message, true);
-        }
-      }),
-    );
+  /** Takes a slot away. */
+  async remove(slot, row) {
+    try {
+      const place = [...this.body.children].indexOf(row);
+      const said = await removeSlot(slot.id);
+      this.made.tell(`${said} You can undo it.`);
+      this.draw(this.from);
+      (this.body.children[Math.min(place, this.body.children.length - 1)]?.querySelector("button") ?? this.made.querySelector("button")).focus();
+    } catch (error) {
+      this.made.tell(error.message, true);
+    }
   }
 }
 
@@ -301,29 +293,20 @@ function build() {
     made.querySelector(".dialog-body").scrollTop = 0;
     adding.start.focus();
     adding.start.select();
-    return { made, table };
   };
 }
 
-/** Removes the slot of the chosen line: shown in the table, and asked there. */
-function removing(show) {
-  return () => {
-    const slot = line()?.slot;
-    if (!slot) throw new Error("The chosen line has no slot. A line of your own is removed by itself.");
-    const { table } = show("machine");
-    const index = store.film.slots.findIndex((one) => one.id === slot);
-    if (index < 0) throw new Error("That slot is not there any more.");
-    table.draw(index - 3);
-    const row = [...table.body.children].at(index - table.from);
-    row?.scrollIntoView({ block: "center" });
-    row?.querySelector("button:last-of-type")?.click();
-  };
+/** Removes the slot of the chosen line. */
+async function removing() {
+  const slot = line()?.slot;
+  if (!slot) throw new Error("The chosen line has no slot. A line of your own is removed by itself.");
+  say(await removeSlot(slot));
 }
 
 export function start() {
   const show = build();
-  register({ name: "slots", title: "Slots and free time", group: "Work", keys: ["t"], run: () => void show("machine") });
-  register({ name: "add-slot", title: "Add a slot where nobody speaks", group: "Work", run: () => void show("machine") });
-  register({ name: "add-line", title: "Add a line of your own", group: "Work", run: () => void show("self") });
-  register({ name: "remove-slot", title: "Remove the slot of this line", group: "Work", run: removing(show) });
+  register({ name: "slots", title: "Slots and free time", group: "Work", keys: ["t"], run: () => show("machine") });
+  register({ name: "add-slot", title: "Add a slot where nobody speaks", group: "Work", run: () => show("machine") });
+  register({ name: "add-line", title: "Add a line of your own", group: "Work", run: () => show("self") });
+  register({ name: "remove-slot", title: "Remove the slot of this line", group: "Work", run: removing });
 }

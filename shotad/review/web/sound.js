@@ -35,7 +35,7 @@ const once = (target, name, limit = PATIENCE) =>
     target.addEventListener(name, () => (clearTimeout(timer), go()), { once: true });
   });
 
-/** Sound and picture side by side; `measured` says how well the picture kept up with the last sound. */
+/** Sound and picture side by side. */
 export class Beside {
   /**
    * @param {HTMLAudioElement} audio
@@ -48,7 +48,6 @@ export class Beside {
     this.running = false;
     this.picture = false;
     this.turn = 0;
-    this.measured = { checks: 0, largest: 0, jumps: 0, last: 0 };
     audio.addEventListener("ended", () => this.running && told.ended());
   }
 
@@ -68,7 +67,6 @@ export class Beside {
     const turn = (this.turn += 1);
     const { audio, video } = this;
     [this.offset, this.picture] = [start, picture];
-    this.measured = { checks: 0, largest: 0, jumps: 0, last: 0 };
     audio.src = url;
     const waits = [once(audio, "canplay", 10000)];
     if (picture) {
@@ -93,16 +91,9 @@ export class Beside {
     if (turn !== this.turn || !this.running) return;
     const { audio, video } = this;
     if (this.picture && !video.seeking && video.readyState >= 2 && audio.currentTime > 0 && !audio.paused) {
-      const drift = video.currentTime - this.seconds;
-      const { rate, jump } = follow(drift, video.playbackRate);
+      const { rate, jump } = follow(video.currentTime - this.seconds, video.playbackRate);
       if (jump) video.currentTime = this.seconds + 0.05;
       if (video.playbackRate !== rate) video.playbackRate = rate;
-      const measured = this.measured;
-      measured.checks += 1;
-      measured.jumps += jump ? 1 : 0;
-      measured.last = drift;
-      // The first half second is for finding together.
-      if (audio.currentTime > 0.5) measured.largest = Math.max(measured.largest, Math.abs(drift));
       if (video.paused && !video.ended) video.play().catch(() => {});
     }
     this.told.moment(this.seconds);

@@ -1,4 +1,4 @@
-/** Times of a film, for the eye and for the ear. */
+/** Times of a film, written and read. */
 
 /**
  * @param {number} seconds
@@ -13,19 +13,6 @@ export function clock(seconds, digits = 0) {
   const two = (n) => String(n).padStart(2, "0");
   const fraction = digits ? `.${String(ticks % unit).padStart(digits, "0")}` : "";
   return `${h ? `${h}:${two(m)}` : m}:${two(s)}${fraction}`;
-}
-
-/**
- * @param {number} seconds
- * @returns {string} "1 minute 20", "2 hours 3 minutes", "12 seconds"
- */
-export function spoken(seconds) {
-  const whole = Math.max(0, Math.floor(seconds + 1e-6));
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-  if (!h && !m) return many(s, "second");
-  const long = [h ? many(h, "hour") : "", m ? many(m, "minute") : ""].filter(Boolean).join(" ");
-  return s ? `${long} ${m ? s : many(s, "second")}` : long;
 }
 
 /**

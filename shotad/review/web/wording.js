@@ -12,7 +12,7 @@ export const short = (seconds) => clock(seconds, 1);
 export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 /**
- * A time for the ear, finer than whole seconds: `80.4 → "1 minute 20.4 seconds"`.
+ * A time for the ear: `80.4 → "1 minute 20.4 seconds"`.
  *
  * @param {number} seconds
  * @param {number} [digits]
