@@ -50,7 +50,6 @@ SECONDS = 4.0
 
 BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
-    "shotad.description.leaks:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",

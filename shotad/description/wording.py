@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from shotad.core import NOBODY, Presence, Role, is_english
-from shotad.description.leakwords import SHOTS
+from shotad.description.leaks import SHOTS
 from shotad.script import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
