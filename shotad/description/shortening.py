@@ -24,6 +24,7 @@ from shotad.core import (
     is_english,
     key_of,
 )
+from shotad.description.answers import parse_stage2
 from shotad.description.checks import (
     REPEATED,
     Complaint,
@@ -45,7 +46,6 @@ from shotad.description.conversation import (
 from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
 from shotad.description.scheduler import converse
-from shotad.description.stage2_answer import parse_stage2
 from shotad.description.templates import material, question, render
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (

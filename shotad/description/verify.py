@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shotad.core import NOBODY, Message, OverlaySettings, Presence, PromptSettings, is_english
+from shotad.description.answers import answer_in
 from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
-from shotad.description.stage2_answer import plain_quotes
 from shotad.description.templates import material, question, render
 from shotad.script import (
     ADVERBS,
@@ -135,120 +135,42 @@ _NO = re.compile(
 _AT_END = re.compile(r"(?<!\W)(?=\W*[:=–—\-.!?\"')])\W++(yes|no|true|false)\W*$", re.IGNORECASE)
 """``1. She opens the tin: yes``, where the statement is repeated."""
 _ITEM = re.compile(
-    r"(?:^|[{,;]|\n(?![^\S\n]*\n)|(?<=[.!?])\s)[\s\"'*(\[-]*+(?:statement|claim|#)?[\s_#-]*+(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?"
+    r"(?:^|[{,;]|\n|(?<=[.!?])\s)[ \t\"'*({\[-]*+(?:statement[\s_#-]*+)?(\d{1,2})[\"'*)\].]*\s*"
+    r"(?:[:=.)–—-]+\s*)?"
     r"|(?<=\s)\(?(\d{1,2})[.):]+\s",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsure)\b", re.IGNORECASE)
-_NUMBER_KEYS = ("number", "statement", "id", "index", "claim", "no")
-_VERDICT_KEYS = ("verdict", "visible", "answer", "shown", "result", "value", "label", "judgement", "judgment")
 
 
 def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     """True, False or None (cannot tell, or not to be read) for each of ``number`` statements.
 
-    Understands JSON, whole and broken, lists, lines with numbers and bare words in order. Only a clear no
-    is False; a statement with two different answers has none.
+    Understands the JSON asked for, whole and broken, lines with numbers and bare words in order. Only a clear
+    no is False; a statement with two different answers has none.
 
     >>> parse_verdicts('1. Yes, she opens it.\\n2. No.\\n3. Not sure', 3)
     (True, False, None)
     """
-    body = re.sub(r"<think>.*?(?:</think>|\Z)|```\w*", "", plain_quotes(text), flags=re.DOTALL).strip()
-    for pairs in (_json_pairs(body), _numbered(body, number)):
-        if pairs:
-            return _collected(pairs, number)
-    return (_verdict(body),) if number == 1 else _in_order(body, number)
-
-
-def _verdict(value: Any) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return {0: False, 1: True}.get(value)
-    if isinstance(value, Mapping):
-        named = [inner for key, inner in value.items() if str(key).lower() in _VERDICT_KEYS]
-        return _verdict(named[0]) if named else None
-    return _spoken(value) if isinstance(value, str) else None
+    body = re.sub(r"```\w*", "", answer_in(text)).strip()
+    marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
+    marks = [mark for mark in marks if 1 <= mark[0] <= number]
+    if not marks:
+        found = [body] if number == 1 else [] if re.search(r"\d", body) else _WORD.findall(body)
+        return tuple(map(_spoken, found)) if len(found) == number else (None,) * number
+    said: dict[int, set[bool | None]] = {}
+    for (place, _, end), stop in zip(marks, [*(start for _, start, _ in marks[1:]), len(body)], strict=True):
+        said.setdefault(place, set()).add(_spoken(body[end:stop].strip()))
+    return tuple(next(iter(said[n])) if len(said.get(n, ())) == 1 else None for n in range(1, number + 1))
 
 
 def _spoken(words: str) -> bool | None:
     """A verdict in words: at their beginning, else at their end. One with doubt in it is none."""
-    begins = _NO.match(words) or _YES.match(words)
+    begins = None if words.startswith("{") else _NO.match(words) or _YES.match(words)
     if begins:
         return None if _DOUBT.search(words[begins.end() :][:40]) else _NO.match(words) is None
     ends = _AT_END.search(words)
     return None if ends is None else ends[1].lower() in ("yes", "true")
-
-
-def _json_pairs(body: str) -> list[tuple[int, bool | None]]:
-    """Numbers and verdicts of the first JSON value, where there is a whole one."""
-    opened = re.search(r"[{\[]", body)
-    if not opened:
-        return []
-    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_without_contradictions)
-    try:
-        return list(_pairs(decoder.raw_decode(body, opened.start())[0]))
-    except (ValueError, RecursionError):
-        return []
-
-
-def _without_contradictions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object; a key that stands twice with different values has none."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        found[key] = value if found.get(key, value) == value else None
-    return found
-
-
-def _pairs(value: Any) -> Iterator[tuple[int, bool | None]]:
-    """Number of the statement, from 1, and its verdict, out of an object or a list."""
-    if isinstance(value, list):
-        for place, item in enumerate(value, 1):
-            stated = _number_in(item) if isinstance(item, Mapping) else None
-            if isinstance(item, Mapping) and stated is None and len(item) == 1:
-                yield from _pairs(item)
-            else:
-                yield (stated or place), _verdict(item)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            digits = re.search(r"\d+", str(key))
-            if digits:
-                yield int(digits[0]), _verdict(item)
-            elif isinstance(item, (list, Mapping)):
-                yield from _pairs(item)
-            elif str(key).lower() in _VERDICT_KEYS:
-                yield _number_in(value) or 1, _verdict(item)
-
-
-def _number_in(item: Mapping[str, Any]) -> int | None:
-    for key in _NUMBER_KEYS:
-        digits = re.match(r"\D{0,12}(\d+)", str(item.get(key, "")))
-        if digits:
-            return int(digits[1])
-    return None
-
-
-def _numbered(body: str, number: int) -> list[tuple[int, bool | None]]:
-    """Numbers and verdicts of lines, lists and broken JSON."""
-    marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
-    marks = [mark for mark in marks if 1 <= mark[0] <= number]
-    stops = [*(start for _, start, _ in marks[1:]), len(body)]
-    return [
-        (place, _spoken(body[end:stop].strip())) for (place, _, end), stop in zip(marks, stops, strict=False)
-    ]
-
-
-def _in_order(body: str, number: int) -> tuple[bool | None, ...]:
-    """Bare words, where there are as many as statements."""
-    found = _WORD.findall(body)
-    return tuple(map(_spoken, found)) if len(found) == number else (None,) * number
-
-
-def _collected(pairs: Sequence[tuple[int, bool | None]], number: int) -> tuple[bool | None, ...]:
-    said: dict[int, set[bool | None]] = {}
-    for place, verdict in pairs:
-        said.setdefault(place, set()).add(verdict)
-    return tuple(next(iter(said[n])) if len(said.get(n, ())) == 1 else None for n in range(1, number + 1))
 
 
 _S_ENDING = re.compile(
