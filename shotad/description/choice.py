@@ -295,8 +295,6 @@ WARNING = 0.05
 """What each warning takes off a line's worth."""
 MEMORY = 40
 """Lines back that are remembered; older ones count less than 0.2 % of the last."""
-UNKNOWN = Identity("")
-"""Who is asked, where that is not told; the settings of Stage II stand for it in the record's key."""
 ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
 """How a choice is drawn: the likeliest answer, which is short."""
 
@@ -364,7 +362,7 @@ class ByEngine:
     known: Known
     keep: Keep
     config: Config
-    identity: Identity = UNKNOWN
+    identity: Identity
     otherwise: Chooser = field(default_factory=ByRules)
 
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
@@ -374,7 +372,7 @@ class ByEngine:
         if len(able) == 1:
             return able[0]
         request = self.question([lines[i] for i in able], situation)
-        key = self._key(request)
+        key = key_of("choice", request_record(request, self.identity), [])
         record = self.known(key)
         if record is None or record.get("error") is not None:
             record = self._asked(request, [lines[i].text for i in able])
@@ -406,12 +404,6 @@ class ByEngine:
             seed=slot_seed(self.config.seed, f"{slot}/choice"),
             schema=_schema(len(lines)),
         )
-
-    def _key(self, request: Request) -> str:
-        stage = self.config.stage2
-        settings = [self.config.engine, stage.engine, stage.model, stage.revision]
-        who = settings if self.identity == UNKNOWN else []
-        return key_of("choice", request_record(request, self.identity), who)
 
     def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
         reply = self.ask(request)
@@ -451,9 +443,8 @@ def make_chooser(
     ask: Callable[[Request], Reply],
     known: Known,
     keep: Keep,
+    identity: Identity,
     progress: Progress | None = None,
-    *,
-    identity: Identity = UNKNOWN,
 ) -> Chooser:
     """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
 

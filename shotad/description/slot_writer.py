@@ -136,7 +136,7 @@ class SlotWriter:
         choices = self._log_of("choices", wanted=self._config.stage2.select == "engine")
         story = self._log_of("story", wanted=self._config.story.on)
         self._chooser = make_chooser(
-            self._config, self._ask, choices.known, choices.keep, bench.progress, identity=who
+            self._config, self._ask, choices.known, choices.keep, who, bench.progress
         )
         self._telling = Telling(prepared.speech, self._config, who, self._ask, story.known, story.keep)
 

@@ -282,7 +282,8 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
 
     def chooser(select: str) -> Any:
-        return make_chooser(load_config(None, [f"stage2.select={select}"]), desk.ask, desk.log.get, desk.keep)
+        config = load_config(None, [f"stage2.select={select}"])
+        return make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
 
     assert isinstance(chooser("single"), ByRules)
     assert isinstance(chooser("engine"), ByEngine)
@@ -298,8 +299,9 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_library_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     desk = Desk()
+    config = load_config(None, ["stage2.select=sequence"])
     with pytest.raises(ShotadError, match=r"shotad\[language\]"):
-        make_chooser(load_config(None, ["stage2.select=sequence"]), desk.ask, desk.log.get, desk.keep)
+        make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
 
 
 def test_the_prompts_are_whole() -> None:
