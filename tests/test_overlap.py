@@ -243,18 +243,6 @@ def test_two_models_of_this_machine_take_turns(tmp_path: Path) -> None:
     assert names == sorted(names)
 
 
-def test_no_engine_gets_more_calls_at_once_than_it_takes(tmp_path: Path) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, in_flight=2), Scripted("pen", told, in_flight=3)
-    settings = ("verify.on=true", "stage2.candidates=3", "stage2.select=engine")
-    run(tmp_path / "w", looks, writes, *settings)
-    assert looks.most_busy <= 2
-    assert writes.most_busy <= 3
-    one, other = Scripted("server", told, in_flight=2), Scripted("server", told, in_flight=2)
-    run(tmp_path / "one", one, other)
-    assert one.most_busy + other.most_busy <= 4
-
-
 @pytest.mark.parametrize("which", ["eyes", "pen", "grammar"])
 @pytest.mark.parametrize("error", [EngineError("The quota is spent."), KeyboardInterrupt(), MemoryError()])
 def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(

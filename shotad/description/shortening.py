@@ -216,8 +216,8 @@ def _other_than(line: str, wish: Wish) -> Iterator[Complaint]:
     before = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
     if verb and before and not before & {word.lemma for word in words_of(line)} - DETERMINERS:
         yield Complaint("who", "Keep who acts.")
-    said, known = content_of(line), content_of(wish.text)
-    if 2 * (said & known).total() < said.total():
+    said = content_of(line)
+    if 2 * (said & content_of(wish.text)).total() < said.total():
         yield Complaint("what", "It says something else. Say only what the sentence above says.")
 
 
