@@ -63,19 +63,11 @@ class Scripted:
         self.abilities = Abilities(accepts_images=True, **abilities)
         self.before: Callable[[Request], None] = lambda _: None
         self.sizes: list[int] = []
-        self.busy = self.most_busy = 0
-        self._told, self._lock = told, threading.Lock()
+        self._told = told
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        with self._lock:
-            self.busy += 1
-            self.most_busy = max(self.most_busy, self.busy)
-            self.sizes.append(len(requests))
-        try:
-            return [self._reply(request) for request in requests]
-        finally:
-            with self._lock:
-                self.busy -= 1
+        self.sizes.append(len(requests))
+        return [self._reply(request) for request in requests]
 
     def _reply(self, request: Request) -> Reply:
         self._told.append((self.identity.engine, request.slot_id))
