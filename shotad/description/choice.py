@@ -37,7 +37,7 @@ from shotad.description.conversation import (
     slot_seed,
     usage_record,
 )
-from shotad.description.templates import material, question, render
+from shotad.description.templates import form_of, material, question, render
 from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 from shotad.script import (
     BENCHMARK,
@@ -402,7 +402,7 @@ class ByEngine:
             messages=(Message("system", system), question(text)),
             sampling=ANSWER,
             seed=slot_seed(self.config.seed, f"{slot}/choice"),
-            schema=_schema(len(lines)),
+            schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(lines)}}),
         )
 
     def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
@@ -426,16 +426,6 @@ class ByEngine:
 
 def _listed(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _schema(number: int) -> dict[str, Any]:
-    choice = {"type": "integer", "minimum": 1, "maximum": number}
-    return {
-        "type": "object",
-        "properties": {"choice": choice},
-        "required": ["choice"],
-        "additionalProperties": False,
-    }
 
 
 def make_chooser(

@@ -134,11 +134,8 @@ class Estimate:
 def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> Estimate:
     """What these questions take, stage by stage. Nothing is sent."""
     stages: tuple[Stage, ...] = ("stage1", "stage2")
-    return Estimate(tuple(_stage(name, questions, terms[name]) for name in stages if _asks(name, questions)))
-
-
-def _asks(stage: Stage, questions: Sequence[OpenQuestion]) -> bool:
-    return any(question.stage == stage for question in questions)
+    asked = {question.stage for question in questions}
+    return Estimate(tuple(_stage(name, questions, terms[name]) for name in stages if name in asked))
 
 
 def _stage(stage: Stage, questions: Sequence[OpenQuestion], terms: Terms) -> StageEstimate:

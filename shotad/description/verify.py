@@ -20,7 +20,7 @@ from typing import Any, Literal
 from shotad.core import NOBODY, Message, OverlaySettings, Presence, PromptSettings, is_english
 from shotad.description.answers import answer_in
 from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
-from shotad.description.templates import material, question, render
+from shotad.description.templates import form_of, material, question, render
 from shotad.script import (
     ADVERBS,
     DETERMINERS,
@@ -94,7 +94,7 @@ def verify_messages(
         template=json.dumps(dict.fromkeys(keys, "...")),
     )
     messages = (Message("system", render("verify/system")), question(user, with_clip=True))
-    return messages, _schema(keys)
+    return messages, form_of({key: {"type": "string", "enum": list(VERDICTS)} for key in keys})
 
 
 def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
@@ -104,15 +104,6 @@ def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
         return ""
     people = enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen)
     return f" {render('verify/people', mark=SHAPES[marks], people=material(people))}"
-
-
-def _schema(keys: list[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {key: {"type": "string", "enum": list(VERDICTS)} for key in keys},
-        "required": keys,
-        "additionalProperties": False,
-    }
 
 
 _DOUBT = re.compile(

@@ -47,6 +47,7 @@ from shotad.script import (
     cast_mentions,
     lemma,
     listed,
+    quotations,
     singular,
     spoken_words,
 )
@@ -122,6 +123,18 @@ def head_of(text: str) -> tuple[str, str]:
         "",
     )
     return subject, words[at].lemma
+
+
+def without_quotations(text: str) -> str:
+    """The text with blanks in place of what stands in quotation marks."""
+    for start, end in quotations(text):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
+def letters_of(text: str) -> str:
+    """Letters and digits in small letters, without anything between."""
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def is_unfinished(text: str) -> bool:
