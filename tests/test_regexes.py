@@ -50,7 +50,6 @@ SECONDS = 4.0
 
 BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
-    "shotad.description.leaks:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",
@@ -349,7 +348,7 @@ def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
-    assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.stage2_answer:_KEY"} <= names
+    assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
     assert len(names) > 400
     assert [bound for bound in BOUNDED if not any(name.startswith(bound) for name in names)] == []
     assert set(SHORT) <= {".".join(one.module.split(".")[:2]) for one in found()}

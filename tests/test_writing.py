@@ -100,26 +100,6 @@ def lines(outcome: Outcome) -> list[str]:
     return [cue.text for cue in outcome.track.cues]
 
 
-def test_batches_change_nothing_but_the_calls(tmp_path: Path) -> None:
-    one, looks, writes = run(tmp_path / "one")
-    several, batch_looks, batch_writes = run(
-        tmp_path / "several", looks=Talker("looks", batch=3), writes=Talker("writes", batch=4)
-    )
-    flying, _, _ = run(
-        tmp_path / "flying", looks=Talker("looks", in_flight=3), writes=Talker("writes", in_flight=3)
-    )
-    assert lines(one) == lines(several) == lines(flying)
-    assert set(looks.sizes) == set(writes.sizes) == {1}
-    assert max(batch_looks.sizes) == 3
-    assert max(batch_writes.sizes) == min(4, len(lines(one)))
-    for name in ("stage1", "stage2"):
-        assert (
-            rows(tmp_path / "one", name)
-            == rows(tmp_path / "several", name)
-            == rows(tmp_path / "flying", name)
-        )
-
-
 def test_usage_is_that_of_this_run_only(tmp_path: Path) -> None:
     outcome, looks, writes = run(tmp_path / "w")
     slots = len(lines(outcome))
@@ -280,24 +260,6 @@ def test_a_persons_choice_among_the_candidates_wins_for_ever(tmp_path: Path) -> 
     for settings in (("stage2.candidates=3",), ("stage2.candidates=3", "seed=7"), ("stage2.candidates=2",)):
         again, _, _ = run(tmp_path / "w", *settings)
         assert again.track.cues[0].text == cue.candidates[other]
-
-
-def test_a_spent_quota_stops_the_run_and_what_is_done_is_kept(tmp_path: Path) -> None:
-    class Poor(Talker):
-        def generate(self, requests: Sequence[Request]) -> list[Reply]:
-            if len(self.asked) == 2:
-                raise EngineError("The quota is spent.", "Run the same command later.")
-            return super().generate(requests)
-
-    with pytest.raises(EngineError, match="quota"):
-        run(tmp_path / "w", looks=Poor("looks"))
-    assert len(rows(tmp_path / "w", "stage1")) == 2
-    with pytest.raises(EngineError, match="quota"):
-        run(tmp_path / "w", writes=Poor("writes"))
-    outcome, looks, writes = run(tmp_path / "w")
-    assert looks.asked == []
-    assert len(writes.asked) == len(lines(outcome)) - 2
-    assert all(cue.heard for cue in outcome.track.cues)
 
 
 def test_a_trial_of_another_engine_throws_no_answer_away(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+from .answers import parse_stage1 as parse_stage1, refuses as refuses
 from .cast_discovery import (
     PIXELS as PIXELS,
     Discovery as Discovery,
@@ -93,8 +94,6 @@ from .stage1 import (
     stage1_question as stage1_question,
     stage1_unread as stage1_unread,
 )
-from .stage1_answer import parse_stage1 as parse_stage1
-from .stage2_answer import refuses as refuses
 from .story import STORY_TEMPLATES as STORY_TEMPLATES
 from .templates import check_templates as check_templates, prompt_hash as prompt_hash, render as render
 from .translation import (

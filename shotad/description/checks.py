@@ -17,6 +17,7 @@ from shotad.description.language_id import other_language
 from shotad.description.prompts import answer_keys
 from shotad.description.slotplan import Heard
 from shotad.description.templates import render, without_material
+from shotad.description.wording import without_quotations
 from shotad.script import (
     SOMEONE,
     TALK,
@@ -30,7 +31,6 @@ from shotad.script import (
     key_of,
     keys_of,
     people_named,
-    quotations,
     similarity,
     spoken_words,
     words_of,
@@ -189,9 +189,7 @@ def _of_the_language(line: str, language: str) -> Iterator[Complaint]:
 
 def _of_the_task(line: str) -> Iterator[Complaint]:
     """What Stage II asks for besides the rules that hold for human AD too."""
-    plain = line
-    for start, end in quotations(line):
-        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
+    plain = without_quotations(line)
     if someone := SOMEONE.search(plain):
         pronoun = _PRONOUNS.get(someone["who"].lower().split()[-1], "they")
         yield Complaint("pronoun", f'Write "{pronoun}" instead of "{someone["who"].strip()}".')

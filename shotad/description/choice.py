@@ -29,6 +29,7 @@ from shotad.core import (
     Slot,
     key_of,
 )
+from shotad.description.answers import without_thoughts
 from shotad.description.conversation import (
     identity_record,
     prompt_record,
@@ -36,8 +37,7 @@ from shotad.description.conversation import (
     slot_seed,
     usage_record,
 )
-from shotad.description.stage2_answer import THOUGHTS
-from shotad.description.templates import material, question, render
+from shotad.description.templates import form_of, material, question, render
 from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 from shotad.script import (
     BENCHMARK,
@@ -295,8 +295,6 @@ WARNING = 0.05
 """What each warning takes off a line's worth."""
 MEMORY = 40
 """Lines back that are remembered; older ones count less than 0.2 % of the last."""
-UNKNOWN = Identity("")
-"""Who is asked, where that is not told; the settings of Stage II stand for it in the record's key."""
 ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
 """How a choice is drawn: the likeliest answer, which is short."""
 
@@ -364,7 +362,7 @@ class ByEngine:
     known: Known
     keep: Keep
     config: Config
-    identity: Identity = UNKNOWN
+    identity: Identity
     otherwise: Chooser = field(default_factory=ByRules)
 
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
@@ -374,7 +372,7 @@ class ByEngine:
         if len(able) == 1:
             return able[0]
         request = self.question([lines[i] for i in able], situation)
-        key = self._key(request)
+        key = key_of("choice", request_record(request, self.identity), [])
         record = self.known(key)
         if record is None or record.get("error") is not None:
             record = self._asked(request, [lines[i].text for i in able])
@@ -404,14 +402,8 @@ class ByEngine:
             messages=(Message("system", system), question(text)),
             sampling=ANSWER,
             seed=slot_seed(self.config.seed, f"{slot}/choice"),
-            schema=_schema(len(lines)),
+            schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(lines)}}),
         )
-
-    def _key(self, request: Request) -> str:
-        stage = self.config.stage2
-        settings = [self.config.engine, stage.engine, stage.model, stage.revision]
-        who = settings if self.identity == UNKNOWN else []
-        return key_of("choice", request_record(request, self.identity), who)
 
     def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
         reply = self.ask(request)
@@ -436,24 +428,13 @@ def _listed(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _schema(number: int) -> dict[str, Any]:
-    choice = {"type": "integer", "minimum": 1, "maximum": number}
-    return {
-        "type": "object",
-        "properties": {"choice": choice},
-        "required": ["choice"],
-        "additionalProperties": False,
-    }
-
-
 def make_chooser(
     config: Config,
     ask: Callable[[Request], Reply],
     known: Known,
     keep: Keep,
+    identity: Identity,
     progress: Progress | None = None,
-    *,
-    identity: Identity = UNKNOWN,
 ) -> Chooser:
     """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
 
@@ -488,92 +469,27 @@ class _Lazy:
 def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     """Index of the line that an answer names by its number, counted from 1, or by its words; None if none.
 
-    Understands JSON with any key, fenced or in other text, ``Candidate 2``, ``the second one``, a bare
-    number, and a line that is written out. An answer that could mean two lines names none.
+    Understands the JSON asked for, also broken or in other text, ``Candidate 2``, a number that begins the
+    answer, and a line that is written out. An answer that could mean two lines names none.
 
     >>> choice_in('Sure! {"choice": "2"}', ["He sits.", "He stands."])
     1
     """
-    text = THOUGHTS.sub(" ", answer).strip()
-    for reading in (_in_json, _in_words):
-        numbers = reading(text)
-        if len(numbers) == 1:
-            (number,) = numbers
-            return number - 1 if 1 <= number <= len(lines) else None
-        if numbers:
-            return None
-    return _written_out(text, lines)
-
-
-_OBJECT = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SPELT = {word: n for words in (_ORDINALS, _NUMERALS) for n, word in enumerate(words, 1)}
-_BEFORE = r"(?:no\.? ?|number |nr\.? ?|#|option |candidate |sentence )*[\"'(]*"
-_NUMBER = rf"{_BEFORE}(\d{{1,2}}|{'|'.join(_NUMERALS[1:])})\b"
-_CHOSEN = re.compile(
-    rf"\b(?:choice|choose|chosen|chose|select(?:ed)?|answer|best|pick(?:ed)?|prefer|take)\b[^\d\n.]{{0,30}}?{_NUMBER}",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"\b(?:candidate|option|number|no\.?|sentence)s? ?[\"'(#]*(\d{1,2})\b(?:(?:,| and| or) (\d{1,2})\b)?",
-    re.IGNORECASE,
-)
-_ORDINAL = re.compile(
-    rf"\bthe ({'|'.join(_ORDINALS)})\b(?: (?:one|candidate|option|sentence))?", re.IGNORECASE
-)
-_BARE = re.compile(r"\W*(\d{1,2}|[a-z]+)\W*(?:\n.*)?", re.IGNORECASE | re.DOTALL)
-_LEADING = re.compile(r"(?:(?<!\W)\W+)?(\d{1,2})[.):]?\s+\S")
-
-
-def _in_json(text: str) -> set[int]:
-    """The numbers that stand as values in JSON; those under a key that speaks of choosing before others."""
-    found: set[int] = set()
-    for match in _OBJECT.finditer(text):
-        try:
-            value = json.loads(match.group())
-        except ValueError:
-            continue
-        values = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        if isinstance(value, dict):
-            named = [
-                v for key, v in value.items() if re.search(r"choi|chose|select|answer|best|pick", key, re.I)
-            ]
-            values = named or values
-        found |= {number for number in map(_as_number, values) if number is not None}
-    return found
-
-
-def _as_number(value: Any) -> int | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float) and value == int(value):
-        return int(value)
-    if isinstance(value, str):
-        digits = re.fullmatch(r"\D{0,12}(\d{1,2})\D?", value.strip())
-        return int(digits.group(1)) if digits else _SPELT.get(value.strip().lower())
-    return None
-
-
-def _in_words(text: str) -> set[int]:
-    """The numbers of the first way of naming that the text uses."""
-    bare = _BARE.fullmatch(text)
-    if bare and (number := _as_number(bare.group(1))) is not None:
-        return {number}
-    for pattern in (_CHOSEN, _ORDINAL, _NAMED, _LEADING):
-        named = (group for match in pattern.finditer(text) for group in match.groups() if group)
-        numbers = {number for number in map(_as_number, named) if number is not None}
-        if numbers:
-            return numbers
-    return set()
-
-
-def _written_out(text: str, lines: Sequence[str]) -> int | None:
-    """The one line that stands in the text word for word; of lines within each other the longest."""
+    text = without_thoughts(answer).strip()
+    named = {int(match[1]) for match in _CHOSEN.finditer(text)}
+    if not named and (begins := _BEGINS.match(text)):
+        named = {int(begins[1])}
+    if named:
+        number = named.pop()
+        return number - 1 if not named and 1 <= number <= len(lines) else None
     letters = _letters(text)
     found = [index for index, line in enumerate(lines) if _letters(line) and _letters(line) in letters]
     longest = [i for i in found if not any(_letters(lines[i]) in _letters(lines[j]) for j in found if j != i)]
     return longest[0] if len(longest) == 1 else None
+
+
+_CHOSEN = re.compile(r"\b(?:choice|choose|answer|candidate|option|number)\b[\"':=#(\s]{1,9}(\d{1,2})\b", re.I)
+_BEGINS = re.compile(r"\W{0,9}(\d{1,2})\b(?!\W+\d)")
 
 
 def _letters(text: str) -> str:

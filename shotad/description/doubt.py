@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from shotad.core import NOBODY, Facts, PeopleFact, Presence, is_english
-from shotad.description.wording import content_of, verbs_of, words_of
+from shotad.description.wording import content_of, letters_of, verbs_of, without_quotations, words_of
 from shotad.script import (
     PEOPLE_NOUNS,
     Doubt,
@@ -189,7 +189,7 @@ def _by_facts(line: str, facts: Facts) -> Iterator[Sign]:
     """What the line says of text, people, things, acts and ways, against what was measured."""
     told = list(_texts(line, facts))
     yield from told
-    bare = _without_quotations(line)
+    bare = without_quotations(line)
     people = [*_people(bare, facts)]
     things = [*_things(bare, facts)]
     ways = [*_acts(bare, facts), *_ways(bare, facts)]
@@ -201,11 +201,13 @@ def _by_facts(line: str, facts: Facts) -> Iterator[Sign]:
 
 def _texts(line: str, facts: Facts) -> Iterator[Sign]:
     for start, end in quotations(line):
-        quote = _letters(line[start:end])
+        quote = letters_of(line[start:end])
         alike = [
-            (_likeness(quote, _letters(fact.text)), fact.sure) for fact in facts.texts if _letters(fact.text)
+            (_likeness(quote, letters_of(fact.text)), fact.sure)
+            for fact in facts.texts
+            if letters_of(fact.text)
         ]
-        joined = _letters(" ".join(fact.text for fact in facts.texts))
+        joined = letters_of(" ".join(fact.text for fact in facts.texts))
         best, sure = max(alike, default=(0.0, 0.0))
         if quote and (best >= _READ or quote in joined):
             yield Sign("text read")
@@ -215,18 +217,8 @@ def _texts(line: str, facts: Facts) -> Iterator[Sign]:
             yield Sign("text unread", f"this was not read on the screen: {line[start:end].strip()}")
 
 
-def _letters(text: str) -> str:
-    return "".join(char for char in text.casefold() if char.isalnum())
-
-
 def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
-
-
-def _without_quotations(line: str) -> str:
-    for start, end in quotations(line):
-        line = f"{line[:start]}{' ' * (end - start)}{line[end:]}"
-    return line
 
 
 _NUMBERS = {"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6, "2": 2, "3": 3, "4": 4}
@@ -347,7 +339,7 @@ def _summary(facts: Facts) -> str:
 
 def _by_names(line: str, stage1: Record, presence: Presence) -> Iterator[Sign]:
     """Whom the line names: recognised on the frames, in the cast but not seen, or of nobody that is known."""
-    bare = _without_quotations(line)
+    bare = without_quotations(line)
     by_id = {character.id: character for character in presence.cast}
     seen = {character.id for character in presence.seen}
     mentions = [mention for mention in cast_mentions(bare, presence.cast) if not mention.hidden]

@@ -57,24 +57,6 @@ class OpenQuestion:
     likely_answer: int | None = None
     """Tokens of a usual answer; None: those of a description or of the lines."""
 
-    def __post_init__(self) -> None:
-        if min(self.frames, self.width, self.height, self.awaited_tokens) < 0:
-            raise ValueError(
-                f"frames, their size and awaited_tokens must be 0 or more, got {self.frames} of {self.size} "
-                f"and {self.awaited_tokens}"
-            )
-        if self.frames and not (self.width and self.height):
-            raise ValueError(f"{self.frames} frames need a size, got {self.size}")
-        if min(self.answer_tokens, self.calls, self.attempts, self.candidates) < 1:
-            raise ValueError(
-                "answer_tokens, calls, attempts and candidates must be 1 or more, got "
-                f"{self.answer_tokens}, {self.calls}, {self.attempts}, {self.candidates}"
-            )
-
-    @property
-    def size(self) -> str:
-        return f"{self.width} x {self.height}"
-
     @property
     def usual_answer(self) -> int:
         """Tokens that an answer is likely to have, never more than it may have."""
@@ -152,11 +134,8 @@ class Estimate:
 def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> Estimate:
     """What these questions take, stage by stage. Nothing is sent."""
     stages: tuple[Stage, ...] = ("stage1", "stage2")
-    return Estimate(tuple(_stage(name, questions, terms[name]) for name in stages if _asks(name, questions)))
-
-
-def _asks(stage: Stage, questions: Sequence[OpenQuestion]) -> bool:
-    return any(question.stage == stage for question in questions)
+    asked = {question.stage for question in questions}
+    return Estimate(tuple(_stage(name, questions, terms[name]) for name in stages if name in asked))
 
 
 def _stage(stage: Stage, questions: Sequence[OpenQuestion], terms: Terms) -> StageEstimate:

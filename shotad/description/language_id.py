@@ -13,7 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from shotad.core import is_english, languages
-from shotad.script import FUNCTION_WORDS, THIRD, listed, quotations
+from shotad.description.wording import without_quotations
+from shotad.script import FUNCTION_WORDS, THIRD, listed
 
 _SMALL: Mapping[str, str] = {
     "de": "der die das den dem des ein eine einen einem einer und ist sind er sie es auf mit in im an am zu "
@@ -106,7 +107,7 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
     >>> other_language("She opens the door.", "de"), other_language("Sie öffnet die Tür.", "de")
     ('English', None)
     """
-    plain = _without_quotations(text)
+    plain = without_quotations(text)
     for name in names:
         plain = re.sub(rf"(?<!\w){re.escape(name)}", " ", plain)
     wanted = _scripts_of(language)
@@ -211,9 +212,3 @@ def _english() -> frozenset[str]:
 def _words(text: str) -> list[str]:
     """In small letters; an English genitive is a word of its own."""
     return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
-
-
-def _without_quotations(text: str) -> str:
-    for start, end in reversed(quotations(text)):
-        text = f"{text[:start]} {text[end:]}"
-    return text

@@ -1,43 +1,26 @@
 """What of the prompt's devices leaked into a description: circles, their colours, shot numbers, the camera.
 
 Stage I marks people with coloured circles and shots with numbers, and asks never to mention them; models do
-so all the same. What can be taken out with the sentence still whole is taken out ("The clip shows a man
-running" becomes "A man is running"); the rest is named, so that it is asked again. Things of the story (a
-gunshot, a red car, a camera in a hand) stay: where it cannot be told which is meant, the text is left as it
-is. English only.
+so all the same. What can be taken out is taken out ("The clip shows a man running" becomes "A man running":
+Stage II makes the sentence); the rest is named, so that it is asked again. Things of the story (a gunshot, a
+red car, a camera in a hand) stay: where it cannot be told which is meant, the text is left as it is. English.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from shotad.core import Description, Mark
-from shotad.description import leakwords as found_in
-from shotad.description.leakwords import (
-    PAPER,
-    TAGGED,
-    CirclePatterns,
-    MarkWords,
-    circle_patterns,
-    mark_words,
-    parted,
-)
-from shotad.script import (
-    ARTICLES,
-    LINKING,
-    NOUNS_IN_ING,
-    PERHAPS_NOUNS_IN_ING,
-    PLURALS,
-    POSSESSIVES,
-    listed,
-    main_verb,
-    quotations,
-    split_sentences,
-)
+from shotad.film import COLOURS
+from shotad.script import quotations, split_sentences
 
-_MARK = "\ue000"
+_LONGEST = 1000
+"""Characters of a sentence; a model that repeats itself without an end writes longer ones."""
+
+_QUOTED = "\ue000"
 """Stands for a text in quotation marks while the rest is cleaned; `plain` lets no such sign through."""
 
 
@@ -46,182 +29,96 @@ def clean(
     *,
     shots: Sequence[int],
     marks: Iterable[Mark] = (),
-    colours: Sequence[str] = (),
     names: Sequence[str] = (),
     boxes: bool = True,
 ) -> tuple[Description, tuple[str, ...]]:
     """The description without what leaked into its steps, and what could not be taken out, a phrase each.
 
-    ``shots`` are the numbers painted on the frames, ``marks`` what is drawn around people, or ``colours``
-    where only those are known (neither: colour words are left alone), ``boxes`` whether it may be boxes;
-    ``names`` of people stay even if they are colours. A step of which nothing is left falls out, unless
-    nothing would be left at all. The explanation and the raw answer are untouched.
+    ``shots`` are the numbers painted on the frames, ``marks`` what is drawn around people (none: colour words
+    are left alone), ``boxes`` whether it may be boxes; ``names`` of people stay even if they are colours. A
+    step of which nothing is left falls out, unless nothing would be left at all. The explanation and the raw
+    answer are untouched.
     """
     called = {word.lower() for name in names for word in name.split()}
-    words = mark_words(marks, colours, boxes=boxes)
-    cleaner = _Cleaner(
-        found_in.patterns(tuple(shots)),
-        circle_patterns(words, tuple(colour for colour in words.colours if colour in called)),
-        words,
-        tuple(names),
-    )
+    circles = _circles(tuple(marks), frozenset(called), boxes)
     steps: dict[str, str] = {}
     remains: list[str] = []
     for heading, text in description.steps.items():
-        cleaned = cleaner.cleaned(text)
-        if cleaned.text:
-            steps[heading] = cleaned.text
-            remains += cleaned.remains
+        step = _Step(circles, tuple(str(shot) for shot in shots))
+        if cleaned := step.cleaned(text):
+            steps[heading] = cleaned
+            remains += step.remains
     if not steps:
         whole = _shortened(" ".join(description.steps.values()))
         return description, (whole,) if whole else ()
     return replace(description, steps=steps), tuple(dict.fromkeys(remains))
 
 
-@dataclass(frozen=True, slots=True)
-class _Cleaned:
-    text: str
-    remains: tuple[str, ...]
+@dataclass(slots=True)
+class _Step:
+    """One step on its way. ``told``: the marks by which people of each word were told, in order."""
 
+    circles: _Circles | None
+    shots: tuple[str, ...]
+    remains: list[str] = field(default_factory=list)
+    told: dict[str, list[str]] = field(default_factory=dict)
 
-@dataclass(frozen=True, slots=True)
-class _Cleaner:
-    patterns: found_in.Patterns
-    circles: CirclePatterns | None
-    words: MarkWords
-    names: tuple[str, ...]
-
-    def cleaned(self, text: str) -> _Cleaned:
-        unquoted = self.words.unquoted(self.patterns.label_in_quotes.sub(r"\1", text))
-        hidden, quoted = _hide_quotations(self.patterns.label_within.sub("", unquoted))
-        kept = [line for sentence in split_sentences(hidden) if (line := self._sentence(sentence))]
-        joined = _told_apart(" ".join(kept))
-        remains = tuple(dict.fromkeys(_shortened(parted(phrase)) for phrase in self._remains(joined)))
-        return _Cleaned(_show_quotations(parted(joined), quoted), remains)
+    def cleaned(self, text: str) -> str:
+        for pattern in _UNQUOTED:
+            text = pattern.sub(lambda match: "".join(filter(None, match.groups())), text)
+        hidden, quoted = _hide_quotations(text)
+        kept = " ".join(filter(None, map(self._sentence, split_sentences(hidden))))
+        for pattern in self._leaks(kept):
+            self.remains += (_shortened(match[0]) for match in pattern.finditer(kept))
+        shown = iter(quoted)
+        return re.sub(_QUOTED, lambda _: next(shown, ""), kept)
 
     def _sentence(self, sentence: str) -> str:
         """The sentence without what leaked, or nothing where it told of nothing else."""
         if len(sentence) > _LONGEST:
             return sentence
-        line = start = sentence if PAPER.search(sentence) else self.words.join(sentence)
-        for _ in range(_MOST_PASSES):
-            before = line
-            if self._is_about_marks(line):
-                return ""
-            line = self._once(line)
-            if line == before:
-                break
-        return sentence if line == start else _whole(line)
+        circles = None if _PAPER.search(sentence) else self.circles
+        if _ABOUT_LABELS.search(sentence) or (circles and circles.about.search(sentence)):
+            return ""
+        line = sentence
+        if circles is not None:
+            line = circles.apart.sub(self._told_apart, line)
+            for pattern, instead in circles.gone:
+                line = pattern.sub(instead, line)
+        line = re.sub(rf"^[(\[]{any_of(self.shots)}(?:, ?{any_of(self.shots)})*[)\]] ", "", line)
+        for pattern, instead in _SHOT_TALK if _SCREEN.search(line) else (*_SHOT_TALK, *_MEDIA_TALK):
+            before, line = line, pattern.sub(instead, line)
+            if line != before:
+                line = _capital(line)
+        return sentence if line == sentence else _whole(line)
 
-    def _is_about_marks(self, line: str) -> bool:
-        circles = self.circles is not None and not PAPER.search(line) and self.circles.about.search(line)
-        return bool(circles) or self.patterns.about_marks.search(line) is not None
-
-    def _once(self, line: str) -> str:
-        """The sentence with each pattern used once; exactly as it was where none is found."""
-        of_screen = found_in.SCREEN.search(line) is not None
-        changed = self._without_circles(line)
-        for pattern in self.patterns.openings:
-            if match := pattern.match(changed):
-                changed = _capital(changed[match.end() :])
-        asides = self.patterns.asides if of_screen else (*self.patterns.asides, *found_in.MEDIA_ASIDES)
-        for pattern in asides:
-            changed = pattern.sub("", changed)
-        for pattern, instead in found_in.PLACES:
-            changed = pattern.sub(instead, changed)
-        changed = self._restated(changed, of_screen)
-        return line if changed == line else _tidy(changed)
-
-    def _restated(self, line: str, of_screen: bool) -> str:
-        if match := self.patterns.set_in.match(line):
-            return set_in(match["where"])
-        shown = None if of_screen else self.patterns.presents.match(line)
-        shown = shown or self.patterns.numbered_presents.match(line)
-        return restated(shown["rest"], self.names) if shown else line
-
-    def _without_circles(self, line: str) -> str:
-        if self.circles is None or PAPER.search(line):
-            return line
-        if match := self.circles.only_marked.match(line):
-            return present(match["who"], match["be"])
-        for pattern, instead in self.circles.gone:
-            line = pattern.sub(instead, line)
-        return line
-
-    def _remains(self, text: str) -> Iterator[str]:
-        patterns = list(self.patterns.remains)
-        if self.circles is not None and not PAPER.search(text):
-            patterns += self.circles.remains
-            text = self.words.join(text)
-        if not found_in.SCREEN.search(text):
-            patterns.append(found_in.MEDIA_REMAINS)
-        for pattern in patterns:
-            for match in pattern.finditer(text):
-                yield match["leak"] if "leak" in pattern.groupindex else match[0]
-
-
-_MOST_PASSES = 4
-"""A sentence may hold one leak in another: an opening, then "the clip shows", then a circle."""
-
-_LONGEST = 1000
-"""Characters of a sentence; a model that repeats itself without an end writes longer ones."""
-
-_TAG = "\ue001"
-_OTHER = {"the ": "the other ", "The ": "The other ", "a ": "another ", "A ": "Another "}
-
-
-def _told_apart(text: str) -> str:
-    """Of people told by two colours the second is "the other"; a third keeps its circle, a leak still."""
-    if _TAG not in text:
-        return text
-    told: dict[str, list[str]] = {}
-    for match in TAGGED.finditer(text):
-        seen = told.setdefault(match["who"].lower(), [])
-        if _mark_told(match) not in seen:
-            seen.append(_mark_told(match))
-
-    def instead(match: re.Match[str]) -> str:
-        article, who = match["article"] or "", match["who"]
-        place = told[who.lower()].index(_mark_told(match))
+    def _told_apart(self, match: re.Match[str]) -> str:
+        """Who was told by a mark, without it. Of people told by two marks the second is "the other"; a third
+        keeps the mark, a leak still."""
+        who, mark = match["who"], " ".join(re.findall(r"[a-z]{3,}|\d+", match["mark"].lower()))
+        marks = self.told.setdefault(who.lower(), [])
+        if mark not in marks:
+            marks.append(mark)
+        article, place = match["article"] or "", marks.index(mark)
         if place > 1:
-            return f"{article}{who} {_mark_told(match)}"
-        return f"{_OTHER.get(article, article) if place else article}{who}"
+            return match[0]
+        other = {"the": "the other ", "The": "The other ", "a": "another ", "A": "Another "}
+        comma = "," if match[0].endswith(",") and not match["mark"].startswith(",") else ""
+        return f"{other.get(article.strip(), article) if place else article}{who}{comma}"
 
-    return TAGGED.sub(instead, text)
-
-
-def _mark_told(match: re.Match[str]) -> str:
-    """The mark by which somebody was told, in words."""
-    colour, tag = match["colour"].lower(), match["tag"] or ""
-    if colour == "tagged":
-        return f"tagged {tag}"
-    return f"in the {colour} circle" + (f" tagged {tag}" if tag else "")
+    def _leaks(self, text: str) -> Iterator[re.Pattern[str]]:
+        yield _LABELS
+        if self.circles is not None and not _PAPER.search(text):
+            yield from self.circles.remains
+        if not _SCREEN.search(text):
+            yield _MEDIA
 
 
 def _hide_quotations(text: str) -> tuple[str, list[str]]:
-    parts: list[str] = []
-    quoted: list[str] = []
-    at = 0
-    for start, end in quotations(text):
-        parts += [text[at:start], _MARK]
-        quoted.append(text[start:end])
-        at = end
-    return "".join((*parts, text[at:])), quoted
-
-
-def _show_quotations(text: str, quoted: Sequence[str]) -> str:
-    shown = iter(quoted)
-    return re.sub(_MARK, lambda _: next(shown, ""), text)
-
-
-def _tidy(line: str) -> str:
-    """Blanks and commas as they should be after something was taken out."""
-    line = re.sub(r"\s+", " ", line).strip()
-    line = re.sub(r"(?<!\s)\s+([,.;:!?])", r"\1", line)
-    line = re.sub(r"(?:[,;:] ?)+(?=[,;:.!?])", "", line)
-    line = re.sub(r"\(\s*\)|\[\s*\]", "", line)
-    line = re.sub(r"^[\s,;:.–—-]+", "", line)
-    return re.sub(r"\s+", " ", line).strip()
+    quoted = [text[start:end] for start, end in quotations(text)]
+    for start, end in reversed(quotations(text)):
+        text = f"{text[:start]}{_QUOTED}{text[end:]}"
+    return text, quoted
 
 
 def _capital(line: str) -> str:
@@ -230,126 +127,221 @@ def _capital(line: str) -> str:
 
 
 def _whole(line: str) -> str:
-    """The sentence if it still is one: two words at least, a capital, an end."""
-    line = _capital(line)
-    if sum(any(c.isalnum() or c == _MARK for c in word) for word in line.split()) < 1:
+    """What is left of a sentence, with a capital and an end; nothing where no word is left."""
+    line = re.sub(r"\s+", " ", line)
+    line = re.sub(r" ?\(\s?\)| ?\[\s?\]", "", re.sub(r" (?=[,.;:!?])", "", line))
+    line = _capital(re.sub(r"(?:[,;:] ?)+(?=[,;:.!?]|$)", "", line).strip())
+    if not any(char.isalnum() or char == _QUOTED for char in line):
         return ""
-    return line if line.endswith((".", "!", "?", "…", _MARK, '"', "'")) else f"{line.rstrip(' ,;:')}."
+    return line if line.endswith((".", "!", "?", "…", _QUOTED, '"', "'")) else f"{line}."
 
 
 def _shortened(phrase: str) -> str:
-    words = phrase.split()
-    return " ".join(words[:8]).strip(" ,.;:")
+    return " ".join(phrase.split()[:8]).strip(" ,.;:")
 
 
-_BEFORE_NOUN = ARTICLES | POSSESSIVES | LINKING | listed("in on this that some another")
-"""Words after which a form in -ing is a noun; after "two" and "near" it may be what the subject does."""
-_PREPOSITION = (
-    r"(?:with|of|in|on|at|near|from|by|inside|outside|behind|beside|under|over|through|among|between)"
-)
-_NUMBERS = (
-    r"(?:two|three|four|five|six|seven|eight|several|many|some|both|various|multiple|numerous|few|a few)"
-)
+def any_of(words: Iterable[str]) -> str:
+    """A pattern of any of these words, the longest first; of none it finds nothing."""
+    return f"(?:{'|'.join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w))) or '(?!)'})"
 
 
-def restated(rest: str, names: Sequence[str] = ()) -> str:
-    """What stands after ``The clip shows``, as a sentence of its own.
-
-    ``a man who runs → A man runs``, ``Ann opening a gate → Ann is opening a gate``,
-    ``a gun → There is a gun``, ``the gun → The gun can be seen``.
-    """
-    text = _VIEW_OF.sub("", rest.strip())
-    head, comma, tail = _split(text)
-    at = _participle(head)
-    if head.lower().startswith("that "):
-        said = head[5:]
-    elif match := _WHO_DOES.match(head):
-        said = f"{match['who']} {match['does']}"
-    elif at is not None:
-        words = head.split()
-        said = f"{' '.join(words[:at])} {_be(words[:at], names)} {' '.join(words[at:])}"
-    elif _finite(head):
-        said = head
-    else:
-        said = _there(head, names)
-    sentence = f"{said}{comma}{tail}"
-    return sentence[:1].upper() + sentence[1:]
-
-
-def present(who: str, be: str) -> str:
-    """Somebody of whom no more is said: ``a man → There is a man.``, ``Ann → Ann is there.``"""
-    if re.match(rf"(?:an?|{_NUMBERS})\b", who, re.IGNORECASE):
-        return f"There {be} {who[0].lower()}{who[1:]}."
-    return f"{who} {be} there."
-
-
-def set_in(where: str) -> str:
-    """``in a forest. → The setting is a forest.``"""
-    return f"The setting is {re.sub(r'^(?:in|at) ', '', where)}"
-
-
-_VIEW_OF = re.compile(
-    r"^(?:an? |the )?(?:(?:extreme|wide|medium|long|full|close|aerial|overhead|brief|tracking) )*"
-    r"(?:close-ups?(?: (?:shots?|views?))?|shots?) of (?!\w+ glass)",
+_SCREEN = re.compile(
+    r"\b(?:screens?|monitors?|televisions?|tvs?|laptops?|tablets?|project(?:or|ed)|tape|watch(?:es|ing)?"
+    r"|rewinds?|security camera|phone)\b",
     re.IGNORECASE,
 )
-_WHO_DOES = re.compile(r"(?P<who>[^,;]+?),? (?:who|which) (?P<does>.+)")
-_AS_THEY = re.compile(r" as (?:he|she|they|it) (?=\w)")
-_CLAUSE = re.compile(r"[,;] (?=while |as |and (?:he|she|they|it|then)\b|before )|(?<=\w)[.!?…]\W*$")
+"""Where one of these is in the sentence, a video or an image may be a thing of the story."""
+
+_PAPER = re.compile(
+    r"\b(?:dates?|days?|calendars?|maps?|words?|articles?|newspapers?|pages?|targets?|lists?|letters?"
+    r"|photo(?:graph)?s?|board|charts?|diagrams?|dartboard|bull'?s[- ]eye|blueprints?|advertisements?"
+    r"|floor|mat)\b",
+    re.IGNORECASE,
+)
+"""Where one of these is in the sentence, a circle may be drawn in the story."""
+
+_NUMBER = r"(?:\[?[Ss]hots? ?(?:#|number )?\d{1,2}\b\]?)"
+_SHOTS = (
+    rf"(?:\[?(?:the )?{_NUMBER}(?:(?:,? (?:and|to|through|or|&) |, ?| ?[-–&/] ?)"
+    r"\[?(?:[Ss]hots? ?)?#?\d{1,2}\b(?! (?:men|women|people|times|of))\]?){0,8}\]?)"
+)
+SHOTS = re.compile(_SHOTS)
+"""A mention of shots by their numbers: ``[Shot 2, Shot 3]``, ``shots 2 and 3``."""
+
+_IN = r"(?:in|during|throughout|across|from|by|at|within|over|between|for|on|of)"
+_PART = r"(?:the (?:very )?(?:start|beginning|end|middle|course|rest|background) of )?"
+_ORDINAL = r"(?:first|second|third|fourth|last|final|next|previous|current|opening|same)"
+_THING = r"(?:(?:video|film|movie)? ?clips?|videos?|footage|frames?|images?|scenes?|sequences?|shots?)"
+_FILM = rf"(?:(?:this|these|the|each|that|both|all) (?:{_ORDINAL} )?{_THING})"
+_ADVERB = r"(?:then |also |now |primarily |mainly |first |briefly |slowly |clearly |initially |both )?"
+_SHOWS = (
+    r"(?:shows?|depicts?|features?|captures?|reveals?|presents?|displays?|portrays?|follows?|highlights?"
+    r"|focus(?:es)? on|(?:begins?|starts?|opens?|ends?) (?:with|on)|(?:cuts?|transitions?|shifts?|moves?) to"
+    r"|takes? place|(?:is|are) set)"
+)
+_CAMERA = (
+    r"(?:shows?|follows?|tracks?|captures?|reveals?|lingers on|stays? on|focus(?:es)? on|zooms? in on"
+    r"|(?:pans?|cuts?|moves?|shifts?|tilts?|turns?|zooms?|pulls?)(?: up| down| in| out| back)?"
+    r" (?:to|across|over|around)|is (?:focused|fixed|trained) on)(?: show| reveal)?"
+)
+_SIZES = r"(?:(?:wide|medium|long|full|tracking|establishing|aerial|overhead|close|extreme|brief|final) )"
+_END = r"(?=\s*(?:[,.;]|$)| (?:and|while|as|who|where)\b)"
+_UNQUOTED = (
+    re.compile(rf"[\"'“‘]({_SHOTS})[\"'”’]"),
+    re.compile(r"((?<=[.!?] )|(?<=\) ))\[\s*shots? [^\]]{0,60}\][\s:,–—-]*", re.IGNORECASE),
+    re.compile(
+        r"[\"'“‘](\w+)[\"'”’](?= (?:circle|ellipse))|(\b(?:tag|tagged|labell?ed) )[\"'“‘](\d+)[\"'”’]"
+    ),
+)
+"""What is no quotation of the story: labels in quotation marks, and between sentences in brackets."""
+
+_MANY_SHOTS = rf"(?:both )?{_SHOTS}(?: (?:to|and|through) {_SHOTS})*"
+_SHOT_TALK = tuple(
+    (re.compile(pattern, re.IGNORECASE), "")
+    for pattern in (
+        r"^\[\s*shots? [^\]]{0,60}\][\s:,–—-]*",
+        rf"^(?:(?:and|then),? )?(?:{_IN} )?{_PART}{_MANY_SHOTS}(?:\s*[:–—]|,? (?:{_ADVERB}{_SHOWS} )?)\s*",
+        rf",? ?\b(?:as )?(?:seen |shown )?{_IN} {_PART}{_MANY_SHOTS},?(?=[\s.;,!?]|$)",
+        rf"(?:(?<!\s)\s+)?[(\[][^()\[\]]{{0,80}}{_NUMBER}[^()\[\]]{{0,80}}[)\]]",
+    )
+)
+"""Mentions of shots by number, and what takes their place."""
+
+_MEDIA_TALK = tuple(
+    (re.compile(pattern, re.IGNORECASE), instead)
+    for pattern, instead in (
+        (rf"^(?:(?:and|then),? )?{_IN} {_PART}{_FILM}, ", ""),
+        (rf"^(?:as|when|while|once) (?:{_FILM}|the camera (?!in\b|on\b))[^,]*, ", ""),
+        (rf"^(?:then,? )?{_FILM} {_ADVERB}{_SHOWS} (?:that )?", ""),
+        (rf"^the camera (?:slowly |then )?{_CAMERA} ", ""),
+        (rf"^(?:an? |the )?(?:{_SIZES}*close-ups?|{_SIZES}+(?:shots?|views?)) (?:of|{_SHOWS}) ", ""),
+        (r"^(?:here,? )?we (?:can |then |now )?see ", ""),
+        (
+            r"(?<!\btakes)(?<!\btake)(?<!\btakes )(?<!\btake ),? ?\b(?:as )?(?:seen |shown )?"
+            rf"(?:in|during|throughout|across|over|at|by) {_PART}(?:(?:this|these) (?:{_ORDINAL} )?{_THING}"
+            rf"|the (?:{_ORDINAL} )?(?:(?:video )?clip|video|footage|frames|sequence|shots|scene)"
+            rf"|the {_ORDINAL} (?:shot|frame|image)){_END}",
+            "",
+        ),
+        (r",? ?\b(?:as|while|when|and|with) the camera (?!in\b|on\b|from\b|to his\b|to her\b)[^,.;]*", ""),
+        (r"\b(side|cent(?:er|re)|corner|edge|(?:fore|back)ground) of (?:the|this) (?:frame|image)\b", r"\1"),
+        (r"\b(enters?|exits?|leaves?|entering|exiting|leaving) the frame\b", r"\1"),
+        (r"\b(walk|run|step|move|ride|drive)(s|ing)? out of (?:the )?frame\b", r"\1\2 away"),
+        (r"\b(walk|run|step|come|move|ride|drive)(s|ing)? into (?:the )?frame\b", r"\1\2 in"),
+    )
+)
+"""Talk of the film as a film, and what takes its place."""
+
+_ABOUT_LABELS = re.compile(
+    rf"(?:\b(?:shot|frame) (?:labels?|numbers?)\b|{_NUMBER}|\blabel(?:led|s)?\b)[^.]{{0,160}}"
+    r"\b(?:top[- ]left|corner|caption|overlay|same (?:camera|set-?up|angle|framing))\b"
+    r"|^the camera(?: angle| view)? (?:slowly |then |slightly )*"
+    r"(?:changes|shifts|pans|zooms|tilts|moves|pulls|cuts|rotates|remains|stays|is)"
+    r"(?: (?:in|out|left|right|up|down|back|away|around|slowly|closer|static|still|fixed|steady|to the left"
+    r"|to the right))*\W*$",
+    re.IGNORECASE,
+)
+"""Of a sentence that tells of nothing but labels and the camera."""
+
+_LABELS = re.compile(
+    r"\[?(?:\bShots? |(?:(?<=\bin )|(?<=\bof )|(?<=\bfrom )|(?<=\band )|(?<=\bthe ))shots? )#?\d{1,2}\b\]?"
+    r"|\b[Ss]hot (?:labels?|numbers?)\b|\b[Ff]rame (?:#|number )?\d+\b"
+)
+_MEDIA = re.compile(
+    rf"\b(?:this|these) (?:{_ORDINAL} )?(?:video|clip|footage|frames?|images?|shots?)\b"
+    rf"|\bthe (?:video|clip|footage) (?:{_SHOWS}|begins?|starts?|ends?|opens?|cuts?|continues)\b"
+    rf"|\bthe {_ORDINAL} frames?\b|\b(?:in|into|out of|off) frame\b"
+    r"|\bthe (?:shot|scene|frame) (?:cuts|shows|changes|shifts|switches|depicts)\b"
+    r"|\bclose-ups? (?:shot |view )?of\b|\b(?:wide|medium|long|tracking|establishing|aerial) shots?\b"
+    r"|\bthe camera (?:slowly |then )?"
+    r"(?:pans?|zooms?|tilts?|focus(?:es)?|cuts?|follows?|moves?|shows?|reveals?|angle)\b",
+    re.IGNORECASE,
+)
+"""What is named where it could not be taken out."""
 
 
-def _split(text: str) -> tuple[str, str, str]:
-    """Before and after the first comma that begins a clause of its own, or the sentence's end."""
-    text = _AS_THEY.sub(" who ", text, count=1) if _participle(text) is None else text
-    found = _CLAUSE.search(text)
-    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
+@dataclass(frozen=True, slots=True)
+class _Circles:
+    """Patterns for the marks of one clip. ``about``: a sentence of nothing else; ``apart``: somebody
+    (``who``) told by a ``mark``; ``gone``: what is taken out, and put in its place; ``remains``: what is
+    named then."""
+
+    about: re.Pattern[str]
+    apart: re.Pattern[str]
+    gone: tuple[tuple[re.Pattern[str], str], ...]
+    remains: tuple[re.Pattern[str], ...]
 
 
-_CLAUSE_WORDS = listed("where who that which when is are has have while as")
-"""Words after which a verb in -ing is no longer what the subject does."""
+_PERSON = (
+    r"m[ae]n|wom[ae]n|boys?|girls?|persons?|people|characters?|individuals?|figures?|guys?|lad(?:y|ies)|child"
+    r"|children|kids?|soldiers?|officers?|ones?|someone|somebody|actors?|actress(?:es)?|s?he|him|her|the[ym]"
+)
+_MARKED = (
+    r"(?:circled|encircled|marked|highlighted|labell?ed|indicated|outlined|identified|surrounded|enclosed"
+    r"|tagged|boxed)"
+)
+_ROUND = r"(?:circles?|ellipses?|ovals?|outlines?|bounding box(?:es)?)"
+_AROUND = r"(?: (?:around|on|over) (?:his|her|their|the|[\w-]+'s) (?:faces?|heads?|bod(?:y|ies)))?"
+_NO_THING = r"(?! (?:of|tattoos?|earrings?|scars?|badges?|logos?|stickers?|patch(?:es)?)\b)"
+_STYLES = r"(?:dashed|dotted|broken|doubled?|light|dark|bright|solid|thick|thin)(?:[- ]lined)?"
+_ALIKE = ("magenta", "purple", "fuchsia", "violet", "turquoise", "teal", "aqua", "light blue", "lime")
+"""What models call the colours of marks too."""
 
 
-def _participle(head: str) -> int | None:
-    """Where the first verb in -ing stands after its subject, as an index of words."""
-    words = head.split()
-    for at, word in enumerate(words):
-        plain = word.strip(",;:").lower()
-        before = words[at - 1].lower() if at else ""
-        after = words[at + 1].lower() if at + 1 < len(words) else "of"
-        noun = plain in NOUNS_IN_ING or (plain in PERHAPS_NOUNS_IN_ING and re.fullmatch(_PREPOSITION, after))
-        if plain in _CLAUSE_WORDS:
-            return None
-        if at and plain.endswith("ing") and len(plain) > 4 and not noun and before not in _BEFORE_NOUN:
-            return at
-    return None
-
-
-def _finite(head: str) -> bool:
-    """True where a verb stands that is not in a clause on the last noun."""
-    main = re.split(r"\b(?:where|that|which|when)\b", head, maxsplit=1)[0]
-    return (
-        re.search(r"\b(?:is|are|has|have|does|can)\b", main) is not None
-        or main_verb(main.split()) is not None
+@lru_cache(maxsize=64)
+def _circles(marks: tuple[Mark, ...], called: frozenset[str], boxes: bool) -> _Circles | None:
+    """The patterns for such marks; ``called`` are words of people's names."""
+    if not marks:
+        return None
+    own = list(dict.fromkeys(mark.colour.lower() for mark in marks))
+    colour = any_of([*own, *COLOURS, *_ALIKE])
+    tag = any_of(mark.tag for mark in marks if mark.tag)
+    bearing = rf"(?:,? (?:(?:and )?(?:with )?(?:the )?(?:tag(?:ged)?|label(?:led)?|number(?:ed)?) )?{tag}\b)?"
+    shown = (
+        rf"(?:(?:{_STYLES}[- ,]+)?{colour}(?:(?: and |/|, ){colour})?(?:[- ]colou?red)?(?:,? {_STYLES})?"
+        rf"|{_STYLES})"
+    )
+    shape = _ROUND.replace("circles?", "circles?|box(?:es)?") if boxes else _ROUND
+    who_is = r",? ?(?:(?:who|which|that) (?:is|are) |whose (?:face|head) is )?"
+    marked = (
+        rf"{who_is}{_MARKED} (?:in|by|with|as|using)(?: an?| the)? {shown}"
+        rf"(?: {shape}|(?=[,.;)]|$| (?:and|who|is|as|while|\w+s)\b)){_AROUND}"
+    )
+    inside = rf"{who_is}\b(?:in|inside|within|by|with)(?: an?| the)? {shown} {shape}\b{_NO_THING}{_AROUND}"
+    tagged = rf"{who_is}(?:with (?:the )?tag|tagged|labell?ed) {tag}\b"
+    mark = rf"(?P<mark>(?:{marked}|{inside}){bearing}|{tagged})"
+    gone = (
+        (rf"\s*[(\[](?:(?:the|an?|in|with|by|{_MARKED}) )*{shown}(?: {shape})?{_AROUND}{bearing}[)\]]", ""),
+        (rf"\s*[(\[](?:tag(?:ged)? )?#?{tag}[)\]]", ""),
+        (rf" (?:is|are)(?:{marked}|{inside}){bearing}(?:,? and (?:he |she |they )?(?=\w+s\b))?", " "),
+        (rf"^(?:in|inside|within) (?:the|an?) {shown} {shape}, ", ""),
+        (rf"(?:^|(?<=[.;,] )){shown} {shape} ?[:=–—-] ?", ""),
+        (rf" ?[:=–—-] ?{shown} {shape}\b", ""),
+        (rf"\b(?:{shown}[- ])?circled (?=(?:{_PERSON})\b)", ""),
+    )
+    about = (
+        rf"^(?:(?:the|an?|these|some) |there (?:is|are) (?:an? |the )?)?(?:{shown} |colou?red ){shape}\b"
+        r"(?! ?[:=])[^.]{0,160}\b(?:marks?|indicates?|highlights?|identif\w+|shows?|are|is|around)\b"
+        rf"|^(?:the )?(?:tag|label|number) {tag} (?:marks?|indicates|identifies)\b|\bcolou?red {_ROUND}\b"
+    )
+    who = rf"(?P<article>\b(?:the|an?) )?(?P<who>\b(?:{_PERSON}|(?-i:[A-Z][\w'-]*\w)))"
+    return _Circles(
+        re.compile(about, re.IGNORECASE),
+        re.compile(rf"{who}{mark},?(?!\w)", re.IGNORECASE),
+        tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in gone),
+        _remains(shown, [one for one in own if one not in called], tag),
     )
 
 
-def _there(head: str, names: Sequence[str]) -> str:
-    words = head.split()
-    first = words[0].lower() if words else ""
-    if first in ("a", "an") or re.match(_NUMBERS, head, re.IGNORECASE):
-        return f"There {_be(words, names)} {head[0].lower()}{head[1:]}"
-    return f"{head} can be seen"
-
-
-def _be(subject: Sequence[str], names: Sequence[str]) -> str:
-    """``is`` or ``are`` for this subject: ``Ann and Bo`` are, ``a man with flowers`` is."""
-    phrase = re.split(rf"\b{_PREPOSITION}\b", " ".join(subject), maxsplit=1)[0].strip(" ,")
-    last = phrase.split()[-1].strip(",") if phrase.split() else ""
-    if re.search(r"\band\b", phrase) or re.match(rf"{_NUMBERS}\b", phrase, re.IGNORECASE):
-        return "are"
-    if last in names or re.match(r"(?:an?|one|this|that|he|she|it)\b", phrase, re.IGNORECASE):
-        return "is"
-    plural = last.lower() in PLURALS | {"they"} or (
-        last[:1].islower() and re.search(r"[^sui]s$", last) is not None
+def _remains(shown: str, colours: Sequence[str], tag: str) -> tuple[re.Pattern[str], ...]:
+    told = any_of(colour for colour in colours if colour != "white")  # "a white figure" is of the story
+    capital = rf"(?:(?:Dashed|Double) {told}|{any_of(one.capitalize() for one in colours)})"
+    found = (
+        rf"(?i:\b(?:the )?{shown} {_ROUND}\b{_NO_THING}(?! on\b| painted| drawn on))",
+        rf"(?i:\b{_MARKED} (?:in|by|with|as) (?:an? |the )?{shown}(?=\s*(?:[,.;)]|$)))",
+        rf"\b(?:[Tt]he|[Aa]) (?:(?:dashed|double) )?{told} (?:character|person|one|individual|figure)s?\b",
+        rf"(?:^|(?<=[.;] )){capital}(?= (?:looks?|is|walks?|stands?|sits?|turns?|runs?|and {capital})\b)",
+        rf"(?:(?<=\bat )|(?<=\bto )|(?<=\band )){capital}(?=[.,;]|$| [a-z])",
+        rf"\b[Tt]ag(?:ged)? (?:number |#)?{tag}\b",
     )
-    return "are" if plural else "is"
+    return tuple(map(re.compile, found))

@@ -31,7 +31,6 @@ from shotad.core import (
     work_folder_of,
     write_text,
 )
-from shotad.description.wording import sight_of
 from shotad.film import read_subtitles
 from shotad.script import (
     Cue,
@@ -81,7 +80,6 @@ def track_material(
         found_cast,
         _screen(folder, track.film.fingerprint),
         _is_given(folder),
-        seen=_seen(folder, track),
     )
     return material, tuple(noted)
 
@@ -113,7 +111,6 @@ def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material,
         lines=tuple(_as_in_track(line, cues.get(line.id)) for line in material.lines),
         film=film.name,
         end=film.duration,
-        seen=_seen(folder, track),
         speech=material.speech if material.speech is not None else _speech(folder),
         cast=material.cast or _cast_of(folder, noted),
         texts=_screen(folder, film.fingerprint),
@@ -230,32 +227,6 @@ def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
         except (TypeError, AttributeError) as trouble:
             raise _damaged(path, trouble) from None
     return tuple(found) if looked else None
-
-
-def _seen(folder: Path | None, track: Track) -> dict[str, float]:
-    """From when on it is seen what the narrator's lines tell, for a track that was written before tracks
-    said so."""
-    told = any(cue.seen_from is not None for cue in track.cues)
-    if folder is None or told or not any(maker.engine == "narrator" for maker in track.makers):
-        return {}
-    looks, lines = (_by_slot(folder / f"{stage}.jsonl") for stage in ("stage1", "stage2"))
-    found: dict[str, float] = {}
-    for cue in track.heard:
-        look, line = looks.get(cue.slot_id or ""), lines.get(cue.slot_id or "")
-        if look is None or line is None or cue.chosen is None:
-            continue
-        try:
-            said = (line["notes"].get("said") or [])[cue.chosen : cue.chosen + 1]
-            sight = sight_of(cue.text, said[0], look, 0.0) if said else None
-        except (KeyError, TypeError, AttributeError) as trouble:
-            raise _damaged(folder / "stage2.jsonl", trouble) from None
-        if sight is not None:
-            found[cue.id] = sight.since
-    return found
-
-
-def _by_slot(path: Path) -> dict[str, Mapping[str, Any]]:
-    return {row["slot"]: row for row in RecordLog(path).records() if "slot" in row} if path.is_file() else {}
 
 
 def _record(path: Path) -> Mapping[str, Any] | None:

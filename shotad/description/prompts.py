@@ -53,6 +53,7 @@ from shotad.description.templates import (
     COUNTS,
     block,
     check_templates,
+    form_of,
     name_shots,
     note_block,
     question,
@@ -318,13 +319,7 @@ def answer_keys(candidates: int) -> tuple[str, ...]:
 
 def answer_schema(candidates: int) -> dict[str, Any]:
     """The JSON schema of an answer that holds so many lines."""
-    keys = list(answer_keys(candidates))
-    return {
-        "type": "object",
-        "properties": {key: {"type": "string"} for key in keys},
-        "required": keys,
-        "additionalProperties": False,
-    }
+    return form_of({key: {"type": "string"} for key in answer_keys(candidates)})
 
 
 def _in_number(name: str, candidates: int) -> str:

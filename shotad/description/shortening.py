@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import takewhile
+from typing import Any
 
 from shotad.core import (
     Config,
@@ -17,6 +18,7 @@ from shotad.core import (
     EngineError,
     Message,
     Progress,
+    RecordLog,
     Reply,
     Request,
     ScriptError,
@@ -24,6 +26,7 @@ from shotad.core import (
     is_english,
     key_of,
 )
+from shotad.description.answers import parse_stage2
 from shotad.description.checks import (
     REPEATED,
     Complaint,
@@ -45,21 +48,16 @@ from shotad.description.conversation import (
 from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_keys, answer_schema, check_prompts
 from shotad.description.scheduler import converse
-from shotad.description.stage2_answer import parse_stage2
 from shotad.description.templates import material, question, render
+from shotad.description.wording import content_of, head_of, words_of
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (
     DETERMINERS,
-    NOMINATIVE,
-    PREPOSITIONS,
     Answer,
     Wish,
     bare,
     budget_in,
     capitals_are_names,
-    is_lead,
-    listed,
-    main_verb,
     names_in,
     own_signs,
     quotations,
@@ -72,30 +70,11 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 """The templates of this module and their variables, for the check before a run."""
 
 
-class Log(Protocol):
-    """Where records are kept, as `shotad.core.workfolder.RecordLog` keeps them."""
-
-    def get(self, key: str) -> Mapping[str, Any] | None:
-        """The record with this key, or None."""
-        ...
-
-    def add(self, key: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Keeps a record and returns it as it reads back."""
-        ...
-
-
-def make_shortener(engine: Engine, config: Config, log: Log | None = None) -> Shortener | None:
-    """Who writes shorter lines; None for an engine that reads no messages (the embedded narrator).
-
-    The engine must be ready (`Preparing.get_ready`). ``log`` keeps what was asked and answered.
-    """
-    return Shortener(engine, config, log) if engine.abilities.converses else None
-
-
 class Shortener:
-    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`)."""
+    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`), by an engine that is ready and reads
+    messages. ``log`` keeps what was asked and answered."""
 
-    def __init__(self, engine: Engine, config: Config, log: Log | None = None) -> None:
+    def __init__(self, engine: Engine, config: Config, log: RecordLog | None = None) -> None:
         self._engine, self._config, self._log = engine, config, log
         self.made: list[Mapping[str, Any]] = []
         """The records of what the engine was asked, for the bill."""
@@ -233,59 +212,13 @@ def _other_than(line: str, wish: Wish) -> Iterator[Complaint]:
         yield Complaint("name", f"You wrote {listed}. Say nothing that the sentence above does not say.")
     if not is_english(wish.language):
         return
-    if lost := _lost_subject(line, wish.text):
-        yield Complaint("who", f'Keep who acts: "{lost}".')
-    if _is_another(line, wish.text):
+    _, verb = head_of(wish.text)
+    before = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
+    if verb and before and not before & {word.lemma for word in words_of(line)} - DETERMINERS:
+        yield Complaint("who", "Keep who acts.")
+    said = content_of(line)
+    if 2 * (said & content_of(wish.text)).total() < said.total():
         yield Complaint("what", "It says something else. Say only what the sentence above says.")
-
-
-def _lost_subject(line: str, whole: str) -> str:
-    """The words for who acts, where the answer has none of them."""
-    words = whole.split()
-    verb = main_verb(words)
-    if verb is None and not (words and words[0][:1].isupper()):
-        return ""
-    subject = _subject(words, verb or len(words))
-    keys = _content(subject) or {bare(word) for word in subject}
-    # Who is named before the verb is who acts, whatever stands first.
-    keys |= {bare(word).removesuffix("'s") for word in words[1:verb] if word[:1].isupper()}
-    return "" if not keys or keys & _plain(line.split()) else " ".join(subject).rstrip(",")
-
-
-def _subject(words: Sequence[str], verb: int) -> Sequence[str]:
-    """The words before the verb up to a comma or a preposition, without what leads in."""
-    commas = [at for at, word in enumerate(words[:verb]) if word.endswith(",")]
-    lead = words[: commas[0] + 1] if commas else []
-    first = len(lead) if lead and (is_lead(lead) or bare(lead[0]).endswith(("ing", "ed"))) else 0
-    for at in range(first, verb):
-        if at > first and bare(words[at]) in PREPOSITIONS:
-            return words[first:at]
-        if words[at].endswith(","):
-            return words[first : at + 1]
-    return words[first:verb]
-
-
-def _is_another(line: str, whole: str) -> bool:
-    """Whether less than half of the answer's words for things and deeds come from the line."""
-    said, known = _content(line.split()), {_stem(word) for word in _content(whole.split())}
-    return bool(said) and sum(_stem(word) in known for word in said) < len(said) / 2
-
-
-def _plain(words: Sequence[str]) -> set[str]:
-    return {key for word in words if (key := bare(word).removesuffix("'s"))}
-
-
-def _content(words: Sequence[str]) -> set[str]:
-    return _plain(words) - DETERMINERS - PREPOSITIONS - NOMINATIVE - _SMALL
-
-
-_SMALL = listed("a an the and or but then as to in on at of is are was it its off up down out")
-_STEM = 4
-
-
-def _stem(word: str) -> str:
-    """So that ``walks`` and ``walking`` are one."""
-    return word[:_STEM]
 
 
 LOG = "shorter"
@@ -307,10 +240,9 @@ def shortener(
     check_prompts(TEMPLATES)
     if not engines:
         make_ready(engine, progress)
-    found = make_shortener(engine, config, folder.log_of_records(LOG))
-    if found is None:
+    if not engine.abilities.converses:
         raise EngineError(
             f"{engine.identity.engine} reads no prompts and cannot be asked for shorter lines.",
             "Name a language model: --set stage2.engine=openai, or leave --ask away.",
         )
-    return found
+    return Shortener(engine, config, folder.log_of_records(LOG))

@@ -439,8 +439,8 @@ class SlotRewriter:
             lambda request: ask_all(writes, [request])[0],
             lambda _: None,
             lambda _, record: self.other.append(record),
+            writes.identity,
             self._bench.progress,
-            identity=writes.identity,
         )
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:

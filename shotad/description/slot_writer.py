@@ -42,7 +42,7 @@ from shotad.description.language_id import other_language
 from shotad.description.preparing import Bench
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
-from shotad.description.wording import Rows, sight_of
+from shotad.description.wording import Rows, letters_of, sight_of
 from shotad.film import ClipPlan, Prepared, clips, word_budget
 from shotad.script import (
     Cue,
@@ -136,7 +136,7 @@ class SlotWriter:
         choices = self._log_of("choices", wanted=self._config.stage2.select == "engine")
         story = self._log_of("story", wanted=self._config.story.on)
         self._chooser = make_chooser(
-            self._config, self._ask, choices.known, choices.keep, bench.progress, identity=who
+            self._config, self._ask, choices.known, choices.keep, who, bench.progress
         )
         self._telling = Telling(prepared.speech, self._config, who, self._ask, story.known, story.keep)
 
@@ -598,15 +598,11 @@ def _kind(text: str, stage1: Mapping[str, Any]) -> CueKind:
     notes = stage1["notes"]
     if "current" not in notes or '"' not in text:
         return CueKind.ACTION
-    said = _letters(text)
+    said = letters_of(text)
     read = any(
-        _letters(fact.text)[:12] in said for fact in Facts.from_json(notes).texts if _letters(fact.text)
+        letters_of(fact.text)[:12] in said for fact in Facts.from_json(notes).texts if letters_of(fact.text)
     )
     return CueKind.TEXT if read else CueKind.ACTION
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _provenance(stage1: Mapping[str, Any], stage2: Mapping[str, Any] | None) -> Provenance:

@@ -23,6 +23,7 @@ from shotad.core import (
     key_of,
     seconds,
 )
+from shotad.description.answers import parse_stage1, quoted
 from shotad.description.castlist import ShownPeople, names_of, shown_people, told_of
 from shotad.description.checks import (
     REFUSED,
@@ -51,8 +52,6 @@ from shotad.description.leaks import clean
 from shotad.description.preparing import Bench
 from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1_answer import parse_stage1
-from shotad.description.stage2_answer import quoted
 from shotad.film import ClipPlan, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 

@@ -24,6 +24,7 @@ from shotad.core import (
     ScriptError,
     key_of,
 )
+from shotad.description.answers import parse_stage2, quoted
 from shotad.description.castlist import as_called, as_spoken, character_row, without_untold
 from shotad.description.checks import (
     REPAIR_TEMPLATES,
@@ -50,7 +51,6 @@ from shotad.description.conversation import (
 )
 from shotad.description.prompts import Stage2Prompt, answer_schema, stage2_messages
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage2_answer import parse_stage2, quoted
 from shotad.description.templates import prompt_hash
 from shotad.description.verify import (
     VERDICT_TOKENS,

@@ -7,7 +7,6 @@ note on the story so far is renewed as the lines are written (`renewal_messages`
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +27,9 @@ from shotad.core import (
     Utterance,
     key_of,
 )
+from shotad.description.answers import is_nothing, is_refusal, plain
 from shotad.description.castlist import told_only, whose, without_untold
 from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
-from shotad.description.stage2_answer import is_nothing, is_refusal, plain
 from shotad.description.templates import material, question, render, tokens_in
 from shotad.script import Cue, capitals_are_names, names_in
 
@@ -79,8 +78,8 @@ BUDGETS = Budgets()
 
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _LABEL = re.compile(
-    r"(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
-    r"(?:note|story so far|story|summary)(?: so far)?(?: of the story| on the story)?)\s*:\s*)+",
+    r"[{\s]*+\"?(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
+    r"(?:note|story so far|story|summary)(?: so far)?(?: of the story| on the story)?)\"?\s*:\s*)+",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -155,25 +154,12 @@ def renewal_messages(
 
 def parse_renewal(text: str) -> str:
     """The new note, one paragraph; empty where the answer holds none, and the old one stays."""
-    body = plain(re.sub(r"```\w*", "", text))
-    body = _CHATTER.sub("", _from_json(body))
+    body = _CHATTER.sub("", plain(re.sub(r"```\w*", "", text)))
     opened = _LABEL.match(body)
-    note = " ".join(body[opened.end() if opened else 0 :].split()).strip()
-    while len(note) > 1 and note[0] in "\"'" and note[-1] == note[0]:
+    note = " ".join(body[opened.end() if opened else 0 :].split()).strip(' {}"')
+    if len(note) > 1 and note[0] == note[-1] == "'":
         note = note[1:-1].strip()
     return "" if is_nothing(note) or is_refusal(note) else note
-
-
-def _from_json(text: str) -> str:
-    """The text of a JSON object or string, where an answer is one; else the answer itself."""
-    if not text.startswith(("{", '"')):
-        return text
-    try:
-        value: Any = json.loads(text, strict=False)
-    except ValueError:
-        return re.sub(r"^\{\s*\"[\w ]+\"\s*:\s*\"?|(?:\"|(?<![\s\"]))\s*\}$", "", text)
-    strings = [v for v in value.values() if isinstance(v, str)] if isinstance(value, dict) else [str(value)]
-    return " ".join(strings)
 
 
 def _filled(name: str, **value: str) -> str:

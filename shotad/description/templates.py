@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from string import Template
+from typing import Any
 
 from shotad.core import Message, PromptError, PromptSettings, prompt_text, seen
 
@@ -122,6 +123,16 @@ def question(text: str, *, with_clip: bool = False) -> Message:
     """What an engine is asked; where it holds `material`, what that is stands first."""
     rule = f"{render('material/rule')}\n\n" if _OPENS in text else ""
     return Message("user", rule + text, with_clip=with_clip)
+
+
+def form_of(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The JSON schema of an answer that has these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
 
 
 def note_block(template: str, settings: PromptSettings) -> str:

@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from shotad.core import Interval, Language, Message, Slot, SlotSettings
 from shotad.description.language_id import other_language
-from shotad.description.templates import block, material, question, render
+from shotad.description.templates import block, form_of, material, question, render
+from shotad.description.wording import without_quotations
 from shotad.film import word_budget
 from shotad.script import (
     MARKUP,
@@ -104,10 +105,7 @@ def _in_another_language(text: str, line: Wanted, task: Task) -> Iterator[Fault]
 
 
 def _copied(text: str, line: str) -> bool:
-    plain = line
-    for start, end in reversed(quotations(line)):
-        plain = f"{plain[:start]} {plain[end:]}"
-    return len(plain.split()) >= _SAME_WORDS and _letters(text) == _letters(line)
+    return len(without_quotations(line).split()) >= _SAME_WORDS and _letters(text) == _letters(line)
 
 
 def _markup(text: str) -> Iterator[Fault]:
@@ -293,13 +291,7 @@ def messages(
 
 def schema(lines: Sequence[Wanted]) -> dict[str, Any]:
     """The JSON schema of an answer: every id with a text."""
-    ids = [line.id for line in lines]
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in ids},
-        "required": ids,
-        "additionalProperties": False,
-    }
+    return form_of({line.id: {"type": "string"} for line in lines})
 
 
 def _line(line: Wanted, task: Task) -> str:

@@ -7,15 +7,14 @@ read by id, out of JSON, broken JSON, or a bare line where one was asked for.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from shotad.core import Engine, RefusalError, Reply, Request, SamplingSettings, ScriptError
+from shotad.description.answers import is_nothing, is_refusal, quoted, refuses, unescaped, without_thoughts
 from shotad.description.conversation import ask_all, slot_seed, try_record
-from shotad.description.stage2_answer import MOST_FAILURES, THOUGHTS, is_nothing, is_refusal, quoted, refuses
 from shotad.description.translation_prompt import (
     MISSING,
     REPEATED,
@@ -30,11 +29,7 @@ from shotad.description.translation_prompt import (
 )
 from shotad.script import clean_text, own_signs
 
-_TOKENS = re.compile(r"<\|[a-z_0-9]{2,30}\|>|</?s>|<(?:start|end)_of_turn>", re.IGNORECASE)
-_TEXT_KEYS = ("translation", "translated", "target", "text", "line")
-_STRING = r'"((?:[^"\\\n]|\\.)*)"'
 _PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"))
-_DEEPEST = 6
 _RETRY = "Run again; what is translated is not asked for anew."
 
 
@@ -43,15 +38,12 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
 
     Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
     """
-    body = _TOKENS.sub(" ", THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
-    found: dict[str, str] = {}
-    for readings in (_in_json(body, ids), _in_pairs(body, ids), _bare(body, ids)):
-        for name, said in readings:
-            line = one_line(said)
-            if name not in found and not is_nothing(line) and not is_refusal(line):
-                found[name] = line
-        if found:
-            return found
+    body = without_thoughts(text)
+    pairs = [pair for name in ids for pair in _in_pairs(body, name)]
+    found = {name: line for name, said in pairs or _bare(body, ids) if (line := one_line(said))}
+    found = {name: line for name, line in found.items() if not is_nothing(line) and not is_refusal(line)}
+    if found:
+        return found
     if refuses(body):
         raise RefusalError(f"The model refused to translate: {quoted(text)}.", _RETRY)
     raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
@@ -77,52 +69,11 @@ def _wrapped(text: str) -> bool:
     return any(text.strip().startswith(first) and text.strip().endswith(last) for first, last in _PAIRS)
 
 
-def _in_json(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
-    decoder = json.JSONDecoder(strict=False)
-    position, failures = 0, 0
-    while failures < MOST_FAILURES and (bracket := re.compile(r"[\[{]").search(body, position)):
-        try:
-            value, position = decoder.raw_decode(body, bracket.start())
-        except (ValueError, RecursionError):
-            position, failures = bracket.end(), failures + 1
-        else:
-            yield from _walk(value, frozenset(ids), 0)
-
-
-def _walk(value: Any, ids: frozenset[str], depth: int) -> Iterator[tuple[str, str]]:
-    """Pairs of id and text in whatever shape: by key, as objects with an id, in lists."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, list):
-        for item in value:
-            yield from _walk(item, ids, depth + 1)
-    elif isinstance(value, dict):
-        named = value.get("id")
-        if isinstance(named, str) and named in ids and (said := _text_of(value)) is not None:
-            yield named, said
-            return
-        for key, inner in value.items():
-            if key in ids and isinstance(inner, str):
-                yield key, inner
-            elif key in ids and isinstance(inner, dict) and (told := _text_of(inner)) is not None:
-                yield key, told
-            else:
-                yield from _walk(inner, ids, depth + 1)
-
-
-def _text_of(value: Mapping[str, Any]) -> str | None:
-    return next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
-
-
-def _in_pairs(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pairs in JSON that is broken or was cut off: those that are whole."""
-    for name in ids:
-        match = re.search(rf"{re.escape(name)}[\"']?\s*[:=]\s*{_STRING}", body)
-        if match is not None:
-            try:
-                yield name, json.loads(f'"{match[1]}"', strict=False)
-            except ValueError:
-                yield name, match[1]
+def _in_pairs(body: str, name: str) -> Iterator[tuple[str, str]]:
+    """An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id."""
+    again = rf"[\"']?{re.escape(name)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
+    if (match := re.search(rf'{again}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
+        yield name, unescaped(match[1])
 
 
 def _bare(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:

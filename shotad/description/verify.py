@@ -3,9 +3,10 @@
 An addition to Shot-by-Shot against what models invent. The line is taken apart into statements, the engine
 of Stage I says of each whether the frames show it, and only a clear no counts against it.
 
-Lines are cut by rules on words, no parser: clauses end where a verb that agrees with the subject follows a
-comma or an "and", where a subject with a verb of its own follows, or a participle after a comma. Where they
-are not sure they do not cut: a statement too long is still true or false, one cut wrongly is neither.
+Lines are cut by rules on words, no parser (`shotad.script.main_verb`): clauses end where a verb that agrees
+with the subject follows a comma or an "and", where a subject with a verb of its own follows, or a participle
+after a comma. Where they are not sure they do not cut: a statement too long is still true or false, one cut
+wrongly is neither.
 """
 
 from __future__ import annotations
@@ -13,38 +14,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shotad.core import NOBODY, Message, OverlaySettings, Presence, PromptSettings, is_english
+from shotad.description.answers import answer_in
 from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
-from shotad.description.stage2_answer import plain_quotes
-from shotad.description.templates import material, question, render
+from shotad.description.templates import form_of, material, question, render
 from shotad.script import (
     ADVERBS,
-    ARTICLES,
     DETERMINERS,
     FLOATING,
     GERUNDS,
-    LINKING,
     MASSES,
     NOMINATIVE,
-    NOUNS_IN_ING,
     NOUNS_TOO,
-    OBJECTS,
-    PARTICIPLES,
     PLAIN,
-    PLURAL_DETERMINERS,
-    PLURALS,
-    POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     RESULTS,
     SEEING,
-    SINGULAR_DETERMINERS,
-    STOPS,
     THIRD,
-    forms,
+    bare,
+    is_lead,
+    main_verb,
     quotations,
     split_sentences,
 )
@@ -101,7 +94,7 @@ def verify_messages(
         template=json.dumps(dict.fromkeys(keys, "...")),
     )
     messages = (Message("system", render("verify/system")), question(user, with_clip=True))
-    return messages, _schema(keys)
+    return messages, form_of({key: {"type": "string", "enum": list(VERDICTS)} for key in keys})
 
 
 def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
@@ -111,15 +104,6 @@ def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
         return ""
     people = enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen)
     return f" {render('verify/people', mark=SHAPES[marks], people=material(people))}"
-
-
-def _schema(keys: list[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {key: {"type": "string", "enum": list(VERDICTS)} for key in keys},
-        "required": keys,
-        "additionalProperties": False,
-    }
 
 
 _DOUBT = re.compile(
@@ -135,284 +119,68 @@ _NO = re.compile(
 _AT_END = re.compile(r"(?<!\W)(?=\W*[:=–—\-.!?\"')])\W++(yes|no|true|false)\W*$", re.IGNORECASE)
 """``1. She opens the tin: yes``, where the statement is repeated."""
 _ITEM = re.compile(
-    r"(?:^|[{,;]|\n(?![^\S\n]*\n)|(?<=[.!?])\s)[\s\"'*(\[-]*+(?:statement|claim|#)?[\s_#-]*+(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?"
+    r"(?:^|[{,;]|\n|(?<=[.!?])\s)[ \t\"'*({\[-]*+(?:statement[\s_#-]*+)?(\d{1,2})[\"'*)\].]*\s*"
+    r"(?:[:=.)–—-]+\s*)?"
     r"|(?<=\s)\(?(\d{1,2})[.):]+\s",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsure)\b", re.IGNORECASE)
-_NUMBER_KEYS = ("number", "statement", "id", "index", "claim", "no")
-_VERDICT_KEYS = ("verdict", "visible", "answer", "shown", "result", "value", "label", "judgement", "judgment")
 
 
 def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     """True, False or None (cannot tell, or not to be read) for each of ``number`` statements.
 
-    Understands JSON, whole and broken, lists, lines with numbers and bare words in order. Only a clear no
-    is False; a statement with two different answers has none.
+    Understands the JSON asked for, whole and broken, lines with numbers and bare words in order. Only a clear
+    no is False; a statement with two different answers has none.
 
     >>> parse_verdicts('1. Yes, she opens it.\\n2. No.\\n3. Not sure', 3)
     (True, False, None)
     """
-    body = re.sub(r"<think>.*?(?:</think>|\Z)|```\w*", "", plain_quotes(text), flags=re.DOTALL).strip()
-    for pairs in (_json_pairs(body), _numbered(body, number)):
-        if pairs:
-            return _collected(pairs, number)
-    return (_verdict(body),) if number == 1 else _in_order(body, number)
-
-
-def _verdict(value: Any) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return {0: False, 1: True}.get(value)
-    if isinstance(value, Mapping):
-        named = [inner for key, inner in value.items() if str(key).lower() in _VERDICT_KEYS]
-        return _verdict(named[0]) if named else None
-    return _spoken(value) if isinstance(value, str) else None
+    body = re.sub(r"```\w*", "", answer_in(text)).strip()
+    marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
+    marks = [mark for mark in marks if 1 <= mark[0] <= number]
+    if not marks:
+        found = [body] if number == 1 else [] if re.search(r"\d", body) else _WORD.findall(body)
+        return tuple(map(_spoken, found)) if len(found) == number else (None,) * number
+    said: dict[int, set[bool | None]] = {}
+    for (place, _, end), stop in zip(marks, [*(start for _, start, _ in marks[1:]), len(body)], strict=True):
+        said.setdefault(place, set()).add(_spoken(body[end:stop].strip()))
+    return tuple(next(iter(said[n])) if len(said.get(n, ())) == 1 else None for n in range(1, number + 1))
 
 
 def _spoken(words: str) -> bool | None:
     """A verdict in words: at their beginning, else at their end. One with doubt in it is none."""
-    begins = _NO.match(words) or _YES.match(words)
+    begins = None if words.startswith("{") else _NO.match(words) or _YES.match(words)
     if begins:
         return None if _DOUBT.search(words[begins.end() :][:40]) else _NO.match(words) is None
     ends = _AT_END.search(words)
     return None if ends is None else ends[1].lower() in ("yes", "true")
 
 
-def _json_pairs(body: str) -> list[tuple[int, bool | None]]:
-    """Numbers and verdicts of the first JSON value, where there is a whole one."""
-    opened = re.search(r"[{\[]", body)
-    if not opened:
-        return []
-    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_without_contradictions)
-    try:
-        return list(_pairs(decoder.raw_decode(body, opened.start())[0]))
-    except (ValueError, RecursionError):
-        return []
-
-
-def _without_contradictions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object; a key that stands twice with different values has none."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        found[key] = value if found.get(key, value) == value else None
-    return found
-
-
-def _pairs(value: Any) -> Iterator[tuple[int, bool | None]]:
-    """Number of the statement, from 1, and its verdict, out of an object or a list."""
-    if isinstance(value, list):
-        for place, item in enumerate(value, 1):
-            stated = _number_in(item) if isinstance(item, Mapping) else None
-            if isinstance(item, Mapping) and stated is None and len(item) == 1:
-                yield from _pairs(item)
-            else:
-                yield (stated or place), _verdict(item)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            digits = re.search(r"\d+", str(key))
-            if digits:
-                yield int(digits[0]), _verdict(item)
-            elif isinstance(item, (list, Mapping)):
-                yield from _pairs(item)
-            elif str(key).lower() in _VERDICT_KEYS:
-                yield _number_in(value) or 1, _verdict(item)
-
-
-def _number_in(item: Mapping[str, Any]) -> int | None:
-    for key in _NUMBER_KEYS:
-        digits = re.match(r"\D{0,12}(\d+)", str(item.get(key, "")))
-        if digits:
-            return int(digits[1])
-    return None
-
-
-def _numbered(body: str, number: int) -> list[tuple[int, bool | None]]:
-    """Numbers and verdicts of lines, lists and broken JSON."""
-    marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
-    marks = [mark for mark in marks if 1 <= mark[0] <= number]
-    stops = [*(start for _, start, _ in marks[1:]), len(body)]
-    return [
-        (place, _spoken(body[end:stop].strip())) for (place, _, end), stop in zip(marks, stops, strict=False)
-    ]
-
-
-def _in_order(body: str, number: int) -> tuple[bool | None, ...]:
-    """Bare words, where there are as many as statements."""
-    found = _WORD.findall(body)
-    return tuple(map(_spoken, found)) if len(found) == number else (None,) * number
-
-
-def _collected(pairs: Sequence[tuple[int, bool | None]], number: int) -> tuple[bool | None, ...]:
-    said: dict[int, set[bool | None]] = {}
-    for place, verdict in pairs:
-        said.setdefault(place, set()).add(verdict)
-    return tuple(next(iter(said[n])) if len(said.get(n, ())) == 1 else None for n in range(1, number + 1))
-
-
-_S_ENDING = re.compile(
-    r"(?!(?:his|this|its|across|besides|always|perhaps|plus|upstairs|downstairs|hers|theirs)$)"
-    r"[a-z]{2,}(?<!ward)(?<![su])s"
-)
-"""With a word like "the" behind it, such a word is a verb, known or not."""
-_LONGEST_SUBJECT = 12
-_NO_VERB_AFTER = ARTICLES | POSSESSIVES | LINKING | {"and", "or"}
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """Who acts; ``plural`` tells the form of the verbs."""
-
-    subject: str
-    plural: bool
-
-    @property
-    def be(self) -> str:
-        """``is`` or ``are``."""
-        return "are" if self.plural else "is"
-
-
-def clause_of(text: str) -> Clause | None:
-    """The subject at a text's beginning, if a finite verb follows it."""
-    words = words_in(text)
-    if len(words) > 1 and words[0].lower() in ("both", "all", "others") and words[1].lower() in PLAIN:
-        return Clause(words[0], plural=True)
-    if not _is_name_in_ly(words):
-        words = words[sum(1 for _ in _leading_adverbs(words)) :]
-    if len(words) < 2:
-        return None
-    first = words[0].lower()
-    if first in NOMINATIVE:
-        at = 1 + sum(1 for _ in _leading_adverbs(words[1:]))
-        plural = first == "they"
-        if at < len(words) and _finite(words[at].lower(), plural):
-            return Clause(words[0], plural)
-        return None
-    if first in PREPOSITIONS | STOPS or first in GERUNDS:
-        return None
-    return _noun_clause(text, words)
-
-
-def _is_name_in_ly(words: list[str]) -> bool:
-    """``Sally opens``; an adverb that begins a line stands before its subject."""
-    return words[0].endswith("ly") and words[0][:1].isupper() and len(words) > 1 and words[1] in THIRD
-
-
-def _noun_clause(text: str, words: list[str]) -> Clause | None:
-    begin = 2 if words[0].lower() in DETERMINERS else 1
-    reach = text.find(",") if "," in text else len(text)
-    for at in range(1, min(len(words), _LONGEST_SUBJECT)):
-        word = words[at].lower()
-        subject = words[:at]
-        if word in STOPS or len(" ".join(words[: at + 1])) > reach:
-            return None
-        if at < begin or subject[-1].lower() in _NO_VERB_AFTER:
-            continue
-        follows = words[at + 1].lower() if at + 1 < len(words) else ""
-        if word in THIRD and not (word in NOUNS_TOO and follows in PLAIN):
-            return Clause(" ".join(subject), plural=False)
-        if word in PLAIN and words[at][:1].islower() and is_plural(subject):
-            return Clause(" ".join(subject), plural=True)
-    return None
-
-
-def is_plural(subject: list[str]) -> bool:
-    """Whether a subject asks for the form of the verb without an ending."""
-    lower = [word.lower() for word in subject if not re.search(r"\wly$", word)] or [""]
-    if "and" in lower or lower[0] in PLURAL_DETERMINERS:
-        return True
-    if lower[0] in SINGULAR_DETERMINERS:
-        return False
-    head = next((lower[i - 1] for i, word in enumerate(lower) if i and word in PREPOSITIONS), lower[-1])
-    return head in PLURALS or bool(re.search(r"[^s'’u]s$", head))
-
-
-def agrees(text: str, clause: Clause, said: str) -> bool:
-    """Whether a verb in the form that the clause's subject asks for begins the text, after adverbs."""
-    words = words_in(text)
-    at = sum(1 for _ in _leading_adverbs(words))
-    word = words[at].lower() if at < len(words) else ""
-    follows = words[at + 1].lower() if at + 1 < len(words) else ""
-    if not clause.plural and _S_ENDING.fullmatch(word) and (follows in OBJECTS or follows.startswith("⟦")):
-        return True
-    if word not in (PLAIN if clause.plural else THIRD):
-        return False
-    if word not in (MASSES if clause.plural else NOUNS_TOO):
-        return True
-    rest = text[text.find(words[at]) + len(words[at]) :]
-    if re.match(r"\s+(?!and\b|or\b|of\b|as\b)[\w⟦]", rest):
-        return True
-    return not _may_be_listed(said)
-
-
-def _may_be_listed(said: str) -> bool:
-    """Whether a bare noun could follow what was said: ``plates, cups``, but not ``turns`` or ``a gun``."""
-    words = [word.lower() for word in words_in(said)]
-    last = words[-1]
-    if last in THIRD | PLAIN | PREPOSITIONS | PRONOUNS | ADVERBS or last.endswith("ly"):
-        return last in NOUNS_TOO and len(words) > 2
-    return last.endswith("s") or not set(words[-4:-1]) & DETERMINERS
-
-
-def _finite(word: str, plural: bool) -> bool:
-    """After a pronoun anything of the right form is taken for a verb."""
-    if word in ("is", "has", "are", "have", "does", "do"):
-        return (word in ("are", "have", "do")) == plural
-    return not word.endswith("ing") and (plural or word.endswith("s"))
-
-
-def _leading_adverbs(words: list[str]) -> Iterator[str]:
-    for word in words:
-        if word.lower() not in ADVERBS and not re.search(r"\wly$", word.lower()):
-            return
-        yield word
-
-
-def first_word(text: str) -> str:
-    """The first word that is no adverb, in small letters."""
-    words = words_in(text)
-    at = sum(1 for _ in _leading_adverbs(words))
-    return words[at].lower() if at < len(words) else ""
-
-
-def words_in(text: str) -> list[str]:
-    """Words and marks of quotations, one empty word where there are none."""
-    return re.findall(r"⟦\d+⟧|[\w'’-]+", text) or [""]
-
-
 _SENTENCE = re.compile(
     r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)(?:(?<![.!?…])|(?<=\w[.!?…]))[.!?…]+[\"”’)]*\s+|(?:(?<!\s)\s+)?;\s+"
 )
 _BORDER = re.compile(
-    r"(?:,|(?<![\s,]))\s+(?P<time>as|while|when|until|after|where|because)\s+(?:then\s+)?"
+    r"(?:,|(?<![\s,]))\s+(?P<time>as|while|when|until|after)\s+|,\s+(?P<who>who)\s+"
     r"|(?P<comma>,)\s+(?P<joined>(?:and|but|then)\s+(?:then\s+)?)?"
-    r"|(?<!\s)\s+(?P<bare>and|but)\s+(?:then\s+)?"
-    r"|(?<!\s)\s+(?P<then>then)\s+"
-    r"|(?<!\s)\s+(?P<dash>[–—])\s+"
+    r"|(?<!\s)\s+(?:and|but|then)\s+(?:then\s+)?"
 )
-_PLACE = re.compile(
-    r"(?P<phrase>(?:in|on|at|inside|outside|behind|under|beneath|near|beside|among|between|beyond|by)\s++[^,]+),\s+",
-    re.IGNORECASE,
-)
-_NOT_A_PLACE = re.compile(
-    r"\b(?:nights?|mornings?|evenings?|afternoons?|days?|dawn|dusk|moments?|times?|hours?|minutes?|seconds?|years?"
-    r"|once|last|first|turn|unison|return|response|reply|\w+day|front|contrast|silence|mirrors?|reflections?"
-    r"|photos?|photographs?|pictures?|paintings?|dreams?|flashbacks?|hands?|arms?|fingers?|motion|one|another"
-    r"|flash|instant|blur|haste|panic|chance|screens?|monitors?|televisions?|tvs?)\b",
-    re.IGNORECASE,
-)
-"""Nouns of phrases that are no place in which the subject is."""
-_NO_PARTICIPLES = (NOUNS_IN_ING - GERUNDS) | {"according"}
-_NO_NOUNS = PREPOSITIONS | STOPS | GERUNDS | {"and"}
-_THERE = forms({"watch"})
-"""Who watches is in the place; what is seen or heard may be in it instead."""
-_FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s++(?P<clause>[^,]+),\s+", re.IGNORECASE)
-_WHO = re.compile(r"(?:who|which)\s+")
 _ANTECEDENT = re.compile(
-    r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
-    r"|(?<![\w'’-])[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
+    r"\b((?:an?|the|his|her|their|two|three) (?:[\w'’-]+ ){0,3}[\w'’-]+|(?<![\w'’-])[A-Z][\w'’-]+)$"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """Who acts, and whether the form of the verbs is that of many; ``end`` is where the verb begins."""
+
+    subject: str
+    plural: bool
+    end: int = 0
+
+    @property
+    def be(self) -> str:
+        return "are" if self.plural else "is"
 
 
 def statements_of(line: str) -> tuple[str, ...]:
@@ -438,132 +206,94 @@ def _sentence(claim: str) -> str:
 
 
 def _claims(sentence: str) -> Iterator[str]:
-    """Claims of one sentence: what stands before its subject, then clause by clause."""
-    fronted = _FRONTED.match(sentence)
-    if fronted and clause_of(fronted["clause"]) and clause_of(sentence[fronted.end() :]):
-        yield from _claims(fronted["clause"])
-        yield from _claims(sentence[fronted.end() :])
-        return
-    opened = _opened(sentence)
-    if opened:
-        first, sentence = opened
-        yield first
-    clause = clause_of(sentence)
-    begin = 0
-    opener = sentence[: sentence.find(", ") + 1]
-    if opener and (" " not in opener or (clause is None and first_word(sentence) in PREPOSITIONS)):
-        begin = len(opener) + 1
-        clause = clause_of(sentence[begin:])
+    """The claims of one sentence, clause by clause; what leads in stays with the first."""
+    lead = sentence.find(", ") + 2
+    lead = lead if lead > 1 and is_lead(sentence[:lead].split()) else 0
+    clause = _clause_of(sentence[lead:])
     if clause is None:
         yield sentence
-    else:
-        yield from _cut(sentence, clause, begin)
-
-
-def _opened(sentence: str) -> tuple[str, str] | None:
-    """A place or a participle before the subject, as a claim of its own, and the rest."""
-    place = _PLACE.match(sentence)
-    end = place.end() if place else sentence.find(", ") + 2
-    clause = clause_of(sentence[end:]) if end > 1 else None
-    if clause is None:
-        return None
-    if place:
-        is_there = not _NOT_A_PLACE.search(place["phrase"]) and not _sees(sentence[end:], SEEING - _THERE)
-        claim = f"{clause.subject} {clause.be} {_small(place['phrase'])}"
-        return (claim, sentence[end:]) if is_there else None
-    first = first_word(sentence)
-    if first.endswith("ing") and first not in _NO_PARTICIPLES:
-        return f"{clause.subject} {clause.be} {_small(sentence[: end - 2])}", sentence[end:]
-    return None
-
-
-def _cut(sentence: str, clause: Clause, begin: int) -> Iterator[str]:
-    """The claims of a sentence whose first clause, at ``begin``, is known, by the borders that are ones."""
-    start, prefix, participle, position = 0, "", False, _after_subject(sentence, clause, begin)
+        return
+    fronted = re.match(r"(?:as|while|when|after|once) (.+), $", sentence[:lead], re.IGNORECASE)
+    if fronted and _clause_of(fronted[1]):
+        yield from _claims(fronted[1])
+        sentence, lead = sentence[lead:], 0
+    start, prefix, participle, position = 0, "", False, lead + clause.end
     while border := _BORDER.search(sentence, position):
-        position = border.end()
-        after = sentence[position:]
-        said = sentence[start : border.start()]
-        new = _after_border(border, said, after, clause, participle)
-        if new is None:
-            continue
-        yield f"{prefix}{said}"
-        prefix, skipped, clause, participle = new
-        start = position + skipped
-        position = start if prefix else _after_subject(sentence, clause, start)
+        position, said = border.end(), sentence[start : border.start()]
+        new = _after(border, said, sentence[position:], clause, participle)
+        if new is not None:
+            yield f"{prefix}{said}"
+            prefix, clause, participle = new
+            start = position
+            position += clause.end
     yield f"{prefix}{sentence[start:]}"
 
 
-def _after_subject(sentence: str, clause: Clause, begin: int) -> int:
-    """Where the verb of a clause that starts at ``begin`` may stand: an "and" before it joins subjects."""
-    found = sentence.find(clause.subject, begin)
-    return found + len(clause.subject) if found >= 0 else begin
+def _clause_of(text: str) -> _Clause | None:
+    """The subject at a text's beginning, if a finite verb is sure to follow it."""
+    words = text.split()
+    verb = main_verb(words)
+    if verb is None:
+        return None
+    end = len(" ".join(words[:verb]))
+    subject = [word for word in words[:verb] if bare(word) not in FLOATING and not bare(word).endswith("ly")]
+    begin = max((at for at, word in enumerate(subject) if word.endswith(",")), default=-1) + 1
+    if not subject[begin:]:
+        return None
+    plural = bare(words[verb]) not in THIRD | {"is", "has", "does"}
+    return _Clause(" ".join(subject[begin:]), plural, end)
 
 
-_New = tuple[str, int, Clause, bool]
-"""Words to put before what follows, characters to leave out, its clause, whether it is a participle's."""
+_New = tuple[str, _Clause, bool]
+"""Words to put before what follows a border, its clause, whether it is a participle's."""
 
 
-def _after_border(
-    border: re.Match[str], said: str, after: str, clause: Clause, participle: bool
-) -> _New | None:
+def _after(border: re.Match[str], said: str, after: str, clause: _Clause, participle: bool) -> _New | None:
     """How the claim after a border begins, or None where none begins."""
-    who = _WHO.match(after) if border["comma"] else None
-    if who:
-        return _relative(said, after[who.end() :], who.end())
-    if border["time"] and words_in(said)[-1].lower() in LINKING | {"to"}:
+    words = after.split()
+    if not words:
         return None
-    first = first_word(after)
-    if not border["time"] and agrees(after, clause, said) and not (clause.plural and _sees(said)):
-        return (f"{clause.subject} ", 0, clause, False)
-    comma = border["comma"] and not border["joined"]
-    if first in GERUNDS - RESULTS and (comma or border["time"] or border["dash"] or participle):
-        return (f"{clause.subject} {clause.be} ", 0, clause, True)
-    own = clause_of(after)
-    if own is not None and _own_subject(after, border):
-        return ("", 0, own, False)
-    return _absolute(after) if comma or border["dash"] else None
+    if border["who"]:
+        named = _ANTECEDENT.search(said)
+        plural = bare(words[0]) in PLAIN - THIRD
+        return (
+            (f"{named[1]} ", _Clause(named[1], plural), False)
+            if named and _acts(words, plural, said)
+            else None
+        )
+    if not border["time"] and _acts(words, clause.plural, said) and not (clause.plural and _sees(said)):
+        return (f"{clause.subject} ", replace(clause, end=0), False)
+    first = bare(next((word for word in words if not _is_adverb(word)), ""))
+    alone = border["comma"] and not border["joined"]
+    if first in GERUNDS - RESULTS and (alone or border["time"] or participle):
+        return (f"{clause.subject} {clause.be} ", replace(clause, end=0), True)
+    own = _clause_of(after)
+    begins = bare(words[0]) in NOMINATIVE | DETERMINERS or words[0][:1].isupper() or border["time"]
+    return ("", own, False) if own is not None and begins else None
 
 
-def _relative(said: str, after: str, skipped: int) -> _New | None:
-    """``…, who draws a gun`` says it of what stands before the comma."""
-    named = _ANTECEDENT.search(said)
-    word = first_word(after)
-    if named is None or word not in THIRD | PLAIN:
-        return None
-    plural = word not in THIRD
-    return (f"{named[1]} ", skipped, Clause(named[1], plural), False)
-
-
-def _absolute(after: str) -> _New | None:
-    """``his eyes fixed on her``, ``gulls circling above`` as a claim: "is" or "are" is put in."""
-    words = words_in(after)
-    if words[0].lower() in ADVERBS - FLOATING:
-        return None
-    for number, word in enumerate(words[1:4], 1):
-        owned = words[0].lower() in DETERMINERS
-        if word.lower() in GERUNDS or (owned and number > 1 and word.lower() in PARTICIPLES):
-            noun = " ".join(words[:number])
-            if {w.lower().split("'")[0] for w in words[:number]} & _NO_NOUNS:
-                return None
-            clause = Clause(noun, is_plural(words[:number]))
-            return (f"{noun} {clause.be} ", len(noun) + 1, clause, True)
-        if re.search(r"[^\w'’-]", after[: len(" ".join(words[: number + 1]))].replace(" ", "")):
-            return None
-    return None
-
-
-def _own_subject(after: str, border: re.Match[str]) -> bool:
-    """Whether what follows may be a clause with its own subject, and not the next thing of a list."""
-    first = words_in(after)[0]
-    if first.lower() in NOMINATIVE:
+def _acts(words: Sequence[str], plural: bool, said: str) -> bool:
+    """Whether a verb in the form for one, or for many, begins the words, after adverbs; what may be a noun
+    too is one where the words before it, ``said``, could go on with it."""
+    at = next((at for at, word in enumerate(words) if not _is_adverb(word)), len(words) - 1)
+    word = bare(words[at])
+    if word not in (PLAIN if plural else THIRD):
+        return False
+    goes_on = words[at][-1:].isalnum() and bare(" ".join(words[at + 1 : at + 2])) not in _AFTER_NOUNS
+    if word not in (MASSES if plural else NOUNS_TOO) or goes_on:
         return True
-    return first.lower() in DETERMINERS or first[0].isupper() or bool(border["time"])
+    before = [bare(one) for one in said.split()]
+    if before[-1] in THIRD | PLAIN | PREPOSITIONS | PRONOUNS or _is_adverb(before[-1]):
+        return before[-1] not in NOUNS_TOO or len(before) < 3
+    return not before[-1].endswith("s") and bool({*before[-4:-1]} & DETERMINERS)
 
 
-def _sees(text: str, seeing: frozenset[str] = SEEING) -> bool:
-    return not seeing.isdisjoint(word.lower() for word in words_in(text))
+_AFTER_NOUNS = frozenset(("", "and", "or", "of", "as"))
 
 
-def _small(phrase: str) -> str:
-    return phrase[:1].lower() + phrase[1:]
+def _is_adverb(word: str) -> bool:
+    return bare(word) in ADVERBS or bare(word).endswith("ly")
+
+
+def _sees(text: str) -> bool:
+    return not SEEING.isdisjoint(bare(word) for word in text.split())

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from shotad.core import NOBODY, Presence, Role, is_english
-from shotad.description.leakwords import SHOTS
+from shotad.description.leaks import SHOTS
 from shotad.script import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
@@ -47,6 +47,7 @@ from shotad.script import (
     cast_mentions,
     lemma,
     listed,
+    quotations,
     singular,
     spoken_words,
 )
@@ -124,6 +125,18 @@ def head_of(text: str) -> tuple[str, str]:
     return subject, words[at].lemma
 
 
+def without_quotations(text: str) -> str:
+    """The text with blanks in place of what stands in quotation marks."""
+    for start, end in quotations(text):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
+def letters_of(text: str) -> str:
+    """Letters and digits in small letters, without anything between."""
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
 def is_unfinished(text: str) -> bool:
     """True for a line that breaks off: its last word wants another, such as ``the`` or ``of``."""
     words = words_of(text)
@@ -197,8 +210,6 @@ _PART = re.compile(r"(?<=[.!?…])\s+|[,;]\s+|\s(?=(?:and|as|while|then|before|u
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 _ALIKE = 2
 """Words that a part of a line must share with a sentence of Stage I to be taken from it."""
-_UNTIMED = ("thing", "motion", "flash", "fade-in", "fade-out", "contrast", "level")
-"""Statements of whose facts older records have no times."""
 
 
 def sight_of(
@@ -216,29 +227,11 @@ def sight_of(
     on the frames.
     """
     if said:
-        parts = list(_by_facts(said, stage1))
+        parts = [(row["after"], row["since"], row["until"]) for row in said if "since" in row]
     else:
         parts = [*_by_shots(text, stage1, language), *_by_faces(text, presence, stage1, language)]
     words = spoken_words(text, language)
     return Sight.of((part for part in parts if part[0] < words), seconds_per_word)
-
-
-def _by_facts(said: Rows, stage1: Mapping[str, Any]) -> Iterator[Part]:
-    """What the narrator notes; where it noted no times, the first moment of what the line begins with."""
-    for at, row in enumerate(said):
-        if "since" in row:
-            yield row["after"], row["since"], row["until"]
-        elif at == 0 and (first := _first_of(row, stage1["notes"])) is not None:
-            yield 0, first, None
-
-
-def _first_of(row: Mapping[str, Any], facts: Mapping[str, Any]) -> float | None:
-    what = str(row["what"])
-    if what in _UNTIMED:
-        return None
-    texts = what in ("title", "sign", "text", "credit", "credits")
-    kind = "texts" if texts else "figures" if what.startswith("figure") else "people"
-    return min((fact["first"] for fact in facts.get(kind, ()) if fact["shot"] == row["shot"]), default=None)
 
 
 def _by_shots(text: str, stage1: Mapping[str, Any], language: str) -> Iterator[Part]:

@@ -145,12 +145,6 @@ def test_what_an_engine_reports_as_an_error_is_not_asked_again() -> None:
     assert talk.record["error"] == "out of memory"
 
 
-def test_marks_on_the_frames_are_taken_out_of_the_description() -> None:
-    talk = look(GOOD.replace("She opens a gate.", "In Shot 1, she opens a gate."))
-    assert talk.record["steps"]["Actions"] == "She opens a gate."
-    assert "In Shot 1" in talk.record["raw"]
-
-
 def test_the_description_with_the_fewest_complaints_is_taken() -> None:
     nothing_done = "Description:\n1. Main characters: A woman.\n3. Interactions: She smiles at a man."
     talk = look(nothing_done, nothing_done, "no")

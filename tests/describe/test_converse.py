@@ -226,15 +226,6 @@ def test_the_source_is_read_only_a_little_ahead() -> None:
     assert threading.active_count() == before
 
 
-def test_an_error_of_the_source_arrives() -> None:
-    def source() -> Iterator[Named]:
-        yield "a", once("a")
-        raise EngineError("The film ends here.")
-
-    with pytest.raises(EngineError, match="film ends"):
-        dict(converse(source(), {"writes": Listed()}))
-
-
 @pytest.mark.parametrize("flights", [1, 3])
 def test_an_error_of_the_source_costs_no_answer_that_was_asked_for(flights: int) -> None:
     def source() -> Iterator[Named]:

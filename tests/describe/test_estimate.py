@@ -167,15 +167,6 @@ def test_the_json_is_json_and_holds_both_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"frames": -1}, {"frames": 3, "width": 0}, {"calls": 0}, {"attempts": 0}, {"awaited_tokens": -1}],
-)
-def test_a_question_that_cannot_be_is_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="got"):
-        looks(**wrong)
-
-
-@pytest.mark.parametrize(
     ("text", "low", "high"),
     [
         ("", 0, 0),

@@ -131,13 +131,3 @@ def test_what_is_gone_soon_is_told_a_little_earlier() -> None:
     made = cue("A person appears, then a face appears.", notes={"said": [said]})
     assert made.seen_from == pytest.approx(14 - 3 * 0.375)
     assert made.interval.start == 12.0
-
-
-def test_the_notes_of_an_older_run_have_no_times() -> None:
-    facts = {
-        "current": [1, 2],
-        "people": [{"shot": 2, "first": 13.25}],
-        "texts": [{"shot": 2, "first": 13.0}],
-    }
-    notes = {"said": [[{"what": "still", "shot": 2, "sure": 0.9}]]}
-    assert cue("A person stays still.", notes=notes, facts=facts).seen_from == 13.25

@@ -113,15 +113,6 @@ def test_lengths_are_widened_a_word_at_a_time(words: int, count: int, expected: 
     assert seen == expected
 
 
-def test_pool_that_is_too_small_is_used_whole() -> None:
-    few = ["She runs.", "He falls.", "They all go home at last."]
-    for choice in ("length", "random"):
-        assert sorted(draw(few, settings(choice), 2, random.Random(1))) == sorted(few)
-    assert draw([], settings("length"), 2, random.Random(1)) == []
-    assert draw([], settings("published"), 2, random.Random(1)) == []
-    assert draw([], settings("random"), 2, random.Random(1)) == []
-
-
 def test_random_is_any_length_each_once() -> None:
     drawn = draw(POOL, settings("random", 40), 3, random.Random(1))
     assert len(set(drawn)) == 40
@@ -134,15 +125,6 @@ def test_published_draws_with_replacement_and_from_all_where_few_qualify() -> No
     assert len(set(near)) < len(near) == 12
     far = draw(POOL, settings("published", 13), 10, random.Random(1))
     assert not set(lengths(far)) <= {8, 9, 10, 11, 12}, "12 qualify, 13 are wanted"
-
-
-def test_the_three_choices_differ() -> None:
-    drawn = {c: draw(OURS, settings(c), 9, random.Random(5)) for c in ("random", "length", "published")}
-    assert len({tuple(lines) for lines in drawn.values()}) == 3
-
-
-def test_default_is_by_length() -> None:
-    assert PromptSettings().by_rules.example_choice == "length"
 
 
 # A user's own
@@ -179,10 +161,6 @@ def test_column_without_characters_goes_first(tmp_path: Path) -> None:
     assert load_examples(own(tmp_path, "ads.csv", text)) == ("She runs.",)
     text = "text_gt,text\nAnn runs.,She runs.\n"
     assert load_examples(own(tmp_path, "more.csv", text)) == ("She runs.",)
-
-
-def test_row_that_is_too_short_is_left_out(tmp_path: Path) -> None:
-    assert load_examples(own(tmp_path, "ads.csv", "id,text\n1,She runs.\n2\n")) == ("She runs.",)
 
 
 @pytest.mark.parametrize(

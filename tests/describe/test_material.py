@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import (
+    Identity,
     Interval,
     Message,
     Presence,
@@ -71,7 +72,7 @@ def prompts() -> dict[str, Sequence[Message]]:
         ).messages,
         "story": renewal_messages(ATTACK, [ATTACK], [Utterance(Interval(1, 2), ATTACK)]),
         "second look": verify_messages(["A cat sleeps."], [1], settings, presence=presence())[0],
-        "choice": ByEngine(_unasked, _unasked, _unasked, load_config(None, ())).question(
+        "choice": ByEngine(_unasked, _unasked, _unasked, load_config(None, ()), Identity("fake")).question(
             [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen, Around([], []))
         ).messages,
         "shorter": _messages(wish, load_config(None, ())),

@@ -42,11 +42,6 @@ def full_stage1() -> str:
     return text_of(stage1(grammar=grammar, presence=people("ann bo"), characters="clip"))
 
 
-@pytest.mark.parametrize("point", STAGE1_POINTS)
-def test_stage1_prompt_has_every_point_of_algorithm_1(point: str) -> None:
-    assert STAGE1_POINTS[point] in full_stage1()
-
-
 def test_points_of_algorithm_1_stand_in_its_order() -> None:
     places = [full_stage1().index(words) for words in STAGE1_POINTS.values()]
     assert places == sorted(places)
@@ -89,11 +84,6 @@ STAGE2_POINTS = {
     "JSON": 'Answer in JSON, in this form:\n{"summarized_AD": "..."}',
     "examples": "Answers to other clips looked like this:\n{",
 }
-
-
-@pytest.mark.parametrize("point", STAGE2_POINTS)
-def test_stage2_prompt_has_every_point_of_algorithm_2(point: str) -> None:
-    assert STAGE2_POINTS[point] in stage2_text()
 
 
 def test_points_of_algorithm_2_stand_in_its_order() -> None:

@@ -31,7 +31,6 @@ from tests.describe.prompting import (
     F,
     L,
     M,
-    people,
     plans,
     stage1,
     stage2_text,
@@ -148,20 +147,6 @@ def test_step_without_its_heading_is_refused(own_data: Path) -> None:
 
 
 # Stage I
-
-
-def test_stage1_prompt_has_the_papers_order() -> None:
-    grammar = Grammar({1: L, 2: L}, ((0, 3), (1, 2)))
-    text = text_of(stage1(grammar=grammar, presence=people("ann bo"), characters="clip"))
-    landmarks = [
-        "movie", "top left corner", "briefly", "[Shot 1, Shot 2]", "four steps", "1. ", "Ann (red), Bo (green)", "2. ", "3. ",
-        "4. ", "ways in and out", "never mention", "Last of all", "[Shot 0, Shot 3]", "[Shot 1, Shot 2] have the same camera",
-        "Report only", "Description:", "1. Main characters: ...", "4. Environment: ...", "Explanation: ...",
-    ]  # fmt: skip
-    positions = [text.find(landmark) for landmark in landmarks]
-    assert -1 not in positions, landmarks[positions.index(-1)]
-    ordered = [text.index(m, p) for m, p in zip(landmarks, [0, *positions], strict=False)]
-    assert ordered == sorted(ordered)
 
 
 def test_published_order_puts_threads_before_circles() -> None:
@@ -348,13 +333,6 @@ def test_examples_are_drawn_by_seed_and_slot() -> None:
     assert len(set(re.findall(r"door \d+", first))) == 10
 
 
-def test_examples_given_go_before_those_of_the_settings(tmp_path: Path) -> None:
-    (tmp_path / "ads.txt").write_text("A cat yawns.")
-    settings = PromptSettings(example_file=str(tmp_path / "ads.txt"))
-    assert "A cat yawns." in stage2_text(settings)
-    assert "A cat yawns." not in stage2_text(settings, examples=["A dog barks."])
-
-
 def test_examples_have_about_the_expected_length() -> None:
     shown = re.findall(r'^\{"summarized_AD": "([^.].*)"\}$', stage2_text(expected_words=7), re.MULTILINE)
     lengths = [len(line.split()) for line in shown if line != "..."]
@@ -401,15 +379,6 @@ def test_without_note_and_story_the_prompts_are_as_they_were(empty: str) -> None
     assert "ONE succinct sentence.\n\nDescription:" in text
     assert blank_lines(text) == 4
     assert blank_lines(stage2_text(PromptSettings(note=NOTE), story="Earlier: rain.")) == 6
-
-
-def test_no_words_of_the_note_are_none() -> None:
-    assert stage2_text(PromptSettings(note=NOTE, note_words=0)) == stage2_text()
-
-
-def test_long_note_ends_with_a_sentence() -> None:
-    text = stage2_text(PromptSettings(note=f"{NOTE} " * 5, note_words=9))
-    assert f"\n{NOTE}\n(Use it" in text
 
 
 def test_story_stands_before_the_description() -> None:

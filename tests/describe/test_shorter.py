@@ -10,8 +10,7 @@ import pytest
 
 from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request, data_root
 from shotad.description import check_templates
-from shotad.description.shortening import TEMPLATES, Shortener, make_shortener
-from shotad.engines.fake import FakeEngine
+from shotad.description.shortening import TEMPLATES, Shortener
 from shotad.script import Answer, Wish
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
@@ -41,9 +40,7 @@ class Scripted:
 
 
 def shortener(engine: Scripted, log: RecordLog | None = None) -> Shortener:
-    made = make_shortener(engine, Config(), log)
-    assert made is not None
-    return made
+    return Shortener(engine, Config(), log)
 
 
 def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None:
@@ -164,10 +161,6 @@ def test_what_was_asked_is_on_the_bill() -> None:
     (record,) = asked.made
     assert (record["slot"], record["budget"], record["shorter"]) == (WISH.id, 7, "Emo hurries on.")
     assert record["prompt"][1]["role"] == "user"
-
-
-def test_one_that_reads_no_messages_cannot_shorten() -> None:
-    assert make_shortener(FakeEngine(), Config()) is None
 
 
 def test_other_languages_are_asked_in_their_own_words() -> None:

@@ -25,8 +25,6 @@ BOTH = dict(zip(IDS, (DOOR, SIGN), strict=True))
         f"Here are the translations:\n```json\n{json.dumps(BOTH)}\n```\nLet me know!",
         f"<think>The door, {{}} hm.</think>{json.dumps(BOTH)}",
         json.dumps([{"id": name, "translation": text} for name, text in BOTH.items()]),
-        json.dumps({"translations": [{"id": name, "text": text} for name, text in BOTH.items()]}),
-        json.dumps({name: {"most": "9 words", "line": text} for name, text in BOTH.items()}),
         "\n".join(json.dumps({"id": name, "line": text}) for name, text in BOTH.items()),
         json.dumps(BOTH)[:-1],
         json.dumps({**BOTH, "s00030000": "Mehr."}),

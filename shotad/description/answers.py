@@ -1,0 +1,373 @@
+"""What engines answered, taken apart: the steps of Stage I's description, the lines of Stage II.
+
+Models bend the form they were asked for. What they often make of it is understood: Markdown, headings in
+other words, an answer around the JSON or none, JSON that is broken or cut off. What is not understood is
+asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from shotad.core import Description, RefusalError, ScriptError
+from shotad.script import LONGEST, split_sentences
+
+_RETRY = "Run again with another seed or engine."
+
+_QUOTES = str.maketrans(
+    dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’`", "'") | {"：": ":", "。": ".", "，": ", "}
+)
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_TOKENS = re.compile(
+    r"<\|[a-z_0-9]{2,30}\|>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>", re.IGNORECASE
+)
+"""Signs of a chat template that a server did not take out, and marks of our prompts."""
+_NOTHING = re.compile(
+    r"(?:none|n/?a|null|nil|no|yes|ok(?:ay)?|unknown|not applicable|\W*)[.;!]?", re.IGNORECASE
+)
+_DO = (
+    r"(?:\w+ )?(?:assist|help|fulfil\w*|comply|provide|describe|generate|create|write|process|view|watch"
+    r"|continue|summari[sz]e|complete|produce|identify|recogni[sz]e|analy[sz]e|discuss|answer|do this)"
+)
+_REFUSAL = re.compile(
+    r"(?:\W*(?:oh|okay|well),? )?(?:(?:i'?m|i am) (?:very |so |really |truly )?sorry"
+    r"|sorry,? (?:but )?(?:i|this|that)\b|i (?:do )?apologi[sz]e|my apologies|apologies,"
+    r"|unfortunately,? (?:i|this (?:content|request))\b"
+    r"|i (?:can ?not|can't|must decline|won't|will not)\b|i(?:'m| am) (?:unable|not able|just an?) "
+    r"|as an? (?:responsible |large |helpful )?(?:ai\b|artificial|language model|assistant))",
+    re.IGNORECASE,
+)
+_REFUSAL_WITHIN = re.compile(
+    r"\bI ?(?:can ?not|can't|couldn't|won't|will not|am (?:unable|not able) to|'m (?:unable|not able) to) "
+    rf"{_DO}\b|\b(?:content|usage|safety) (?:policy|policies|guidelines)\b"
+    r"|\b(?:contains?|depicts?|sexual|graphic|explicit) [^.\n]{0,60}\b(?:cannot|can't|unable to) (?:be )?\w+",
+    re.IGNORECASE,
+)
+
+
+def without_thoughts(text: str) -> str:
+    """An answer without what a model thought aloud, and without signs of its template."""
+    return _TOKENS.sub("\n", _THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
+
+
+def answer_in(text: str) -> str:
+    """The same with straight quotes, and without characters that cannot be written or seen."""
+    said = without_thoughts(text).translate(_QUOTES)
+    return "".join(c for c in said if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cn"))
+
+
+def plain(text: str) -> str:
+    """An answer without Markdown: no emphasis, no heading signs, no bullets, single blanks."""
+    unmarked = re.sub(r"[*#`]+|(?<!\w)_+|_+(?!\w)", "", answer_in(text))
+    unbulleted = re.sub(r"^[ \t]*(?:[-•>]+[ \t]+)?", "", unmarked, flags=re.MULTILINE)
+    return re.sub(r"[ \t]+", " ", unbulleted).strip()
+
+
+def is_nothing(text: str) -> bool:
+    """True for text that says nothing: empty, only signs, or a word like ``None``."""
+    return _NOTHING.fullmatch(text.strip()) is not None
+
+
+def is_refusal(text: str) -> bool:
+    """True for text that begins as a model does that will not or cannot answer."""
+    return _REFUSAL.match(text.lstrip(" \"'")) is not None
+
+
+def refuses(text: str) -> bool:
+    """True where an answer, in which nothing else was found, is a refusal or holds one, in JSON perhaps."""
+    body = " ".join(plain(text).split())
+    values = re.split(r"[\"'{}\[\]:]+\s*", body)
+    return _REFUSAL_WITHIN.search(body) is not None or any(is_refusal(value) for value in (body, *values))
+
+
+def quoted(text: str) -> str:
+    """The beginning of a model's answer, for an error message."""
+    words = " ".join(text.split())
+    return repr(words if len(words) <= 80 else words[:79] + "…")
+
+
+WHOLE = "Description"
+"""Heading of an answer that kept to none of the steps."""
+
+_EXPLANATION = "Explanation"
+_WRITTEN_FOR: Mapping[str, str] = {
+    "Main characters": r"(?:the )?(?:main |key )?(?:characters?|people|persons?)(?: present)?",
+    "Actions": r"(?:the )?(?:characters?'?s? |main |key )?actions?(?: (?:and|&) (?:movements?|activities))?",
+    "Interactions": (
+        r"(?:characters?[ -])?(?:(?:to )?characters?[ -])?interactions?(?: between (?:the )?characters)?"
+    ),
+    "Facial expressions": r"(?:facial )?expressions?(?: (?:and|&) (?:emotions?|reactions?|gestures?))?",
+    "Key objects": r"(?:key |main |important )?(?:objects?|props?)",
+    "Environment": r"(?:the )?(?:environment|setting|location)",
+    _EXPLANATION: r"(?:explanations?(?: (?:of|for) [^:\n]{0,60})?|(?:shared |same )?camera set-?up|threads?)",
+}
+"""Patterns of what models write for a heading."""
+
+_BULLET = re.compile(r"^[ \t]*(?:[-•+]|\*(?!\*))[ \t]++(.*[\w)])[ \t]*$", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^ ?(?:dense |answer |final )?description ?(?:of [^:\n]{0,60})?:", re.I | re.M)
+_OF_THREADS = re.compile(
+    r"(?=.*\b(?:shots?|frames?|clips?|cameras?)\b)"
+    r".*\b(?:same|similar|identical|shared) (?:camera|set-?up|angle|framing|viewpoint|perspective)"
+    r"|(?=.*\bshots? \d).*\bcamera\b",
+    re.IGNORECASE,
+)
+_LABEL_LINE = re.compile(
+    r"^[^\w\n]{0,9}(?:in )?\[?shots? ?#?\d[\d ,&\[\]]*+(?:and [\d \[\]]++)?[:.\]]*\n", re.I | re.M
+)
+_AFTERWORD = re.compile(
+    r"\n[^\w\n]{0,9}(?:please\b|let me know|i hope|overall,|in summary|note\b ?:|feel free)[^\n]*\s*\Z",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"^\W*(?:say|tell|name|identify|list|describe)\b (?:who|what|where|how|whether|the|all|any|each)\b"
+    r"[^.:;]*?(?:[.:;)]+\s*|$)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?:^|(?<=[\s.;]))(?:step )?\(?([1-9])[.):] ?(?=\S)", re.IGNORECASE)
+_FEW_WORDS = 40
+"""A refusal, with its reasons, is no longer than this; a longer text without steps tells of something."""
+
+
+def parse_stage1(
+    text: str,
+    expected_steps: Sequence[str],
+    slot_id: str,
+    engine: str,
+    notes: Mapping[str, Any] | None = None,
+) -> Description:
+    """The answer as a Description, its steps under the headings that were asked for.
+
+    Steps that the answer leaves out or leaves empty are left out; steps answered several times (shot
+    by shot) are joined. An answer without any heading is read by its numbers, else kept whole under
+    ``Description``. Thread sentences go to ``explanation``, wherever they stand; instructions that the
+    answer repeats, closing words, and refusals among answers are left out.
+
+    Raises RefusalError for a refusal, ScriptError for an answer that is empty or an explanation alone.
+    """
+    short = re.sub(r"(?<=\s)\s{40,}", "\n", text)
+    body = _AFTERWORD.sub("", _LABEL_LINE.sub("", plain(_BULLET.sub(r"\1.", short))))
+    found = _by_heading(_DESCRIPTION.sub("\n", body), expected_steps)
+    explanation = found.pop(_EXPLANATION, "")
+    steps = {heading: found[heading] for heading in (*expected_steps, *found) if heading in found}
+    if not steps:
+        opened = _DESCRIPTION.search(body)
+        rest = body[opened.end() :] if opened else body
+        rest = rest[: next((start for start, _, _ in sorted(_headings(rest, ()))), len(rest))]
+        steps = _by_number(rest, expected_steps) or {WHOLE: _tidy(rest)}
+        steps = {} if len(rest.split()) < _FEW_WORDS and refuses(rest) else steps
+    told, threads = _sorted_sentences(steps)
+    if not told:
+        if refuses(body):
+            raise RefusalError(f"Stage I refused to describe slot {slot_id}: {quoted(text)}.", _RETRY)
+        raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
+    explained = " ".join(filter(None, (explanation, *threads)))
+    return Description(slot_id, told, explained, text, engine, dict(notes or {}))
+
+
+def _by_heading(body: str, expected: Sequence[str]) -> dict[str, str]:
+    """What stands under each heading."""
+    marks = sorted(_headings(body, expected))
+    found: dict[str, list[str]] = {}
+    for (_, end, heading), stop in zip(
+        marks, [*(start for start, _, _ in marks[1:]), len(body)], strict=False
+    ):
+        found.setdefault(heading, []).append(_tidy(body[end:stop]))
+    return {heading: " ".join(filter(None, texts)) for heading, texts in found.items()}
+
+
+def _headings(body: str, expected: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Start, end and name of each heading: at a line's start, after a number, or after a full stop."""
+    taken: set[int] = set()
+    for heading in dict.fromkeys((*expected, *_WRITTEN_FOR)):
+        for match in _heading_pattern(heading).finditer(body):
+            if match.end() not in taken:
+                taken.add(match.end())
+                yield match.start(), match.end(), heading
+
+
+@lru_cache(maxsize=64)
+def _heading_pattern(heading: str) -> re.Pattern[str]:
+    name = rf"(?:{re.escape(heading)}|{_WRITTEN_FOR.get(heading, '(?!)')})"
+    number = r"(?:(?:step )?\(?\d ?[.):–-]+ ?)"
+    beside = (
+        r"(?: (?:identified|involved|performed|observed))?(?: ?\([^()\n]{0,60}\)| in \[?shots? [^:\n]{0,40})?"
+    )
+    return re.compile(
+        rf"^ ?{number}?{name}{beside} ?(?:[:–—]|- |$)|(?:{number}|(?<=[.;!?] )){name} ?(?:[:–—]|- )",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def _by_number(body: str, expected: Sequence[str]) -> dict[str, str] | None:
+    """Steps of an answer that has only the numbers 1, 2, 3 …, each once and in order, or None."""
+    marks = list(_NUMBERED.finditer(body))
+    numbers = [int(m.group(1)) for m in marks]
+    if len(numbers) < 2 or numbers != list(range(1, len(numbers) + 1)) or len(numbers) > len(expected):
+        return None
+    ends = [m.start() for m in marks[1:]] + [len(body)]
+    texts = [_tidy(body[m.end() : end]) for m, end in zip(marks, ends, strict=True)]
+    return dict(zip(expected, texts, strict=False))
+
+
+def _sorted_sentences(steps: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The steps without what is no description, and the sentences on threads that stood in them."""
+    told: dict[str, str] = {}
+    threads: list[str] = []
+    for heading, text in steps.items():
+        kept: list[str] = []
+        for sentence in split_sentences(_INSTRUCTION.sub("", text)):
+            if _OF_THREADS.match(sentence):
+                threads.append(sentence)
+            elif not is_refusal(sentence):
+                kept.append(sentence)
+        if not is_nothing(" ".join(kept)):
+            told[heading] = _tidy(" ".join(kept))
+    return told, threads
+
+
+def _tidy(text: str) -> str:
+    """One line without the template's quotes and semicolons, ending in a full stop; nothing for nothing."""
+    words = " ".join(text.split()).strip(" ;,-").removeprefix(":").strip()
+    if len(words) > 1 and words[0] in "'\"" and words.rstrip(".;")[-1:] == words[0]:
+        words = words.rstrip(".;")[1:-1].strip()
+    if is_nothing(words):
+        return ""
+    return words if words[-1] in ".!?…\"'" else f"{words}."
+
+
+_KEY = re.compile(r"[\"']?\bsummari[sz]ed?[_ -]?ADs?(?:[_ -]?(\d+))?[\"']?\s*[:=]\s*", re.IGNORECASE)
+_VALUE = re.compile(
+    r"\[?\s*+([\"'])((?:[^\"'\\]|\\.|(?!\1)[\"']|[\"'](?!\s*+(?:\Z|[}\]\n]|,\s*+(?:\Z|[\"'}\]{\n]))))*+)\1",
+    re.DOTALL,
+)
+"""A text in quotes, up to the quote that ends a value; any other quote belongs to the sentence."""
+_STRING = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"(\s*+:)?", re.DOTALL)
+_SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*+[,}\]]|\n(?=[^\S\n]*(?:\d[.)]|[-•*])\s)")
+_NO_END = re.compile(
+    r"(?:(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)|(?:^|[\s(])\d{1,2})\.|\.\.\.|…)\Z",
+    re.MULTILINE,
+)
+_OPENING = re.compile(
+    r"(?:(?:sure|certainly|of course|okay)[!.]\s+)?"
+    r"(?:(?:(?:sure|certainly|here|based on|the|possible|final)\b[^:\n]{0,90}?)?"
+    r"\b(?:audio descriptions?|ADs?|sentences?|summary|answer|option|candidate|version)"
+    r"(?: \(AD\))?(?: ?\d)?(?: is)? ?:\s*)?",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"\(?(?:note|explanation|word count|i (?:have |focused|used|hope|chose)|let me know|these \w+ "
+    r"|this (?:sentence|line|ad)\b)",
+    re.IGNORECASE,
+)
+_ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
+_WORD_COUNT = re.compile(r"(?:(?<!\s)\s+)?\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
+_NO_SENTENCE = re.compile(r"[{}]|[\"']\s*:|\A[\W\d_]*\Z")
+"""A piece of JSON in another form than ours, or nothing but a number."""
+
+
+def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str, ...]:
+    """The AD lines of an answer: at least one, at most ``candidates``, in the order of their keys.
+
+    Understands the keys asked for, in JSON whole or broken and without it, lists, numbered lines and plain
+    sentences. Every line is one line of text that ends in a full stop or its like. ``cut``: the answer was
+    cut off at its greatest length, and what is half at its end is left out.
+
+    Raises RefusalError where a model will not write, ScriptError where else nothing can be spoken: an
+    empty answer, or empty values.
+    """
+    if candidates < 1:
+        raise ValueError(f"at least one candidate must be asked for, got {candidates}")
+    body = re.sub(r"```[ \t]*\w*", "\n", answer_in(text).replace("'''", "```")).strip()
+    body = _before_the_cut(body) if cut else body
+    if _KEY.search(body):
+        found = _keyed(body)
+    elif re.search(r"^[ \t]*+[{\[]", body, re.MULTILINE):
+        found = _strings(body)
+    else:
+        found = _plain_lines(body, candidates)
+    lines = [line for line in dict.fromkeys(map(_line, found)) if line and not _is_refused(line)]
+    if lines:
+        return tuple(lines[:candidates])
+    if refuses(body):
+        raise RefusalError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
+    raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
+
+
+def _is_refused(line: str) -> bool:
+    return is_refusal(line) or _REFUSAL_WITHIN.search(line) is not None
+
+
+def _before_the_cut(body: str) -> str:
+    """A text up to the last place where a sentence or a value is sure to have ended."""
+    for end in reversed(list(_SURE_END.finditer(body))):
+        if not _NO_END.search(body[max(0, end.end() - 12) : end.end()]):
+            return body[: end.end()]
+    return ""
+
+
+def _keyed(body: str) -> list[str]:
+    """The values of our keys by their numbers, each up to the next key at most."""
+    keys = list(_KEY.finditer(body))
+    numbered: list[tuple[int, str]] = []
+    for key, stop in zip(keys, [*(key.start() for key in keys[1:]), len(body)], strict=True):
+        number, segment = int(key[1] or 0), body[key.end() : stop]
+        value = _VALUE.match(segment)
+        if segment.startswith(("[", "{")):
+            numbered += ((number, line) for line in _strings(segment))
+        elif value is not None:
+            numbered.append((number, unescaped(value[2])))
+        elif segment[:1] in ("'", '"'):  # nothing closes it: half a phrase is not spoken
+            closed = segment.rstrip().endswith(("}", "]"))
+            numbered.append((number, segment[1:].rstrip(" \n}]") if closed else _before_the_cut(segment[1:])))
+        else:
+            numbered.append((number, segment.lstrip("{ ").partition("\n")[0].rstrip(" ,}]")))
+    return [line for _, line in sorted(numbered, key=lambda pair: pair[0])]
+
+
+def _strings(text: str) -> list[str]:
+    """The texts in quotes of JSON, whole or broken, but for its keys."""
+    return [unescaped(match[1]) for match in _STRING.finditer(text) if match[2] is None]
+
+
+def unescaped(text: str) -> str:
+    """The text of a JSON string, also of one that is none to the letter."""
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return re.sub(r"\\(.)", lambda m: " " if m[1] in "nrt" else m[1], text, flags=re.DOTALL)
+
+
+def _plain_lines(body: str, candidates: int) -> list[str]:
+    """Sentences of an answer without JSON: opening words, closing words and numbers taken away."""
+    kept = [line.strip() for line in body[_opening_end(body) :].splitlines()]
+    kept = kept[: next((i for i, line in enumerate(kept) if i and _CLOSING.match(line)), len(kept))]
+    numbered = _ENUMERATED.split("\n".join(kept))
+    if len(numbered) > 3:
+        return [text.strip() for text in numbered[2::2]]
+    if candidates > 1:
+        return [re.sub(r"^(?:[-*•]|\(?\d[.):])\s+", "", line) for line in kept if line]
+    return [_ENUMERATED.sub("", "\n".join(kept).strip().split("\n\n")[0], count=1)]
+
+
+def _line(text: str) -> str:
+    """One line that can be spoken, or nothing."""
+    if len(text) > LONGEST:
+        return ""
+    words = " ".join(plain(text).split())
+    words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
+    while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
+        words = words[1:-1].strip()
+    if is_nothing(words) or _NO_SENTENCE.search(words):
+        return ""
+    words = words[0].upper() + words[1:]
+    return words if re.search(r"[.!?…][\"')]*$", words) else f"{words.rstrip(':-– ')}."
+
+
+def _opening_end(words: str) -> int:
+    found = _OPENING.match(words)
+    return found.end() if found else 0
