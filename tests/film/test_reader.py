@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import os
 import socketserver
 import threading
@@ -283,16 +282,6 @@ def test_tone_mapping_keeps_order_and_ends() -> None:
         assert np.diff(shown).max() <= 4
 
 
-def test_a_file_object_is_a_film_too() -> None:
-    made = make_film(MEDIA["b-frames"])
-    file = io.BytesIO(made.path.read_bytes())
-    with open_film(file) as film, open_film(made.path) as other:
-        both = zip(film.frames(), film.pictures(made.seconds), strict=True)
-        assert all(read_number(a.rgb()) == read_number(b.image) for a, b in both)
-        assert film.info.fingerprint == other.info.fingerprint
-    assert not file.closed
-
-
 def test_fingerprint_names_the_content_and_not_the_path(tmp_path: Path) -> None:
     made = make_film()
     data = made.path.read_bytes()
@@ -491,8 +480,6 @@ def test_a_playlist_reaches_neither_network_nor_files(
         path = tmp_path / f"film{suffix}"
         path.write_text(PLAYLISTS[kind].format(target=target), encoding="utf-8")
         _refused(path, "film", "not a film")
-        with pytest.raises(FilmError):
-            open_film(io.BytesIO(path.read_bytes()))
     assert _Ear.heard == []
 
 

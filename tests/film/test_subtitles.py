@@ -14,7 +14,7 @@ from av.stream import Disposition
 
 from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance
 from shotad.film import embedded_track, read_subtitles
-from shotad.film.subtitles import embedded_subtitles, ordered, parse_subtitles, read_caption
+from shotad.film.subtitles import ordered, parse_subtitles, read_caption
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -348,7 +348,6 @@ def test_embedded_text_tracks_count_from_the_films_start(
     times = [moment for pair in bounds(found.utterances) for moment in pair]
     assert times == pytest.approx([1, 2.5, 5, 6.5], abs=0.03)
     assert found.reason == "the only text track"
-    assert embedded_subtitles(film) == found.utterances
 
 
 MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
@@ -414,7 +413,7 @@ def test_films_without_text_tracks(tmp_path: Path) -> None:
     film = film_with(tmp_path / "a.mkv")
     assert embedded_track(film) is None
     with film.open("rb") as file:
-        assert embedded_subtitles(file) is None
+        assert embedded_track(file) is None
     assert embedded_track(tmp_path) is None
     with pytest.raises(SubtitleError, match="track 0; the film has 0"):
         embedded_track(film, 0)
