@@ -16,24 +16,23 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
 from shotad.core import Interval, span
-from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
-from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
+from shotad.film.grid import Grid, Keeper, Kept
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 NAME = "frames"
 """Of the files."""
 
 
 class FrameStore:
-    """The grid's frames of one film within ``zones`` (None: the whole film); a context manager.
+    """The grid's frames of one film within ``zones`` (None: the whole film).
 
-    ``tee`` fills it, ``pictures`` answers from it, while it is filled too. What an earlier
+    ``tee`` fills it, `shotad.film.framing.OnePass` answers from it, while it is filled too. What an earlier
     run left is used if it is of the same film, grid and zones.
     """
 
@@ -110,52 +109,13 @@ class FrameStore:
         """Whether the frame of that moment is kept."""
         return self.grid.tick(second) in self._pack.places
 
-    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
-        """For each of the ascending ``seconds`` the grid's picture; same as `grid_pictures`.
-
-        Frames that are not kept are decoded, by one more pass over the film.
-        """
-        return self._answer(ascending(seconds))
-
-    def _answer(self, moments: list[float]) -> Iterator[Picture]:
-        keeper, pack = Keeper(self._film.info, self.grid), self._pack
-        # One look at all places: more may be there, or none any more, before the last picture is asked for.
-        found = pack.places
-        places = [found.get(self.grid.tick(moment)) for moment in moments]
-        decoded = self._decoded(
-            moment for moment, place in zip(moments, places, strict=True) if place is None
-        )
-        with pack.reader() as reader:
-            last: Picture | None = None
-            for number, (wanted, place) in enumerate(zip(moments, places, strict=True)):
-                if last is not None and place is not None and last.seconds == place.seconds:
-                    last = Picture(place.seconds, wanted, last.image)
-                elif place is not None and (kept := reader.read(place)) is not None:
-                    last = Picture(place.seconds, wanted, keeper.picture(kept))
-                else:
-                    if place is not None:
-                        # Where one is damaged the others may be too: the film tells all from here on.
-                        places[number:] = [None] * (len(places) - number)
-                        decoded = self._decoded(moments[number:])
-                    last = next(decoded, None)
-                    if last is None:
-                        return
-                yield last
-
-    def _decoded(self, moments: Iterable[float]) -> Iterator[Picture]:
-        return grid_pictures(self._film, list(moments), self.grid)
+    def get(self, second: float) -> tuple[float, Kept] | None:
+        """The frame kept for that moment and the second at which it came up; None where there is none."""
+        return self._pack.read(self.grid.tick(second))
 
     def remove(self) -> None:
         """Delete what is kept."""
         self._pack.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is held open between passes."""
 
 
 def _head(film: Film, grid: Grid, zones: Sequence[Interval] | None) -> dict[str, Any]:
@@ -210,8 +170,8 @@ class Place:
 class Pack:
     """The frames of one ``head``, which names the film and how it is read. Holds no file open.
 
-    One thread fills it. Others may read meanwhile what ``places`` has, with a `Reader` of their own. Where
-    the disk fails nothing is kept any more, the room is given back, and ``stopped`` says why.
+    One thread fills it. Others may ``read`` meanwhile what ``places`` has. Where the disk fails nothing is
+    kept any more, the room is given back, and ``stopped`` says why.
     """
 
     def __init__(self, folder: Path, name: str, head: Mapping[str, Any]) -> None:
@@ -253,22 +213,28 @@ class Pack:
             self.flush()
 
     def get(self, moment: float) -> tuple[float, Kept] | None:
-        """The frame kept for a moment and the second at which it came up; None where it cannot be read."""
+        """The frame kept for a moment and the second at which it came up; None where it cannot be read. For
+        who fills it; others ``read``."""
         if moment in self._waiting:
             self.flush()
+        return self.read(moment)
+
+    def read(self, moment: float) -> tuple[float, Kept] | None:
+        """The same, of what has come to the files."""
         place = self.places.get(moment)
         if place is None:
             return None
-        with self.reader() as reader:
-            kept = reader.read(place)
-        if kept is None:
-            del self.places[moment]
+        try:
+            with self._pack.open("rb") as file:
+                file.seek(place.offset)
+                data = file.read(place.length)
+        except OSError:
+            data = b""
+        # A run that was given up may have added to the pack meanwhile.
+        if len(data) != place.length or zlib.crc32(data) != place.check:
+            self.places.pop(moment, None)
             return None
-        return place.seconds, kept
-
-    def reader(self) -> Reader:
-        """To read with, of the files as they are now, though they be emptied or removed meanwhile."""
-        return Reader(self._pack)
+        return place.seconds, Kept(data, place.matrix, place.full_range)
 
     def flush(self) -> None:
         """Write what waits; the pack always before the index that points into it."""
@@ -358,37 +324,3 @@ def _reason(error: OSError) -> str:
 def _add(path: Path, data: bytes) -> None:
     with path.open("ab") as file:
         file.write(data)
-
-
-class Reader:
-    """A pack, open for reading; a context manager. Reads nothing where the pack has gone."""
-
-    def __init__(self, path: Path) -> None:
-        self._file: IO[bytes] | None
-        try:
-            self._file = path.open("rb")
-        except OSError:
-            self._file = None
-
-    def read(self, place: Place) -> Kept | None:
-        """The frame as it was kept; None where it cannot be read or is damaged."""
-        if self._file is None:
-            return None
-        try:
-            self._file.seek(place.offset)
-            data = self._file.read(place.length)
-        except OSError:
-            return None
-        # A run that was given up may have added to the pack meanwhile.
-        if len(data) != place.length or zlib.crc32(data) != place.check:
-            return None
-        return Kept(data, place.matrix, place.full_range)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            self._file.close()

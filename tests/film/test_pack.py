@@ -118,19 +118,6 @@ def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path)
             assert found.get(moment) in (None, (float(moment), frame(moment)))
 
 
-def test_a_reader_goes_on_where_the_pack_is_begun_anew(tmp_path: Path) -> None:
-    one = filled(tmp_path, range(3))
-    places = one.places
-    with one.reader() as reader:
-        one.begin()
-        one.put(1, 1.0, frame(7))
-        one.finish()
-        assert reader.read(places[1]) == frame(1)
-    with one.reader() as reader:
-        assert reader.read(places[1]) is None
-    assert one.get(1) == (1.0, frame(7))
-
-
 @pytest.mark.parametrize("fails", [1, 2, 3, 4])
 def test_a_full_disk_gets_its_room_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int) -> None:
     add, calls = pack._add, []
