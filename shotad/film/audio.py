@@ -302,7 +302,7 @@ class SoundSeeker:
         runs = Runs(self._rate, self._layout, self._slack, self._first)
         begun: float | None = None
         for lead in [lead for lead in LEADS if second > lead]:
-            frames = itertools.islice(self._frames(second - lead), SETTLE, None)
+            frames: Iterator[Timed] = itertools.islice(self._frames(second - lead), SETTLE, None)
             head = next(frames, None)
             if head is None or head[0] is None:
                 continue

@@ -195,11 +195,8 @@ def _plain(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error).split(";")[0].strip()
 
 
-TEXT_SUBTITLES = frozenset(
-    {"subrip", "srt", "ass", "ssa", "webvtt", "mov_text", "text", "ttml", "eia_608", "microdvd", "subviewer"}
-    | {"subviewer1", "sami", "realtext", "jacosub", "mpl2", "vplayer", "pjs", "stl", "hdmv_text_subtitle"}
-)
-"""ffmpeg's names of subtitle codecs that carry text."""
+TEXT_CODECS = frozenset({"subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text"})
+"""ffmpeg's names of the codecs of subtitles in text that are read, and converted into each other."""
 
 _STILL_CODECS = frozenset({"mjpeg", "png", "bmp", "gif", "webp", "tiff"})
 
@@ -405,7 +402,7 @@ def _subtitles(number: int, stream: Any) -> SubtitleTrack:
         language=_language(stream),
         title=_title(stream),
         codec=codec,
-        is_text=codec in TEXT_SUBTITLES,
+        is_text=codec in TEXT_CODECS,
         default=bool(flags & Disposition.default),
         forced=bool(flags & Disposition.forced),
         captions=bool(flags & (Disposition.captions | Disposition.hearing_impaired)),

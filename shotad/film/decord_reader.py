@@ -14,10 +14,10 @@ import numpy as np
 
 from shotad.core import FilmError, UsageError
 from shotad.film.container import find_media, probe
-from shotad.film.reader import TOLERANCE, FilmReader, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 
-class DecordFilm(FilmReader):
+class DecordFilm(Film):
     """A film through decord; raises FilmError, and UsageError where decord is not installed."""
 
     def __init__(self, path: Path) -> None:

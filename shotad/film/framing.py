@@ -99,7 +99,7 @@ class Frames:
             self._pass = None
         self._pack().clear()
         if not self.exact:
-            FrameStore(self._folder.path, self._film, self._grid, ()).remove()
+            FrameStore(self._folder.path, self._film, self._grid, ()).clear()
             self._store = None
 
     def _shared_pass(self) -> OnePass:
@@ -186,7 +186,6 @@ class OnePass:
             with self._lock:
                 self._wanted.subtract(own)
                 self._wanted = +self._wanted
-                self._pack.flush()
                 if not self._plan:
                     self._stop()
 
@@ -212,7 +211,7 @@ class OnePass:
         self, place: float, keeper: Keeper | LosslessKeeper, own: set[float]
     ) -> tuple[float, Callable[[], Image]] | None:
         """When the frame came up, and what makes its picture; None where the film gives none."""
-        there = None if self._store is None else self._store.get(place)
+        there = None if self._store is None else self._store.kept_at(place)
         with self._lock:
             self._wanted[place] -= 1
             own.discard(place)
@@ -257,7 +256,7 @@ class OnePass:
         self._keeper = self._new_keeper()
 
     def _is_kept(self, place: float) -> bool:
-        return place in self._pack or (self._store is not None and self._store.has(place))
+        return place in self._pack.places or (self._store is not None and self._store.has(place))
 
     def _stop(self) -> None:
         if self._frames is not None:
@@ -269,4 +268,3 @@ class OnePass:
         """Let go of the film; another look begins anew."""
         with self._lock:
             self._stop()
-            self._pack.flush()

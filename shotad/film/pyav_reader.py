@@ -14,7 +14,7 @@ from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unna
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for
-from shotad.film.reader import TOLERANCE, Film, FilmReader, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -69,7 +69,7 @@ SHORT = 1.0
 """Seconds by which the picture may end before the container says so, and still be whole."""
 
 
-class PyavFilm(FilmReader):
+class PyavFilm(Film):
     """A film through PyAV; keeps the contract of `shotad.film.reader.Film`.
 
     Each pass opens the source anew, so that passes are independent of each other.

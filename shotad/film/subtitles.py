@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance, is_tar, seen
-from shotad.film.container import exact_start, find_media, legible, packets_of
+from shotad.film.container import TEXT_CODECS, exact_start, find_media, legible, packets_of
 from shotad.film.speakers import marked, of_actor, pieces
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from av.stream import Stream
     from av.subtitles.stream import SubtitleStream
 
-TEXT_CODECS = ("subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text")
 _PARTIAL_TITLE = re.compile(
     r"forced|signs|songs|comment|descri|karaoke|lyric|foreign parts|trivia", re.IGNORECASE
 )  # fmt: skip

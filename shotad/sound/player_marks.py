@@ -154,16 +154,17 @@ _FOR_BLIND = 0x03
 """Audio type of a commentary for the visually impaired."""
 
 
-def mark_programme(path: Path, language: str, mixed: bool) -> int:
+def mark_programme(path: Path, language: str, mixed: bool, timed: bool = False) -> int:
     """Say of the AD in a transport stream whether it has the film's sound in it; how many tables were marked.
 
-    ``language`` has three letters. The AD is the last track of the table. Tables without room for the mark,
-    those of films with very many tracks, are left as they are.
+    ``language`` has three letters; ``timed``: packets have a time before them, as in M2TS. The AD is the last
+    track of the table. Tables without room for the mark, those of films with very many tracks, are left as
+    they are.
     """
     added = supplementary(language, mixed)
     marked, table = 0, -1
     with path.open("r+b") as file:
-        size = 192 if path.suffix.lower() in (".m2ts", ".mts") else _PACKET
+        size = _PACKET + 4 if timed else _PACKET
         at = 0
         while data := file.read(size * _AT_ONCE):
             packets = np.frombuffer(data[: len(data) // size * size], np.uint8).reshape(-1, size)

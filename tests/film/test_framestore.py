@@ -109,7 +109,7 @@ def test_only_zones_are_kept_and_the_rest_is_decoded(tmp_path: Path) -> None:
     zones = [Interval(1.5, 1.7), Interval(0.3, 0.6), Interval(0.4, 0.5)]
     store = FrameStore(tmp_path, film, GRID, zones)
     list(store.tee(film.frames()))
-    assert sorted(store._pack.places) == [2, 3, 4, 5, 12, 13, 14]
+    assert sorted(store.places) == [2, 3, 4, 5, 12, 13, 14]
     moments = _moments(film)
     _same(store, film, tmp_path, moments)
 
@@ -123,7 +123,7 @@ def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
     passing.close()  # type: ignore[attr-defined]
     again = FrameStore(tmp_path, film, GRID)
     assert not again.complete
-    assert 5 < len(again._pack.places) < 12
+    assert 5 < len(again.places) < 12
     moments = _moments(film)
     _same(again, film, tmp_path, moments)
     list(again.tee(film.frames()))
@@ -161,7 +161,7 @@ def test_a_frame_that_stays_long_is_kept_once(tmp_path: Path) -> None:
     film, _ = _open("variable rate")
     store = FrameStore(tmp_path, film, GRID)
     list(store.tee(film.frames()))
-    assert len({place.offset for place in store._pack.places.values()}) < len(store._pack.places)
+    assert len({place.offset for place in store.places.values()}) < len(store.places)
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
@@ -199,5 +199,5 @@ def test_removing_gives_the_room_back(tmp_path: Path) -> None:
     store = FrameStore(tmp_path, film, GRID)
     list(store.tee(film.frames()))
     assert store.size > 1000
-    store.remove()
+    store.clear()
     assert (store.size, store.complete) == (0, False)

@@ -22,7 +22,6 @@ from tests.media import (
     FilmSpec,
     Made,
     SoundSpec,
-    draw,
     make_film,
     read_number,
     read_patches,
@@ -294,21 +293,10 @@ def test_fingerprint_names_the_content_and_not_the_path(tmp_path: Path) -> None:
     assert longer != file_fingerprint(len(data), lambda at, n: data[at : at + n])
 
 
-def test_two_passes_at_once_do_not_disturb_each_other() -> None:
-    with open_film(make_film().path) as film:
-        pairs = zip(film.frames(), film.frames(), strict=True)
-        assert all(read_number(a.rgb()) == read_number(b.rgb()) == a.index for a, b in pairs)
-
-
 @pytest.mark.parametrize("seconds", [[1.0, 0.5], [float("nan")], [0.0, float("inf")], [-float("inf"), 0.0]])
 def test_moments_must_ascend_and_be_finite(seconds: list[float]) -> None:
     with pytest.raises(ValueError, match="seconds must"):
         ascending(seconds)
-
-
-def test_no_moments_no_pictures() -> None:
-    with open_film(make_film().path) as film:
-        assert list(film.pictures([])) == []
 
 
 def _info(width: int, height: int) -> FilmInfo:
@@ -495,13 +483,3 @@ def test_a_name_is_never_taken_for_a_protocol(
     Path(name.replace("/", "_")).write_bytes(make_film().path.read_bytes())
     with open_film(name.replace("/", "_")) as film:
         assert film.info.width == 192
-
-
-def test_an_address_is_no_film(address: str) -> None:
-    with pytest.raises(FilmError, match="There is no film"):
-        open_film(address)
-    assert _Ear.heard == []
-
-
-def test_the_number_survives_drawing() -> None:
-    assert [read_number(draw(n, 192, 108)) for n in (0, 1, 1365, 4095)] == [0, 1, 1365, 4095]

@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import pytest
 from shotad.core import FilmError, Interval, Shot, ShotSettings
 from shotad.film import Frame, open_film, shot_scores
 from shotad.film.shot_scores import working_size
-from shotad.film.shots import ShotFinder, ShotList, detect_shots
+from shotad.film.shots import ShotFinder, ShotList
 
 Images = list[npt.NDArray[np.uint8]]
 FILMS = Path(__file__).parents[2].parent / "shared" / "data" / "films"
@@ -129,6 +128,13 @@ def library(path: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.floa
     scenes = detect(str(path), Noting(**settings))
     assert [start.frame_num for start, _ in scenes][1:] == cuts
     return cuts, np.array(scores)
+
+
+def detect_shots(frames: Iterable[Frame], settings: ShotSettings, *, end: float) -> ShotList:
+    finder = ShotFinder(settings)
+    for frame in frames:
+        finder.add(frame)
+    return finder.finish(end)
 
 
 def ours(film: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
@@ -269,7 +275,6 @@ def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
     expected = [0.0, ticks[30] / 1000, ticks[60] / 1000, 100.0]
     bounds = [shot.interval.start for shot in found.shots] + [found.end]
     assert bounds == pytest.approx(expected, abs=1e-6)
-    assert found.last_frame == pytest.approx(ticks[-1] / 1000, abs=1e-6)
 
 
 def test_a_late_start_does_not_move_the_cuts(tmp_path: Path) -> None:
@@ -329,11 +334,6 @@ def test_frames_that_do_not_ascend_are_refused() -> None:
         finder.add(frames[0])
 
 
-def test_an_end_before_the_last_frame_is_refused() -> None:
-    with pytest.raises(ValueError, match="must end after its last frame"):
-        detect_shots(stills(scene(1, 40, (64, 36))), ShotSettings(), end=13.0)
-
-
 @pytest.mark.parametrize("path", ["exact", "fast"])
 def test_a_change_of_size_is_compared_at_the_first_size(path: str) -> None:
     same = scene(1, 1, (640, 360), grain=0)[0]
@@ -367,34 +367,6 @@ def test_frames_are_let_go() -> None:
 )
 def test_working_size(size: tuple[int, int], small: tuple[int, int]) -> None:
     assert working_size(*size) == small
-
-
-# The record
-
-
-def shots(*bounds: float) -> tuple[Shot, ...]:
-    return tuple(Shot(i, Interval(a, b)) for i, (a, b) in enumerate(pairwise(bounds)))
-
-
-@pytest.mark.parametrize(
-    ("parts", "cuts", "message"),
-    [
-        (shots(0, 2, 4), (), "0 cuts make 1 shots"),
-        (shots(1, 2, 4), (9,), "must start at 0.0"),
-        ((*shots(0, 2), Shot(1, Interval(3, 4))), (9,), "must touch"),
-        ((*shots(0, 2), Shot(2, Interval(2, 4))), (9,), "numbered from 0"),
-        (shots(0, 2, 4), (0,), "cuts must ascend"),
-        (shots(0, 2, 4), (40,), "cuts must ascend"),
-        (shots(0, 2, 3, 4), (9, 9), "cuts must ascend"),
-        (shots(0, 2, 3.5), (9,), "must end after its last frame"),
-    ],
-)
-def test_a_shot_list_checks_itself(parts: tuple[Shot, ...], cuts: tuple[int, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ShotList(parts, cuts, frame_count=40, last_frame=3.9)
-
-
-# Real film
 
 
 @pytest.mark.slow

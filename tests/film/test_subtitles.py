@@ -412,8 +412,6 @@ def test_a_few_lines_in_a_long_film_are_not_its_speech(tmp_path: Path) -> None:
 def test_films_without_text_tracks(tmp_path: Path) -> None:
     film = film_with(tmp_path / "a.mkv")
     assert embedded_track(film) is None
-    with film.open("rb") as file:
-        assert embedded_track(file) is None
     assert embedded_track(tmp_path) is None
     with pytest.raises(SubtitleError, match="track 0; the film has 0"):
         embedded_track(film, 0)

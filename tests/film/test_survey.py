@@ -181,7 +181,7 @@ def test_readers_in_other_threads_do_not_mind_a_store_that_is_filled_anew(tmp_pa
         try:
             while not done.is_set():
                 for moment, one in zip(moments, wanted, strict=True):
-                    kept = store.get(moment)
+                    kept = store.kept_at(moment)
                     assert kept is None or np.array_equal(keeper.picture(kept[1]), one)
         except (AssertionError, OSError, ValueError, FilmError) as error:
             trouble.append(error)
@@ -190,7 +190,7 @@ def test_readers_in_other_threads_do_not_mind_a_store_that_is_filled_anew(tmp_pa
     reader.start()
     for _ in range(3):
         survey.survey(film, ShotSettings(), store=store)
-        store.remove()
+        store.clear()
     done.set()
     reader.join()
     assert not trouble

@@ -32,13 +32,8 @@ def written(source: Path, target: Path, language: str = "en", text: bool = True,
             settings=ContainerSettings(**settings),
             metadata=METADATA,
         )
-        wanted = Expected(
-            language,
-            "Audio Description",
-            cues=CUES if text else None,
-            text_title="Descriptions",
-            written=made,
-        )
+        cues = CUES if text else None
+        wanted = Expected(made, language, "Audio Description", cues=cues, text_title="Descriptions")
         assert check_film(target, film, wanted) == ()
     return made
 
