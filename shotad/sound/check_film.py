@@ -17,8 +17,6 @@ from shotad.sound.loudness import DecodedMeter
 from shotad.sound.packets import Payload
 from shotad.sound.tracks import Kept, Plan, codec_of, plan_tracks, track_name
 
-__all__ = ["Expected", "Track", "check_film", "describe_tracks"]
-
 RULE = "A2"
 
 TOLERANCE = 0.002
@@ -252,12 +250,8 @@ def _error(message: str) -> Finding:
 class Track:
     """A track as a file shows it. ``marks`` are ffmpeg's names of its dispositions."""
 
-    number: int
-    kind: str
-    codec: str
     language: str
     title: str
-    handler: str
     marks: tuple[str, ...]
 
 
@@ -270,15 +264,6 @@ class Read:
     end: float = 0.0
     longest: float = 0.0
     texts: list[tuple[float, float, bytes]] = field(default_factory=list)
-
-
-def describe_tracks(path: Path) -> list[Track]:
-    """All tracks of a film file, in order. Raises FilmError for what is none."""
-    container = find_media(path).open()
-    try:
-        return [track_of(stream) for stream in container.streams]
-    finally:
-        container.close()
 
 
 def read_tracks(
@@ -334,13 +319,6 @@ def track_of(stream: Any) -> Track:
     tags = {key.lower(): value for key, value in legible(stream.metadata).items()}
     marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
     language = tags.get("language", "")
-    return Track(
-        number=stream.index,
-        kind=stream.type,
-        codec=codec_of(stream),
-        language="" if language == "und" else language,
-        # In MP4 and MOV the title is the track's name.
-        title=tags.get("title") or tags.get("name") or "",
-        handler=tags.get("handler_name", ""),
-        marks=marks,
-    )
+    # In MP4 and MOV the title is the track's name.
+    title = tags.get("title") or tags.get("name") or ""
+    return Track("" if language == "und" else language, title, marks)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import GainPoint, Interval, LoudnessProfile, MixSettings, Seconds
+from shotad.core import GainPoint, Interval, MixSettings, Seconds
 from shotad.film import subtract
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 
@@ -39,49 +39,28 @@ class Profile:
     ``tolerance`` is how many LU a delivery may be off.
     """
 
-    name: LoudnessProfile
     target: float | None
     true_peak: float
     tolerance: float
-    source: str
     dialogue: bool = False
     least_dialogue: float = 0.0
     otherwise: float | None = None
 
 
 PROFILES: dict[str, Profile] = {
-    profile.name: profile
-    for profile in (
-        Profile(
-            "source",
-            None,
-            -1.0,
-            0.0,
-            "our own: the film's loudness is kept, so that nothing jumps where a listener changes the track; "
-            "peaks may be as high as the film's own",
-        ),
-        Profile("ebu-r128", -23.0, -1.0, 0.5, "EBU R 128 (2020): -23 LUFS ±0.5 LU, at most -1 dBTP"),
-        Profile("atsc-a85", -24.0, -2.0, 2.0, "ATSC A/85 (2013): -24 LKFS ±2 dB, at most -2 dBTP"),
-        Profile(
-            "netflix",
-            -27.0,
-            -2.0,
-            2.0,
-            "Netflix Sound Mix Specifications & Best Practices: -27 LKFS ±2 LU dialogue-gated (BS.1770-1), "
-            "at most -2 dBTP; with less than 15 % dialogue -24 LKFS ±2 LU of the whole (BS.1770-3)",
-            dialogue=True,
-            least_dialogue=0.15,
-            otherwise=-24.0,
-        ),
-        Profile(
-            "web",
-            -16.0,
-            -1.0,
-            1.0,
-            "AES TD1004 and TD1008: streams at -16 to -20 LUFS, at most -1 dBTP; -16 is also Apple's, "
-            "and 2 LU under the -14 to which YouTube and Spotify turn down what is louder",
-        ),
-    )
+    # Our own: the film's loudness is kept, so that nothing jumps where a listener changes the track; peaks
+    # may be as high as the film's own.
+    "source": Profile(None, -1.0, 0.0),
+    # EBU R 128 (2020)
+    "ebu-r128": Profile(-23.0, -1.0, 0.5),
+    # ATSC A/85 (2013)
+    "atsc-a85": Profile(-24.0, -2.0, 2.0),
+    # Netflix Sound Mix Specifications & Best Practices: dialogue-gated (BS.1770-1); with less than 15 %
+    # dialogue the whole (BS.1770-3).
+    "netflix": Profile(-27.0, -2.0, 2.0, dialogue=True, least_dialogue=0.15, otherwise=-24.0),
+    # AES TD1004 and TD1008: streams at -16 to -20 LUFS; -16 is also Apple's, and 2 LU under the -14 to which
+    # YouTube and Spotify turn down what is louder.
+    "web": Profile(-16.0, -1.0, 1.0),
 }
 """Profiles by their name in the settings."""
 

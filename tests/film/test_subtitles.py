@@ -14,7 +14,7 @@ from av.stream import Disposition
 
 from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance
 from shotad.film import embedded_track, read_subtitles
-from shotad.film.subtitles import ordered, parse_subtitles, read_caption
+from shotad.film.subtitles import parse_subtitles, read_caption
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -132,12 +132,6 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str, newline: str) ->
         .encode(encoding)
     )
     assert [u.text for u in read_subtitles(path)] == ["Où est Zoë?", "Hello darkness"]
-
-
-def test_bytes_that_are_in_no_windows_code_page_still_count(tmp_path: Path) -> None:
-    path = tmp_path / "film.srt"
-    path.write_bytes(SRT.replace("♪", "#").replace("there", "th\x81re").encode("latin-1"))
-    assert len(read_subtitles(path)) == 2
 
 
 VTT = """\ufeffWEBVTT - A film
@@ -270,11 +264,6 @@ def test_a_film_given_as_subtitles_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(17 << 20)
     with pytest.raises(SubtitleError, match="too many"):
         read_subtitles(path)
-
-
-def test_ordered_drops_repeats_only() -> None:
-    one, two = Utterance(Interval(1, 2), "A"), Utterance(Interval(1, 2), "B")
-    assert ordered([two, one, two]) == (one, two)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")

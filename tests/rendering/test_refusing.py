@@ -21,10 +21,10 @@ from shotad.core import (
 )
 from shotad.film import open_film
 from shotad.sound import Kind, Wanted, check_wanted, run_render
-from shotad.sound.check_film import describe_tracks
 from shotad.sound.fake_voice import FakeVoice
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
+from tests.sound.muxmedia import describe_tracks
 
 VP9 = {
     "codec": "libvpx-vp9",

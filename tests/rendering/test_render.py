@@ -15,7 +15,6 @@ from shotad.core import Config, FilmError, Interval, UsageError, VoiceError, Wor
 from shotad.description import lint_track
 from shotad.film import open_film
 from shotad.script import TRACK, to_json
-from shotad.sound.check_film import describe_tracks
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.mix import resampled
 from tests.media import SoundSpec
@@ -29,6 +28,7 @@ from tests.rendering.described import (
     track_of,
     write_folder,
 )
+from tests.sound.muxmedia import describe_tracks
 
 RATE = 48000
 

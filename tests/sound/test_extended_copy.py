@@ -126,14 +126,6 @@ def test_a_picture_that_is_not_encoded_stands_still_as_well(tmp_path: Path, suff
             assert sum(1 for _ in copy.frames()) == 75
 
 
-def test_hdr_is_kept_by_taking_the_picture_as_it_is(tmp_path: Path) -> None:
-    bright = FilmSpec(frames=25, pixels="yuv420p10le", transfer=16, primaries=9, matrix=9)
-    with open_film(make_film(bright).path) as film:
-        path = write_copy(film, [Pause(0.5, 1.0, "a")], tmp_path / "c.mp4", AS_IT_IS)
-    with open_film(path) as copy:
-        assert copy.info.hdr
-
-
 def test_silence_comes_and_goes_without_a_click_and_all_else_is_untouched(tmp_path: Path) -> None:
     made = make_film(FilmSpec(suffix=".mkv", frames=75, sounds=(band("flac"),)))
     pauses = TimeMap((Pause(0.55, 0.3, "a"),))

@@ -13,9 +13,9 @@ import pytest
 
 from shotad.core import SoundError
 from shotad.film import open_film
-from shotad.sound.check_film import Expected, check_film, describe_tracks
+from shotad.sound.check_film import Expected, check_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder, ordinary_priority
-from tests.sound.muxmedia import CUES, H264, heard, written
+from tests.sound.muxmedia import CUES, H264, describe_tracks, heard, written
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
 RATE = 48000

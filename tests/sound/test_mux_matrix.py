@@ -10,8 +10,19 @@ import pytest
 
 from shotad.film import open_film
 from shotad.sound.ad_tracks import Written
-from shotad.sound.check_film import Expected, check_film, describe_tracks
-from tests.sound.muxmedia import CUES, H264, METADATA, VP8, film_for, heard, rich_film, shown, written
+from shotad.sound.check_film import Expected, check_film
+from tests.sound.muxmedia import (
+    CUES,
+    H264,
+    METADATA,
+    VP8,
+    describe_tracks,
+    film_for,
+    heard,
+    rich_film,
+    shown,
+    written,
+)
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
 CASES = [

@@ -15,7 +15,6 @@ import pytest
 from shotad.core import ContainerSettings, SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound
-from shotad.sound.check_film import describe_tracks
 from shotad.sound.mux_film import check_container, write_film
 from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.muxmedia import (
@@ -27,6 +26,7 @@ from tests.sound.muxmedia import (
     ad_samples,
     ad_sound,
     blocks,
+    describe_tracks,
     film_for,
     heard,
     rich_film,
