@@ -87,13 +87,6 @@ def test_films_with_cuts_have_them(tmp_path: Path) -> None:
     assert {31, 100, 130} <= set(found.shots.cuts)
 
 
-def test_a_store_of_zones(tmp_path: Path) -> None:
-    path = make_film(KINDS["cuts, mkv"]).path
-    zones = [Interval(0.3, 0.6), Interval(2.0, 5.1)]
-    found = surveyed(path, tmp_path / "zones", 3, zones)
-    assert 500 < len(found.index) < len(surveyed(path, tmp_path / "whole", 3).index)
-
-
 # Damage
 
 

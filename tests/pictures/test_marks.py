@@ -244,12 +244,6 @@ def test_a_tag_lies_wholly_on_the_picture_and_off_what_is_taken(box: Box) -> Non
     assert not taken.of(changed(plain, tagged)).any()
 
 
-def test_a_picture_smaller_than_a_tag_is_no_trouble() -> None:
-    image = ground("grey", 9, 5)
-    painted = paint_people(image, [seen("a", Box(0.2, 0.2, 0.8, 0.8))], {"a": Mark("red", "double", "123")})
-    assert painted.shape == image.shape
-
-
 def test_the_callers_picture_stays_and_the_same_comes_out_the_same() -> None:
     sightings, marks = crowd(504, 280)
     image = ground("noise", 504, 280)

@@ -65,11 +65,6 @@ def test_short_side_keeps_the_shape() -> None:
     assert vlm_size(720, 1280, settings) == (336, 597)
 
 
-def test_size_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 x 10"):
-        vlm_size(0, 10, DEFAULT)
-
-
 def test_fit_resizes_smoothly_and_gives_new_arrays() -> None:
     checks = np.indices((200, 300)).sum(axis=0) % 2 * 255
     images = np.repeat(checks[None, :, :, None], 3, axis=-1).astype(np.uint8)
@@ -125,11 +120,6 @@ def test_every_number_is_told_from_every_other_after_jpeg(size: tuple[int, int])
         ranked = sorted(distance, key=lambda n: distance[n])
         assert ranked[0] == number
         assert distance[ranked[1]] > 1.3 * distance[number]
-
-
-def test_label_larger_than_the_frame_is_cut_to_it() -> None:
-    painted = paint(clip(20, 8, [123]), NUMBER)
-    assert painted.images.shape == (1, 8, 20, 3)
 
 
 def test_box_frames_current_shots_alone() -> None:

@@ -91,14 +91,6 @@ def test_a_film_without_its_ad(source: Path, made: Written, tmp_path: Path) -> N
     assert found(source, source, made, cues=None)[0] == "the track of audio description is missing."
 
 
-def test_a_film_without_its_own_sound(source: Path, made: Written, tmp_path: Path) -> None:
-    poor = remuxed(made.path, tmp_path / "poor.mkv", lambda p: p, lambda s: s.index != 1)
-    assert "the track of audio description is missing." in found(source, poor, made)
-    assert found(
-        source, remuxed(made.path, tmp_path / "v.mkv", lambda p: p, lambda s: s.index == 0), made
-    ) == ["1 of the film's tracks are missing."]
-
-
 def test_a_mark_that_is_missing(source: Path, made: Written, tmp_path: Path) -> None:
     import av
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.film import open_film, sound_blocks
 from shotad.sound.loudness import gated, measure
 from shotad.sound.true_peak import OVERSHOOT, TruePeak
 from tests.sound.tones import Samples, along, blocks, noise, sine
@@ -169,18 +168,3 @@ def test_a_second_implementation_agrees(layout: str, channels: int) -> None:
     swell = 0.02 + 0.2 * np.abs(np.sin(np.arange(48000 * 12) / 48000 / 2))[:, None]
     sound = (noise(12, 4, channels=channels) * swell * (0.4 + np.arange(channels))).astype(np.float32)
     assert integrated(sound, layout) == pytest.approx(second_opinion(sound, 48000), abs=0.1)
-
-
-@pytest.mark.parametrize(
-    "name", ["sintel-trailer.mp4", "sintel-excerpt.mp4", "tears-of-steel-battle.webm", "rabbit/video.mp4"]
-)
-def test_a_second_implementation_agrees_on_films(name: str) -> None:
-    path = DATA / "films" / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    with open_film(path) as film:
-        track = film.info.default_audio
-        if track is None:
-            pytest.skip(f"{name} has no sound")
-        sound = np.concatenate([b.samples for b in sound_blocks(film, rate=48000, layout="native")])
-    assert integrated(sound, track.layout) == pytest.approx(second_opinion(sound, 48000), abs=0.1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import LOUDNESS_PROFILES, Interval, MixSettings
-from shotad.sound import Course, Loudness, Spoken, Take, loudness_of
+from shotad.sound import Course, Loudness, Spoken, Take
 from shotad.sound.levels import (
     ASSUMED,
     FOLLOW,
@@ -122,15 +122,6 @@ def test_lines_outside_the_film_are_not_heard_and_one_across_its_end_is_cut() ->
     assert heard is not None
     assert abs(heard[-1]) < 1e-4
     assert np.abs(heard[-4800:]).max() > 1e-3
-
-
-def test_loudness_of_short_takes() -> None:
-    long = Take(noise(3, 1)[:, 0] * np.float32(0.1), 48000, "v", "long")
-    short = Take(long.samples[: 48000 // 4], 48000, "v", "short")
-    one, other = loudness_of(long), loudness_of(short)
-    assert one is not None
-    assert other == pytest.approx(one, abs=0.5)
-    assert loudness_of(Take(np.zeros(4800, np.float32), 48000, "v", "")) is None
 
 
 def run(sound: Samples, limit: float, size: int = 48000) -> Samples:
