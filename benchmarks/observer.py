@@ -25,8 +25,7 @@ from common import FILMS, ROOT, cpu, frames_at
 from shotad.core import Clip, Interval, ShotSettings
 from shotad.engines.observer import FRAMES_PER_SECOND
 from shotad.engines.observer_sightings import Eyes, Passage, passages, shot_frames
-from shotad.film import open_film
-from shotad.film.shots import detect_shots
+from shotad.film import open_film, survey
 from shotad.sight import Glimpse, PeopleBorders, active_area, cut, link, people_of
 
 SLOT = 5.5
@@ -88,7 +87,7 @@ def clips_of(path: Path, density: float) -> Iterator[Clip]:
     with open_film(path) as film:
         seen = list(frames_at(film, 1 / density))
     with open_film(path) as film:
-        shots = detect_shots(film.frames(), ShotSettings(), end=film.info.duration).shots
+        shots = survey(film, ShotSettings()).shots
     starts = np.array([shot.interval.start for shot in shots])
     for start in np.arange(0, seen[-1][0], SLOT):
         slot = Interval(float(start), min(float(start) + SLOT, seen[-1][0] + 1e-3))

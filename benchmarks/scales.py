@@ -40,8 +40,7 @@ from shotad.core import (
     ShotSettings,
 )
 from shotad.description.prompts import factors_for
-from shotad.film import open_film
-from shotad.film.shots import detect_shots
+from shotad.film import open_film, survey
 from shotad.grammar import make_scale_reader
 from shotad.grammar.features import ScaleGuess, ScaleReader, merged
 
@@ -152,7 +151,7 @@ def quarter_guesses(
     found = {}
     for film in films:
         with open_film(folder / film) as opened:
-            shots = detect_shots(opened.frames(), ShotSettings(), end=opened.info.duration).shots
+            shots = survey(opened, ShotSettings()).shots
         spans = [shot.interval for shot in shots]
         seconds = [s.start + s.duration * at for s in spans for at in (0.25, 0.5, 0.75)]
         with open_film(folder / film) as opened:

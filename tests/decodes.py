@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from shotad.film import Decoder
+from shotad.film import Decoder, Film, Grid, Picture
+from shotad.film.grid import Keeper
 
 
 @dataclass(slots=True)
@@ -79,3 +80,10 @@ def counted_decodes() -> Iterator[Decodes]:
         mock.patch.object(Decoder, "land", landed),
     ):
         yield found
+
+
+def grid_pictures(film: Film, moments: Sequence[float], grid: Grid) -> list[Picture]:
+    """For each of the ascending moments the grid's picture, by decoding the film."""
+    keeper = Keeper(film.info, grid)
+    frames = film.frames_at([grid.second(grid.tick(moment)) for moment in moments])
+    return [Picture(one.seconds, at, keeper.image(one)) for one, at in zip(frames, moments, strict=True)]

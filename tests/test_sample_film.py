@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import ShotSettings
-from shotad.film import open_film, read_subtitles, sound_blocks
-from shotad.film.shots import ShotList, detect_shots
+from shotad.film import open_film, read_subtitles, sound_blocks, survey
+from shotad.film.shots import ShotList
 
 FOLDER = Path(__file__).parent / "sample"
 FILM = FOLDER / "sample.mp4"
@@ -34,7 +34,7 @@ def sound() -> npt.NDArray[np.float32]:
 
 def find(path: str) -> ShotList:
     with open_film(FILM) as film:
-        return detect_shots(film.frames(), ShotSettings(path=path), end=film.info.duration)  # type: ignore[arg-type]
+        return survey(film, ShotSettings(path=path))  # type: ignore[arg-type]
 
 
 def loudness(sound: npt.NDArray[np.float32], start: float, end: float) -> float:

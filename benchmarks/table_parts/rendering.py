@@ -119,11 +119,10 @@ def _encode(path: Path) -> None:
 
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """`shotad render --make film` on a work folder as `shotad describe` leaves it."""
-    from shotad.core import WorkFolder, load_config
+    from shotad.core import NoProgress, WorkFolder, load_config
     from shotad.film import open_film
-    from shotad.sound import Take, parse_wanted, wanted_files
+    from shotad.sound import Take, parse_wanted, run_render, wanted_files
     from shotad.sound.fake_voice import FakeVoice
-    from shotad.sound.render import render
 
     film = Path(given["film"])
     place = Path(shutil.copytree(given["folder"], scratch / "work"))
@@ -141,7 +140,8 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     def run() -> Done:
         with open_film(film) as opened, WorkFolder(place) as folder:
             wanted = wanted_files(parse_wanted(["film"]), film.name, place)
-            render(opened, folder, load_config(None, ()), wanted, voice=Timed(), force=True)
+            config = load_config(None, ())
+            run_render(opened, folder, config, wanted, NoProgress(), voice=Timed(), force=True)
         return Done(less_wall=spent[0], less_cpu=spent[1])
 
     return run

@@ -23,7 +23,7 @@ from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
     ConfigNames,
@@ -190,13 +190,13 @@ def render(
 
 
 def open_film(
-    film: PathLike | BinaryIO,
+    film: PathLike,
     *,
     frame_rate: Fraction | float | str | None = None,
     config: ConfigNames = None,
     settings: Settings = None,
 ) -> Film:
-    """Open a film file, a seekable binary file, or numbered frames in a folder or tar. Close it by ``with``.
+    """Open a film file, or numbered frames in a folder or tar. Close it by ``with``.
 
     ``film.info`` says what is known of it; ``film.frames_at(seconds)`` gives pictures, ``uint8[H, W, 3]`` RGB
     by ``frame.rgb()``, upright and with square pixels. ``frame_rate`` (3, ``"24000/1001"``) is that of

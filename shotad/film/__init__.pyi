@@ -8,6 +8,7 @@ from .audio import (
 )
 from .colour import Turn as Turn, light_of as light_of, matrix_of as matrix_of, turn_of as turn_of
 from .container import (
+    TEXT_CODECS as TEXT_CODECS,
     Media as Media,
     Probed as Probed,
     exact as exact,

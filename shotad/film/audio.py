@@ -1,24 +1,17 @@
 """The sound of a film on film time, mono for listening to speech, or with its channels for mixing.
 
-`sound_blocks` hears the whole from second 0. `SoundSeeker` hears a stretch without what lies before it,
-sample for sample as a whole pass has it. A whole pass counts samples from where its run of sound began; a
-timestamp says where it is only to the container's tick, 1 ms in Matroska. So after a seek the count is
-found again: coders give frames of one size, and a timestamp says which of them a frame is. The resampler
-too is begun at a sample at which that of a whole pass had just the same phase.
-
-What a coder remembers of the sound before has faded when the stretch begins. Only noise that a decoder draws
-by chance (AAC's noise substitution, AC-3's dither) is other noise, as loud and in the same place.
+`sound_blocks` hears the whole from second 0. `SoundSeeker` hears a stretch without what lies before it: the
+sound that a whole pass has there, in its place to the container's tick (1 ms in Matroska).
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +23,6 @@ from shotad.film.reader import Film
 if TYPE_CHECKING:
     from av import AudioFrame, AudioLayout
     from av.audio.stream import AudioStream
-    from av.container import InputContainer
 
 Samples = npt.NDArray[np.float32]
 """``float32[n]`` mono or ``float32[n, channels]``, full scale at -1 and 1."""
@@ -128,16 +120,13 @@ Piece = tuple[int, Samples]
 
 
 def _pieces(media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: Layout) -> Iterator[Piece]:
-    container = media.open()
-    try:
+    with media.open() as container:
         stream = container.streams.audio[track.number]
         only(container, stream)
         runs = Runs(rate, layout, WANDERING.get(track.codec, SLACK))
         for seconds, frame in timed(stream, info.start):
             yield from runs.take(seconds, frame)
         yield from runs.flush()
-    finally:
-        container.close()
 
 
 def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, AudioFrame]]:
@@ -168,11 +157,6 @@ def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, 
             return
 
 
-def kind_of(frame: AudioFrame) -> tuple[int, str, str]:
-    """What must stay the same within a run."""
-    return frame.sample_rate, frame.layout.name, frame.format.name
-
-
 class Runs:
     """Resamples frames in runs without a gap, each run with a resampler of its own."""
 
@@ -187,7 +171,7 @@ class Runs:
 
     def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
         """What can be given after one more frame."""
-        kind = kind_of(frame)
+        kind = frame.sample_rate, frame.layout.name, frame.format.name
         expected = self._begin + self._given / frame.sample_rate
         jumps = seconds is not None and abs(seconds - expected) > self._slack
         if self._kind != kind or jumps:
@@ -196,12 +180,6 @@ class Runs:
         self._given += frame.samples
         frame.pts = None
         yield from self._resample(frame)
-
-    def resume(self, begin: float, given: int, frame: AudioFrame) -> None:
-        """Go on in a run that began at second ``begin``, ``given`` samples of which lie before ``frame``."""
-        self._start(begin, frame, kind_of(frame))
-        self._given = given
-        self._position += round(Fraction(given * self._rate, frame.sample_rate))
 
     def flush(self) -> Iterator[Piece]:
         """What the resampler still holds."""
@@ -234,55 +212,32 @@ class Runs:
 
 
 def _blocks(pieces: Iterator[Piece], rate: int, duration: float) -> Iterator[SoundBlock]:
-    """One-second blocks without gap from sample 0; what comes twice is left out the second time."""
-    done, held = 0, _Block(rate)
+    """One-second blocks without gap from sample 0; the last is shorter."""
+    done, held = 0, np.zeros(0, np.float32)
+    for samples in _gapless(pieces, rate, duration):
+        held = np.concatenate([held, samples]) if len(held) else samples
+        while len(held) >= rate:
+            yield SoundBlock(done / rate, held[:rate])
+            done, held = done + rate, held[rate:]
+    if len(held):
+        yield SoundBlock(done / rate, held)
+
+
+def _gapless(pieces: Iterator[Piece], rate: int, duration: float) -> Iterator[Samples]:
+    """All samples from number 0 on, silence where there are none; what comes twice is left out the second
+    time."""
+    done = 0
     for position, samples in pieces:
         if position > (duration + RUNAWAY) * rate:
-            break
+            return
         fresh = samples[max(0, done - position) :]
         if len(fresh) == 0:
             continue
-        begin = max(done, position)
-        while done < begin + len(fresh):
-            filled = held.put(begin - done, fresh, max(0, done - begin))
-            done += filled
-            if held.full:
-                yield held.take(done)
-    if held.used:
-        yield held.take(done)
+        for start in range(done, position, rate):
+            yield np.zeros((min(rate, position - start), *samples.shape[1:]), np.float32)
+        done = max(done, position) + len(fresh)
+        yield fresh
 
-
-class _Block:
-    """A block being filled."""
-
-    def __init__(self, rate: int) -> None:
-        self._rate, self._data, self.used = rate, np.zeros((0,), np.float32), 0
-
-    @property
-    def full(self) -> bool:
-        """True where not one sample more fits."""
-        return self.used == self._rate
-
-    def put(self, silence: int, samples: Samples, skip: int) -> int:
-        """Add ``silence`` zeros (where above 0), else ``samples[skip:]``, as much as fits: how many."""
-        if self.used == 0:
-            self._data = np.zeros((self._rate, *samples.shape[1:]), np.float32)
-        room = self._rate - self.used
-        count = min(room, silence) if silence > 0 else min(room, len(samples) - skip)
-        if silence <= 0:
-            self._data[self.used : self.used + count] = samples[skip : skip + count]
-        self.used += count
-        return count
-
-    def take(self, done: int) -> SoundBlock:
-        """The block, which ends before sample number ``done``; a new one is begun."""
-        block = SoundBlock((done - self.used) / self._rate, self._data[: self.used])
-        self.used = 0
-        return block
-
-
-NEAR = 10.0
-"""Seconds from the film's beginning up to which nothing is sought."""
 
 PREROLL = 0.5
 """Seconds decoded before a stretch at least. Opus asks for 0.08; MP3 has nine frames to draw on, 0.24."""
@@ -294,55 +249,7 @@ LEADS = (2.0, 10.0, 45.0, 180.0)
 """Seconds before a stretch that are sought, one after the other, until enough lies before it: how sound and
 picture are interwoven, and how far apart one can begin to read, differs."""
 
-FRAMES = 48
-"""Frames by which a track is known, and a place in it where they differ in length."""
-
-ODD = 3
-"""Frames of another length that a track may begin with."""
-
 Timed = tuple[float | None, "AudioFrame"]
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a track's first run begins: its second, the samples before its frames get to be of one ``size``
-    (0: they never do), its samples a second, what its frames are, and their layout.
-
-    For frames that differ in length: ``grid`` divides all their lengths, ``ends`` tells that timestamps
-    follow the ends of frames, and ``anchor`` is the second of the run's begin by all of them together.
-    """
-
-    seconds: float
-    before: int
-    size: int
-    rate: int
-    kind: tuple[int, str, str]
-    layout: AudioLayout
-    grid: int = 1
-    ends: bool = False
-    anchor: float = 0.0
-
-    def given(self, seconds: float, tick: float) -> int | None:
-        """How many samples of the run lie before the frame of this second, where frames have one size; None:
-        it is not of that run. ``tick`` is the container's, in seconds.
-        """
-        exact = (seconds - self.seconds) * self.rate
-        off = tick * self.rate * 1.01
-        if 2 * off < self.size:
-            count = self.before + round((exact - self.before) / self.size) * self.size
-            return count if abs(count - exact) <= off else None
-        return round(exact) if abs(exact - round(exact)) < 0.01 else None
-
-    def given_of(self, frames: Sequence[Timed]) -> int | None:
-        """The same for the first of frames that differ in length."""
-        middle, _ = _middle(frames, self.rate, ends=self.ends)
-        exact = (middle - self.anchor) * self.rate
-        count = round(exact / self.grid) * self.grid
-        return count if abs(count - exact) <= max(self.grid / 3, 1.0) else None
-
-    def step(self, rate: int) -> int:
-        """Samples after which a resampler to ``rate`` comes back to the same phase."""
-        return self.rate // math.gcd(self.rate, rate)
 
 
 class SoundSeeker:
@@ -367,7 +274,7 @@ class SoundSeeker:
         """
         made: Samples | None = None
         done = first
-        for position, samples in self._pieces(first):
+        for position, samples in self._pieces(first / self._rate):
             if position >= end:
                 break
             # As in a whole pass, what comes twice is left out the second time.
@@ -385,152 +292,42 @@ class SoundSeeker:
         return made
 
     @cached_property
-    def origin(self) -> Origin | None:
-        """Where its first run begins; None: nothing can be decoded."""
-        container = self._media.open()
-        try:
-            frames = list(itertools.islice(self._frames(container), FRAMES))
-        finally:
-            container.close()
-        return _origin_of(frames, self._slack)
+    def _first(self) -> AudioLayout | None:
+        """The layout of the track's first frame; None: nothing can be decoded."""
+        _, frame = next(self._frames(None), (None, None))
+        return None if frame is None else frame.layout
 
-    def _pieces(self, first: int) -> Iterator[Piece]:
-        """From a moment before sample number ``first``."""
-        wanted = first / self._rate
-        origin = self.origin if wanted > NEAR else None
-        leads = [lead for lead in LEADS if wanted - lead > NEAR / 2]
+    def _pieces(self, second: float) -> Iterator[Piece]:
+        """From a moment before that second on; from the track's begin where it cannot be sought."""
+        runs = Runs(self._rate, self._layout, self._slack, self._first)
         begun: float | None = None
-        for lead in leads if origin else []:
-            container = self._media.open()
-            try:
-                frames = self._sought(container, wanted - lead)
-                head = next(frames, None)
-                if head is None or head[0] is None:
-                    continue
-                # Sought from far apart and found the same: there is nothing between.
-                if head[0] <= wanted - PREROLL or head[0] == begun:
-                    yield from self._run(itertools.chain([head], frames), origin)
-                    return
-                begun = head[0]
-            finally:
-                container.close()
-        container = self._media.open()
-        try:
-            yield from self._run(self._frames(container), None)
-        finally:
-            container.close()
-
-    def _frames(self, container: InputContainer) -> Iterator[Timed]:
-        stream = container.streams.audio[self._number]
-        only(container, stream)
-        return timed(stream, self._info.start)
-
-    def _sought(self, container: InputContainer, second: float) -> Iterator[Timed]:
-        import av
-
-        try:
-            # Before the other tracks are left out: containers find places by their pictures.
-            container.seek(round((second + float(self._info.start)) * 1_000_000))
-        except (av.error.FFmpegError, OSError):
-            return iter(())
-        return itertools.islice(self._frames(container), SETTLE, None)
-
-    def _run(self, frames: Iterator[Timed], origin: Origin | None) -> Iterator[Piece]:
-        runs = Runs(self._rate, self._layout, self._slack, origin.layout if origin else None)
-        if origin is not None:
-            frames = self._resumed(frames, origin, runs)
+        for lead in [lead for lead in LEADS if second > lead]:
+            frames: Iterator[Timed] = itertools.islice(self._frames(second - lead), SETTLE, None)
+            head = next(frames, None)
+            if head is None or head[0] is None:
+                continue
+            # Sought from far apart and found the same: there is nothing between.
+            if head[0] <= second - PREROLL or head[0] == begun:
+                frames = itertools.chain([head], frames)
+                break
+            begun = head[0]
+        else:
+            frames = self._frames(None)
         for seconds, frame in frames:
             yield from runs.take(seconds, frame)
         yield from runs.flush()
 
-    def _resumed(self, frames: Iterator[Timed], origin: Origin, runs: Runs) -> Iterator[Timed]:
-        """The frames from the first place on at which a run of the whole pass can be gone on with."""
-        held = list(itertools.islice(frames, 1 if origin.size else FRAMES))
-        given = _given(held, origin)
-        frames = itertools.chain(held, frames)
-        if given is None:
-            yield from frames
-            return
-        for seconds, frame in frames:
-            missing = -given % origin.step(self._rate)
-            if kind_of(frame) != origin.kind:
-                yield seconds, frame
-                break
-            if missing < frame.samples:
-                rest = _without(frame, missing)
-                given += frame.samples - rest.samples
-                runs.resume(origin.seconds, given, rest)
-                yield None, rest
-                break
-            given += frame.samples
-        yield from frames
+    def _frames(self, second: float | None) -> Iterator[Timed]:
+        """The track's frames from a second on, or from its begin; none where it cannot be sought."""
+        import av
 
-
-def _given(frames: Sequence[Timed], origin: Origin) -> int | None:
-    """How many samples of the run of ``origin`` lie before the first of frames; None: it is another run."""
-    if not frames or any(kind_of(frame) != origin.kind for _, frame in frames):
-        return None
-    seconds, frame = frames[0]
-    if not origin.size:
-        return origin.given_of(frames)
-    return None if seconds is None else origin.given(seconds, _tick(frame))
-
-
-def _without(frame: AudioFrame, count: int) -> AudioFrame:
-    """A frame without its first samples; of very many channels the whole frame, off by a part of a sample."""
-    from av import AudioFrame
-
-    channels = len(frame.layout.channels)
-    # Of eight planes and more PyAV 18.1 reads one too many, and crashes.
-    if count == 0 or (frame.format.is_planar and channels >= 8):
-        return frame
-    sound: Any = frame.to_ndarray()[:, count * (1 if frame.format.is_planar else channels) :]
-    rest = AudioFrame.from_ndarray(np.ascontiguousarray(sound), frame.format.name, frame.layout.name)
-    rest.sample_rate, rest.time_base = frame.sample_rate, frame.time_base
-    return rest
-
-
-def _tick(frame: AudioFrame) -> float:
-    base = frame.time_base
-    return float(base) if base else 1e-6
-
-
-def _origin_of(frames: Sequence[Timed], slack: float) -> Origin | None:
-    """The run in which the last of these frames lies."""
-    if not frames or frames[0][0] is None:
-        return None
-    first, begin, expected = 0, frames[0][0], frames[0][0]
-    for number, (seconds, frame) in enumerate(frames):
-        jumps = seconds is not None and abs(seconds - expected) > slack
-        if number and (jumps or kind_of(frame) != kind_of(frames[first][1])):
-            first, begin = number, expected if seconds is None else seconds
-            expected = begin
-        expected += frame.samples / frame.sample_rate
-    run, head = frames[first:], frames[first][1]
-    sizes = [frame.samples for _, frame in run]
-    size, before = _size_of(sizes)
-    plain = Origin(begin, before, size, head.sample_rate, kind_of(head), frames[0][1].layout)
-    if size:
-        return plain
-    by_starts, by_ends = (_middle(run, head.sample_rate, ends=ends) for ends in (False, True))
-    ends = by_ends[1] < by_starts[1]
-    anchor = (by_ends if ends else by_starts)[0]
-    return replace(plain, grid=math.gcd(*sizes), ends=ends, anchor=anchor)
-
-
-def _size_of(sizes: Sequence[int]) -> tuple[int, int]:
-    """The length that all frames have but for the first few, and the samples before; 0 and 0: they differ."""
-    size = sizes[-1]
-    same = sum(1 for _ in itertools.takewhile(size.__eq__, reversed(sizes)))
-    return (size, sum(sizes[:-same])) if len(sizes) - same <= ODD and same > ODD else (0, 0)
-
-
-def _middle(frames: Sequence[Timed], rate: int, *, ends: bool) -> tuple[float, float]:
-    """The second at which the first of frames that follow each other begins, by the timestamps of all: the
-    middle between the earliest and the latest that they tell, and how far these lie apart."""
-    told, done = [], 0
-    for seconds, frame in frames:
-        if seconds is not None:
-            told.append(seconds - (done + (frame.samples if ends else 0)) / rate)
-        done += frame.samples
-    return (min(told) + max(told)) / 2, max(told) - min(told)
+        with self._media.open() as container:
+            if second is not None:
+                try:
+                    # Before the other tracks are left out: containers find places by their pictures.
+                    container.seek(round((second + float(self._info.start)) * 1_000_000))
+                except (av.error.FFmpegError, OSError):
+                    return
+            stream = container.streams.audio[self._number]
+            only(container, stream)
+            yield from timed(stream, self._info.start)

@@ -10,12 +10,11 @@ always taken literally, and a container that asks for another file is refused.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from shotad.core import AudioTrack, FilmError, FilmInfo, SubtitleTrack, file_fingerprint
 from shotad.film.colour import Light, Turn, light_of, turn_of
@@ -36,26 +35,17 @@ CONTAINERS = (
 """Demuxers that read one file and nothing else. Those of sound alone are here so that a film without
 picture can be named as such."""
 
-_PLAYLISTS = (
-    (b"#EXTM3U", "an HLS playlist"),
-    (b"ffconcat", "a list of files"),
-    (b"<MPD", "a DASH playlist"),
-    (b"<SmoothStreamingMedia", "a playlist"),
-    (b"[playlist]", "a playlist"),
-    (b"RTSPtext", "a link"),
-    (b"v=0", "a session description"),
-)
-
 
 @dataclass(frozen=True)
 class Media:
-    """A film file, by path or as a caller's file object, that can be opened any number of times."""
+    """A film file that can be opened any number of times; ``size`` in bytes."""
 
-    name: str
-    path: Path | None
-    file: BinaryIO | None
+    path: Path
     size: int
-    lock: threading.Lock
+
+    @property
+    def name(self) -> str:
+        return self.path.name
 
     def open(self, hardware: HWAccel | None = None) -> InputContainer:
         """A fresh container at the start of the film; ``hardware`` decodes it. Raises FilmError."""
@@ -69,7 +59,7 @@ class Media:
         }
         # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`legible`), older ones where they are told to.
         lenient: Any = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
-        source: Any = f"file:{os.path.abspath(self.path)}" if self.path else _View(self)
+        source = f"file:{os.path.abspath(self.path)}"
         try:
             container: InputContainer = av.open(
                 source, "r", container_options=options, hwaccel=hardware, **lenient
@@ -80,14 +70,9 @@ class Media:
 
     def read_at(self, offset: int, count: int) -> bytes:
         """Up to ``count`` bytes from ``offset``."""
-        if self.path is not None:
-            with self.path.open("rb") as file:
-                file.seek(offset)
-                return file.read(count)
-        assert self.file is not None
-        with self.lock:
-            self.file.seek(offset)
-            return bytes(self.file.read(count))
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return file.read(count)
 
     def fingerprint(self) -> str:
         """What names this content; see `shotad.core.types.file_fingerprint`."""
@@ -95,74 +80,31 @@ class Media:
 
     def _refusal(self, error: Exception) -> FilmError:
         head = self.read_at(0, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-        for mark, kind in _PLAYLISTS:
-            if head.startswith(mark) or (mark.startswith(b"<") and mark in head):
-                return FilmError(
-                    f"{self.name} is {kind}, not a film.",
-                    "A playlist can point to other files and addresses, so it is not opened; give the film.",
-                )
         if _is_text(head):
-            return FilmError(f"{self.name} is a text file, not a film.", "Give the film itself.")
+            return FilmError(
+                f"{self.name} is a text file, not a film.",
+                "Give the film itself. A playlist can point to other files and addresses, and is not opened.",
+            )
         return FilmError(
             f"{self.name} cannot be read as a film ({_plain(error)}).",
             "It may be damaged, incomplete, or of a kind that is not supported.",
         )
 
 
-class _View:
-    """A reading position of its own on a file object that several containers share."""
-
-    def __init__(self, media: Media) -> None:
-        self._media, self._at = media, 0
-        self.name = media.name
-
-    def read(self, count: int) -> bytes:
-        data = self._media.read_at(self._at, count)
-        self._at += len(data)
-        return data
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._media.size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def seekable(self) -> bool:
-        return True
-
-
-def find_media(source: str | os.PathLike[str] | BinaryIO) -> Media:
+def find_media(source: str | os.PathLike[str]) -> Media:
     """A film file that exists, can be read and is not empty. Raises FilmError."""
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        try:
-            # A pipe would let opening wait for ever.
-            if path.exists() and not path.is_file():
-                raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
-            with path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-        except OSError as error:
-            raise _unreadable(path, error) from None
-        media = Media(path.name, path, None, size, threading.Lock())
-    else:
-        media = _media_of(source)
-    if media.size == 0:
-        raise FilmError(f"{media.name} is empty.", "Give a film with at least one frame.")
-    return media
-
-
-def _media_of(file: BinaryIO) -> Media:
-    named = getattr(file, "name", None)
-    name = Path(named).name if isinstance(named, str) else "the film"
+    path = Path(source)
     try:
-        size = file.seek(0, os.SEEK_END)
-    except (OSError, AttributeError, ValueError):
-        raise FilmError(
-            f"{name} cannot be searched back and forth.", "Give a file, or copy the stream to one."
-        ) from None
-    return Media(name, None, file, size, threading.Lock())
+        # A pipe would let opening wait for ever.
+        if path.exists() and not path.is_file():
+            raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if size == 0:
+        raise FilmError(f"{path.name} is empty.", "Give a film with at least one frame.")
+    return Media(path, size)
 
 
 def _unreadable(path: Path, error: OSError) -> FilmError:
@@ -253,11 +195,8 @@ def _plain(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error).split(";")[0].strip()
 
 
-TEXT_SUBTITLES = frozenset(
-    {"subrip", "srt", "ass", "ssa", "webvtt", "mov_text", "text", "ttml", "eia_608", "microdvd", "subviewer"}
-    | {"subviewer1", "sami", "realtext", "jacosub", "mpl2", "vplayer", "pjs", "stl", "hdmv_text_subtitle"}
-)
-"""ffmpeg's names of subtitle codecs that carry text."""
+TEXT_CODECS = frozenset({"subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text"})
+"""ffmpeg's names of the codecs of subtitles in text that are read, and converted into each other."""
 
 _STILL_CODECS = frozenset({"mjpeg", "png", "bmp", "gif", "webp", "tiff"})
 
@@ -463,7 +402,7 @@ def _subtitles(number: int, stream: Any) -> SubtitleTrack:
         language=_language(stream),
         title=_title(stream),
         codec=codec,
-        is_text=codec in TEXT_SUBTITLES,
+        is_text=codec in TEXT_CODECS,
         default=bool(flags & Disposition.default),
         forced=bool(flags & Disposition.forced),
         captions=bool(flags & (Disposition.captions | Disposition.hearing_impaired)),

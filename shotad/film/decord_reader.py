@@ -5,28 +5,28 @@ PyAV reads the container, decord 0.6 decodes it all: its seeks give wrong frames
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from shotad.core import FilmError, UsageError
 from shotad.film.container import find_media, probe
-from shotad.film.reader import TOLERANCE, FilmReader, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 
-class DecordFilm(FilmReader):
+class DecordFilm(Film):
     """A film through decord; raises FilmError, and UsageError where decord is not installed."""
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+    def __init__(self, path: Path) -> None:
         try:
             import decord
         except ImportError:
             raise UsageError("The reader decord is not installed.", "Install shotad[decord].") from None
-        self._file, self._decord = find_media(source), decord
-        self.media, probed = self._file, probe(self._file)
+        self.media = self._file = find_media(path)
+        self._decord, probed = decord, probe(self._file)
         self.info = probed.info
         if probed.container == "mpegts" or probed.light != "sdr" or self.info.interlaced:
             raise FilmError("decord cannot read MPEG-TS, HDR or interlaced film.", "Use the reader pyav.")
@@ -38,10 +38,8 @@ class DecordFilm(FilmReader):
         self._times = times - times[0, 0] + probed.first_second
 
     def _open(self) -> Any:
-        if self._file.file is not None:
-            self._file.file.seek(0)
         try:
-            return self._decord.VideoReader(str(self._file.path or "") or self._file.file, num_threads=1)
+            return self._decord.VideoReader(str(self._file.path), num_threads=1)
         except self._decord.DECORDError as error:
             why = str(error).strip().rpartition("\n")[2]
             raise FilmError(f"decord cannot read {self.info.name}: {why}", "Use the reader pyav.") from None

@@ -11,178 +11,21 @@ decoded from the film, with the same pixels.
 
 from __future__ import annotations
 
-import bisect
 import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
 from shotad.core import Interval, span
-from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
-from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
+from shotad.film.grid import Grid, Keeper, Kept
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 NAME = "frames"
 """Of the files."""
-
-
-class FrameStore:
-    """The grid's frames of one film within ``zones`` (None: the whole film); a context manager.
-
-    ``tee`` fills it, ``pictures`` answers from it, while it is filled too. What an earlier
-    run left is used if it is of the same film, grid and zones.
-    """
-
-    def __init__(self, folder: Path, film: Film, grid: Grid, zones: Sequence[Interval] | None = None) -> None:
-        self._film, self.grid = film, grid
-        self._wanted = _Zones(zones, grid)
-        self._pack = Pack(folder, NAME, _head(film, grid, zones))
-
-    @property
-    def complete(self) -> bool:
-        """Whether one whole pass has filled it."""
-        return self._pack.complete
-
-    @property
-    def stopped(self) -> str | None:
-        """Why frames are not kept any more, if so: the disk is full, say."""
-        return self._pack.stopped
-
-    @property
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._pack.size
-
-    def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
-        """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
-
-        A store that is whole already keeps nothing anew. Where the disk fails, the frames go on and
-        ``stopped`` says why nothing is kept.
-        """
-        return frames if self.complete else self._fill(frames)
-
-    def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
-        keeper = Keeper(self._film.info, self.grid)
-        self._pack.begin()
-        before: Frame | None = None
-        try:
-            for frame in frames:
-                if before is not None:
-                    self._keep(keeper, before, frame.seconds)
-                before = frame
-                yield frame
-            if before is not None:
-                self._keep(keeper, before, None)
-                self._pack.finish()
-        finally:
-            self._pack.flush()
-
-    def _keep(self, keeper: Keeper, frame: Frame, until: float | None) -> None:
-        """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
-        ticks = self._ticks(frame, until)
-        if not ticks:
-            return
-        with span("keep"):
-            kept = keeper.keep(frame)
-            for tick in ticks:
-                self._pack.put(tick, frame.seconds, kept)
-
-    def _ticks(self, frame: Frame, until: float | None) -> list[int]:
-        start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
-        if until is None:
-            after = max(self.grid.tick(self._film.info.duration), start) + 2
-        else:
-            after = self._first_tick_from(until)
-        return [tick for tick in range(start, after) if self._wanted.has(tick)]
-
-    def _first_tick_from(self, seconds: float) -> int:
-        """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
-        tick = max(0, int((seconds - TOLERANCE) * self.grid.rate) - 1)
-        while seconds > self.grid.second(tick) + TOLERANCE:
-            tick += 1
-        return tick
-
-    def has(self, second: float) -> bool:
-        """Whether the frame of that moment is kept."""
-        return self.grid.tick(second) in self._pack.places
-
-    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
-        """For each of the ascending ``seconds`` the grid's picture; same as `grid_pictures`.
-
-        Frames that are not kept are decoded, by one more pass over the film.
-        """
-        return self._answer(ascending(seconds))
-
-    def _answer(self, moments: list[float]) -> Iterator[Picture]:
-        keeper, pack = Keeper(self._film.info, self.grid), self._pack
-        # One look at all places: more may be there, or none any more, before the last picture is asked for.
-        found = pack.places
-        places = [found.get(self.grid.tick(moment)) for moment in moments]
-        decoded = self._decoded(
-            moment for moment, place in zip(moments, places, strict=True) if place is None
-        )
-        with pack.reader() as reader:
-            last: Picture | None = None
-            for number, (wanted, place) in enumerate(zip(moments, places, strict=True)):
-                if last is not None and place is not None and last.seconds == place.seconds:
-                    last = Picture(place.seconds, wanted, last.image)
-                elif place is not None and (kept := reader.read(place)) is not None:
-                    last = Picture(place.seconds, wanted, keeper.picture(kept))
-                else:
-                    if place is not None:
-                        # Where one is damaged the others may be too: the film tells all from here on.
-                        places[number:] = [None] * (len(places) - number)
-                        decoded = self._decoded(moments[number:])
-                    last = next(decoded, None)
-                    if last is None:
-                        return
-                yield last
-
-    def _decoded(self, moments: Iterable[float]) -> Iterator[Picture]:
-        return grid_pictures(self._film, list(moments), self.grid)
-
-    def remove(self) -> None:
-        """Delete what is kept."""
-        self._pack.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is held open between passes."""
-
-
-def _head(film: Film, grid: Grid, zones: Sequence[Interval] | None) -> dict[str, Any]:
-    return {
-        "film": film.info.fingerprint,
-        # Readers differ by a level or two, so a store is of one reader.
-        "reader": type(film).__name__,
-        "grid": asdict(grid),
-        "zones": None if zones is None else [[zone.start, zone.end] for zone in zones],
-    }
-
-
-class _Zones:
-    """Which ticks are wanted: all that are nearest to some second within a zone."""
-
-    def __init__(self, zones: Sequence[Interval] | None, grid: Grid) -> None:
-        self._spans: list[tuple[int, int]] | None = None
-        if zones is not None:
-            self._spans = sorted((grid.tick(zone.start), grid.tick(zone.end)) for zone in zones)
-            self._reach = [max(last for _, last in self._spans[: i + 1]) for i in range(len(self._spans))]
-
-    def has(self, tick: int) -> bool:
-        """True where the tick is wanted."""
-        if self._spans is None:
-            return True
-        before = bisect.bisect_right(self._spans, tick, key=lambda span: span[0]) - 1
-        return before >= 0 and tick <= self._reach[before]
 
 
 _RECORD = struct.Struct("<ddQIIBB")
@@ -190,9 +33,6 @@ _RECORD = struct.Struct("<ddQIIBB")
 
 _LAST = float("inf")
 """The moment of the record that closes a whole pack."""
-
-WAITING_BYTES, WAITING_RECORDS = 4 << 20, 64
-"""What waits in memory at most before it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +50,19 @@ class Place:
 class Pack:
     """The frames of one ``head``, which names the film and how it is read. Holds no file open.
 
-    One thread fills it. Others may read meanwhile what ``places`` has, with a `Reader` of their own. Where
-    the disk fails nothing is kept any more, the room is given back, and ``stopped`` says why.
+    One thread fills it; others may read meanwhile. Where the disk fails nothing is kept any more, the room is
+    given back, and ``stopped`` says why.
     """
 
     def __init__(self, folder: Path, name: str, head: Mapping[str, Any]) -> None:
         self._pack, self._index = folder / f"{name}.pack", folder / f"{name}.index"
         self._head = json.dumps({"format": 3, **head}, sort_keys=True).encode() + b"\n"
         self.places: dict[float, Place] = {}
-        """Moment → place, of what has come to the files."""
+        """Moment → place."""
         self.complete = False
         """Whether all that was wanted is there."""
         self.stopped: str | None = None
-        self._waiting: dict[float, Place] = {}
-        self._data: list[bytes] = []
-        self._held = self._written = 0
+        self._written = 0
         self._last: Place | None = None
         self._whole: int | None = None
         """Bytes of the index that are whole; None where the files are of something else, or none."""
@@ -235,55 +73,39 @@ class Pack:
         """Bytes on disk."""
         return sum(path.stat().st_size for path in (self._pack, self._index) if path.exists())
 
-    def __contains__(self, moment: float) -> bool:
-        return moment in self.places or moment in self._waiting
-
     def put(self, moment: float, seconds: float, kept: Kept) -> None:
         """Keep the frame for a moment, shown from ``seconds`` on; the same twice in a row is kept once."""
-        if self.stopped is not None or moment in self:
+        if self.stopped is not None or moment in self.places:
             return
-        place = self._last
+        place, data = self._last, b""
         if place is None or place.seconds != seconds:
-            where, check = self._written + self._held, zlib.crc32(kept.data)
-            place = self._last = Place(seconds, where, len(kept.data), check, kept.matrix, kept.full_range)
-            self._data.append(kept.data)
-            self._held += len(kept.data)
-        self._waiting[moment] = place
-        if self._held >= WAITING_BYTES or len(self._waiting) >= WAITING_RECORDS:
-            self.flush()
+            data = kept.data
+            check = zlib.crc32(data)
+            place = Place(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
+        # The pack always before the index that points into it.
+        if self._append(data, _row(moment, place)):
+            self._written += len(data)
+            self._last = self.places[moment] = place
 
     def get(self, moment: float) -> tuple[float, Kept] | None:
         """The frame kept for a moment and the second at which it came up; None where it cannot be read."""
-        if moment in self._waiting:
-            self.flush()
         place = self.places.get(moment)
         if place is None:
             return None
-        with self.reader() as reader:
-            kept = reader.read(place)
-        if kept is None:
-            del self.places[moment]
+        try:
+            with self._pack.open("rb") as file:
+                file.seek(place.offset)
+                data = file.read(place.length)
+        except OSError:
+            data = b""
+        # A run that was given up may have added to the pack meanwhile.
+        if len(data) != place.length or zlib.crc32(data) != place.check:
+            self.places.pop(moment, None)
             return None
-        return place.seconds, kept
-
-    def reader(self) -> Reader:
-        """To read with, of the files as they are now, though they be emptied or removed meanwhile."""
-        return Reader(self._pack)
-
-    def flush(self) -> None:
-        """Write what waits; the pack always before the index that points into it."""
-        if not self._waiting:
-            return
-        data, found = b"".join(self._data), self._waiting
-        self._data, self._waiting, self._held = [], {}, 0
-        rows = b"".join(_row(moment, place) for moment, place in found.items())
-        if self._append(data, rows):
-            self._written += len(data)
-            self.places.update(found)
+        return place.seconds, Kept(data, place.matrix, place.full_range)
 
     def finish(self) -> None:
-        """Write what waits, and that this is all."""
-        self.flush()
+        """Write that this is all."""
         if self.stopped is None:
             self.complete = self._append(b"", _row(_LAST, Place(0.0, 0, 0, 0, 0, full_range=False)))
 
@@ -318,9 +140,8 @@ class Pack:
 
     def clear(self) -> None:
         """Keep nothing of what there is."""
-        self.places, self._waiting, self._data = {}, {}, []
-        self.complete, self._last, self._whole = False, None, None
-        self._held = self._written = 0
+        self.places, self._last = {}, None
+        self.complete, self._whole, self._written = False, None, 0
         self._unlink()
 
     def _unlink(self) -> None:
@@ -360,35 +181,81 @@ def _add(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-class Reader:
-    """A pack, open for reading; a context manager. Reads nothing where the pack has gone."""
+class FrameStore(Pack):
+    """The grid's frames of one film within ``zones`` (None: the whole film).
 
-    def __init__(self, path: Path) -> None:
-        self._file: IO[bytes] | None
-        try:
-            self._file = path.open("rb")
-        except OSError:
-            self._file = None
+    ``tee`` fills it, `shotad.film.framing.OnePass` answers from it, while it is filled too. What an earlier
+    run left is used if it is of the same film, grid and zones.
+    """
 
-    def read(self, place: Place) -> Kept | None:
-        """The frame as it was kept; None where it cannot be read or is damaged."""
-        if self._file is None:
-            return None
-        try:
-            self._file.seek(place.offset)
-            data = self._file.read(place.length)
-        except OSError:
-            return None
-        # A run that was given up may have added to the pack meanwhile.
-        if len(data) != place.length or zlib.crc32(data) != place.check:
-            return None
-        return Kept(data, place.matrix, place.full_range)
+    def __init__(self, folder: Path, film: Film, grid: Grid, zones: Sequence[Interval] | None = None) -> None:
+        self._film, self.grid = film, grid
+        self._wanted: frozenset[int] | None = None
+        if zones is not None:
+            ticks = (range(grid.tick(zone.start), grid.tick(zone.end) + 1) for zone in zones)
+            self._wanted = frozenset(tick for zone in ticks for tick in zone)
+        super().__init__(folder, NAME, _head(film, grid, zones))
 
-    def __enter__(self) -> Self:
-        return self
+    def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
+        A store that is whole already keeps nothing anew. Where the disk fails, the frames go on and
+        ``stopped`` says why nothing is kept.
+        """
+        return frames if self.complete else self._fill(frames)
+
+    def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        keeper = Keeper(self._film.info, self.grid)
+        self.begin()
+        before: Frame | None = None
+        for frame in frames:
+            if before is not None:
+                self._keep(keeper, before, frame.seconds)
+            before = frame
+            yield frame
+        if before is not None:
+            self._keep(keeper, before, None)
+            self.finish()
+
+    def _keep(self, keeper: Keeper, frame: Frame, until: float | None) -> None:
+        """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
+        ticks = self._ticks(frame, until)
+        if not ticks:
+            return
+        with span("keep"):
+            kept = keeper.keep(frame)
+            for tick in ticks:
+                self.put(tick, frame.seconds, kept)
+
+    def _ticks(self, frame: Frame, until: float | None) -> list[int]:
+        start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
+        if until is None:
+            after = max(self.grid.tick(self._film.info.duration), start) + 2
+        else:
+            after = self._first_tick_from(until)
+        return [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
+
+    def _first_tick_from(self, seconds: float) -> int:
+        """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
+        tick = max(0, int((seconds - TOLERANCE) * self.grid.rate) - 1)
+        while seconds > self.grid.second(tick) + TOLERANCE:
+            tick += 1
+        return tick
+
+    def has(self, second: float) -> bool:
+        """Whether the frame of that moment is kept."""
+        return self.grid.tick(second) in self.places
+
+    def kept_at(self, second: float) -> tuple[float, Kept] | None:
+        """The frame kept for that moment and the second at which it came up; None where there is none."""
+        return self.get(self.grid.tick(second))
+
+
+def _head(film: Film, grid: Grid, zones: Sequence[Interval] | None) -> dict[str, Any]:
+    return {
+        "film": film.info.fingerprint,
+        # Readers differ by a level or two, so a store is of one reader.
+        "reader": type(film).__name__,
+        "grid": asdict(grid),
+        "zones": None if zones is None else [[zone.start, zone.end] for zone in zones],
+    }

@@ -15,7 +15,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 
@@ -90,20 +90,7 @@ class Frames:
 
     def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
         """One picture for each of the ascending ``seconds``."""
-        return self._pictures(ascending(seconds))
-
-    def _pictures(self, moments: list[float]) -> Iterator[Picture]:
-        store = self._store
-        # What is kept later is not looked for again: who looks while the store is filled knows how far it is.
-        kept = {moment for moment in moments if store.has(moment)} if store is not None else set[float]()
-        rest = [moment for moment in moments if moment not in kept]
-        there = store.pictures([m for m in moments if m in kept]) if store is not None else iter(())
-        decoded = self._shared_pass().pictures(rest) if rest else iter(())
-        for moment in moments:
-            picture = next(there if moment in kept else decoded, None)
-            if picture is None:
-                return
-            yield picture
+        return self._shared_pass().pictures(seconds)
 
     def release(self) -> None:
         """Delete what was kept, for it is not needed any more."""
@@ -112,7 +99,7 @@ class Frames:
             self._pass = None
         self._pack().clear()
         if not self.exact:
-            FrameStore(self._folder.path, self._film, self._grid, ()).remove()
+            FrameStore(self._folder.path, self._film, self._grid, ()).clear()
             self._store = None
 
     def _shared_pass(self) -> OnePass:
@@ -124,7 +111,9 @@ class Frames:
                 self._pass = OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
             elif self._pass is None:
                 keeper = partial(Keeper, info, grid)
-                self._pass = OnePass(self._film, self._pack(), keeper, lambda m: grid.second(grid.tick(m)))
+                self._pass = OnePass(
+                    self._film, self._pack(), keeper, lambda m: grid.second(grid.tick(m)), self._store
+                )
             return self._pass
 
     def _pack(self) -> Pack:
@@ -152,32 +141,23 @@ def zones_around(
     return list(union(zone for zone in (*wide, last) if zone is not None))
 
 
-class Keeps(Protocol):
-    """Makes pictures of frames, and what is kept of them; of the same pixels either way."""
-
-    def image(self, frame: Frame, kept: Kept | None = None) -> Image:
-        """The picture of a frame; ``kept``: of it, where it is at hand."""
-        ...
-
-    def keep(self, frame: Frame) -> Kept:
-        """What is kept of a frame."""
-        ...
-
-    def picture(self, kept: Kept) -> Image:
-        """The picture of what was kept."""
-        ...
-
-
 class OnePass:
     """The frames of one film by second; ``place`` gives the second that is asked of the film for a moment.
 
-    ``keeper`` makes what keeps frames, anew for each reader, for it is of one thread.
+    What ``store`` has is taken from there. ``keeper`` makes what keeps frames, anew for each reader, for it
+    is of one thread.
     """
 
     def __init__(
-        self, film: Film, pack: Pack, keeper: Callable[[], Keeps], place: Callable[[float], float]
+        self,
+        film: Film,
+        pack: Pack,
+        keeper: Callable[[], Keeper | LosslessKeeper],
+        place: Callable[[float], float],
+        store: FrameStore | None = None,
     ) -> None:
         self._film, self._pack, self._new_keeper, self._place = film, pack, keeper, place
+        self._store = store
         self._lock = threading.Lock()
         self._keeper = keeper()
         self._wanted: Counter[float] = Counter()
@@ -206,12 +186,11 @@ class OnePass:
             with self._lock:
                 self._wanted.subtract(own)
                 self._wanted = +self._wanted
-                self._pack.flush()
                 if not self._plan:
                     self._stop()
 
     def _looked(
-        self, moments: list[float], places: list[float], keeper: Keeps, own: set[float]
+        self, moments: list[float], places: list[float], keeper: Keeper | LosslessKeeper, own: set[float]
     ) -> Iterator[Picture]:
         last: Picture | None = None
         at: float | None = None
@@ -229,13 +208,15 @@ class OnePass:
             yield last
 
     def _found(
-        self, place: float, keeper: Keeps, own: set[float]
+        self, place: float, keeper: Keeper | LosslessKeeper, own: set[float]
     ) -> tuple[float, Callable[[], Image]] | None:
         """When the frame came up, and what makes its picture; None where the film gives none."""
+        there = None if self._store is None else self._store.kept_at(place)
         with self._lock:
             self._wanted[place] -= 1
             own.discard(place)
-            if place in self._pack and (there := self._pack.get(place)) is not None:
+            there = there or self._pack.get(place)
+            if there is not None:
                 seconds, kept = there
                 return seconds, lambda: keeper.picture(kept)
             driven = self._drive(place)
@@ -268,11 +249,14 @@ class OnePass:
         """A pass over all that is wanted from ``place`` on."""
         self._stop()
         later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
-        self._plan = deque(sorted({place, *(one for one in later if one not in self._pack)}))
+        self._plan = deque(sorted({place, *(one for one in later if not self._is_kept(one))}))
         self._planned = set(self._plan)
         self._frames = self._film.frames_at(tuple(self._plan))
         # Frames are counted anew in every pass, and an encoder wants them to ascend.
         self._keeper = self._new_keeper()
+
+    def _is_kept(self, place: float) -> bool:
+        return place in self._pack.places or (self._store is not None and self._store.has(place))
 
     def _stop(self) -> None:
         if self._frames is not None:
@@ -284,4 +268,3 @@ class OnePass:
         """Let go of the film; another look begins anew."""
         with self._lock:
             self._stop()
-            self._pack.flush()

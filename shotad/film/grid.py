@@ -10,7 +10,6 @@ Frames that are read exactly are kept without loss: RGB as QOI (ffmpeg's), each 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ import numpy as np
 
 from shotad.core import FilmInfo, Image
 from shotad.film.colour import Turn, light_of, matrix_of, turn_of
-from shotad.film.reader import Film, Frame, Picture, Size, ascending
+from shotad.film.reader import Frame, Size
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -158,27 +157,6 @@ def _own(small: VideoFrame, raw: VideoFrame) -> VideoFrame:
     return VideoFrame.from_ndarray(small.to_ndarray(), "yuv420p") if small is raw else small
 
 
-def grid_pictures(film: Film, seconds: Sequence[float], grid: Grid) -> Iterator[Picture]:
-    """For each of the ascending ``seconds`` the grid's picture, by decoding the film.
-
-    The same pixels as a `FrameStore` of that grid gives. ``Picture.seconds`` is when the frame shown
-    at the nearest tick came up; it may lie after ``wanted`` by half a tick.
-    """
-    moments = ascending(seconds)
-    return _decoded(film, moments, grid)
-
-
-def _decoded(film: Film, moments: list[float], grid: Grid) -> Iterator[Picture]:
-    keeper = Keeper(film.info, grid)
-    last: Picture | None = None
-    frames = film.frames_at([grid.second(grid.tick(moment)) for moment in moments])
-    for frame, wanted in zip(frames, moments, strict=False):
-        same = last is not None and last.seconds == frame.seconds
-        image = last.image if last is not None and same else keeper.image(frame)
-        last = Picture(frame.seconds, wanted, image)
-        yield last
-
-
 class LosslessKeeper:
     """Makes `Kept` from frames and pictures from `Kept`, at one size; the same interface as `Keeper`."""
 
@@ -214,8 +192,6 @@ class LosslessKeeper:
         return image
 
     def _new_encoder(self) -> VideoCodecContext:
-        from fractions import Fraction
-
         from av import CodecContext
 
         encoder: Any = CodecContext.create("qoi", "w")

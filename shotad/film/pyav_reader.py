@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unnamed
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for
-from shotad.film.reader import TOLERANCE, Film, FilmReader, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -24,32 +24,30 @@ _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
 def open_film(
-    source: str | os.PathLike[str] | BinaryIO,
+    source: str | os.PathLike[str],
     *,
     reader: str = "pyav",
     frame_rate: Fraction | None = None,
 ) -> Film:
-    """Open a film file, a seekable binary file object, or numbered frames in a folder or tar.
+    """Open a film file, or numbered frames in a folder or tar.
 
     ``frame_rate`` is needed for numbered frames, and means nothing elsewhere. Raises FilmError for
     what cannot be read as a film, UsageError for an unknown reader.
     """
     if reader not in ("pyav", "decord"):
         raise UsageError(f"There is no film reader {reader!r}.", "Use pyav or decord.")
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if not is_text(str(path.absolute())):
-            raise unnamed(str(path))
-        if path.is_dir() or _is_tar(path):
-            from shotad.film.stills import open_stills
+    path = Path(source)
+    if not is_text(str(path.absolute())):
+        raise unnamed(str(path))
+    if path.is_dir() or _is_tar(path):
+        from shotad.film.stills import open_stills
 
-            return open_stills(path, frame_rate)
+        return open_stills(path, frame_rate)
     if reader == "decord":
         from shotad.film.decord_reader import DecordFilm
 
-        return DecordFilm(source)
-
-    return open_pyav(source)
+        return DecordFilm(path)
+    return PyavFilm(find_media(path))
 
 
 def _is_tar(path: Path) -> bool:
@@ -71,12 +69,7 @@ SHORT = 1.0
 """Seconds by which the picture may end before the container says so, and still be whole."""
 
 
-def open_pyav(source: str | os.PathLike[str] | BinaryIO) -> PyavFilm:
-    """Open a film file or a seekable file object. Raises FilmError."""
-    return PyavFilm(find_media(source))
-
-
-class PyavFilm(FilmReader):
+class PyavFilm(Film):
     """A film through PyAV; keeps the contract of `shotad.film.reader.Film`.
 
     Each pass opens the source anew, so that passes are independent of each other.

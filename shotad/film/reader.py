@@ -1,4 +1,4 @@
-"""The interface that every reader of film keeps, and what readers share.
+"""What every reader of film does, and what readers share.
 
 Time zero is the container's start time; a frame's second comes from its own timestamp, never from
 ``index / rate`` (numbered stills excepted, which have nothing else).
@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from shotad.core import FilmInfo, Image
 
@@ -60,35 +60,29 @@ class Picture:
     image: Image
 
 
-class Film(Protocol):
-    """A film that is open for reading; a context manager."""
+class Film:
+    """A film that is open for reading; a context manager. Readers give ``info``, ``frames`` and
+    ``_frames_at``.
 
-    @property
-    def info(self) -> FilmInfo:
-        """What is known about it."""
-        ...
+    ``media`` is the file behind it, for readers of its sound and subtitles; None for numbered frames.
+    ``damage`` is what was found broken by the last whole pass of `frames`, in one sentence (None: nothing),
+    ``end`` the second at which the last frame stops being shown, once a pass has reached it.
+    """
 
-    @property
-    def media(self) -> Media | None:
-        """The file behind it, for readers of its sound and subtitles; None for numbered frames."""
-        ...
-
-    @property
-    def damage(self) -> str | None:
-        """What was found broken by the last whole pass of `frames`, in one sentence; None: nothing."""
-        ...
-
-    @property
-    def end(self) -> float | None:
-        """Second at which the last frame stops being shown, once a pass of `frames` has reached it."""
-        ...
+    info: FilmInfo
+    media: Media | None = None
+    damage: str | None = None
+    end: float | None = None
 
     def frames(self) -> Iterator[Frame]:
         """The whole film once, in display order, seconds strictly ascending.
 
         What cannot be decoded is left out and noted in `damage`.
         """
-        ...
+        raise NotImplementedError
+
+    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+        raise NotImplementedError
 
     def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
         """For each of the ascending ``seconds`` the frame on the screen then, in order, by one decode.
@@ -97,46 +91,23 @@ class Film(Protocol):
         where none does; `Frame.index` is its place in this pass. Short gaps are decoded through, long
         ones sought. Raises ValueError for seconds that do not ascend or are not finite.
         """
-        ...
-
-    def pictures(
-        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
-    ) -> Iterator[Picture]:
-        """The pictures of `frames_at`, at the size that `FilmInfo.size_within` gives."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the source. What is a caller's own file object stays open."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-class FilmReader:
-    """What readers share: the contract of `Film` on top of ``info``, ``frames`` and ``_frames_at``."""
-
-    info: FilmInfo
-    media: Media | None = None
-    damage: str | None = None
-    end: float | None = None
-
-    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
-        raise NotImplementedError
-
-    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
-        """The frame on the screen at each moment, see `Film.frames_at`."""
         return self._frames_at(ascending(seconds))
 
     def pictures(
         self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
     ) -> Iterator[Picture]:
-        """One picture for each moment, see `Film.pictures`."""
+        """The pictures of `frames_at`, at the size that `FilmInfo.size_within` gives; a frame that is wanted
+        twice is painted once."""
         moments = ascending(seconds)
-        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
+        return self._painted(moments, self.info.size_within(height, max_pixels))
+
+    def _painted(self, moments: list[float], size: Size) -> Iterator[Picture]:
+        last: Picture | None = None
+        for frame, wanted in zip(self._frames_at(moments), moments, strict=False):
+            same = last is not None and last.seconds == frame.seconds
+            image = last.image if last is not None and same else frame.rgb(size)
+            last = Picture(frame.seconds, wanted, image)
+            yield last
 
     def _sized(self, image: Image, size: Size | None) -> Image:
         """``uint8[H, W, 3]`` at that ``(width, height)``; None: the film's displayed size."""
@@ -151,7 +122,7 @@ class FilmReader:
         return cast(Image, cv2.resize(image, wanted, interpolation=method))
 
     def close(self) -> None:
-        """See `Film.close`."""
+        """Let go of the source."""
 
     def __enter__(self) -> Self:
         return self
@@ -160,17 +131,6 @@ class FilmReader:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def paint_pictures(frames: Iterator[Frame], moments: Sequence[float], size: Size) -> Iterator[Picture]:
-    """The frames of `Film.frames_at` as pictures; a frame that is wanted twice is painted once."""
-    last: Picture | None = None
-    for frame, wanted in zip(frames, moments, strict=False):
-        if last is not None and last.seconds == frame.seconds:
-            last = Picture(frame.seconds, wanted, last.image)
-        else:
-            last = Picture(frame.seconds, wanted, frame.rgb(size))
-        yield last
 
 
 def ascending(seconds: Sequence[float]) -> list[float]:

@@ -5,14 +5,8 @@ difference of hue, saturation and value between two frames that were first reduc
 without antialiasing, so that their longer side has 256 pixels. (Antialiasing scalers lose cuts.)
 
 Two ways lead to the reduced frame. *Exact* converts the frame to BGR and then reduces it, as the library
-does. The library looks at one or two rows of the frame for each row that is left: at 1080 lines at 288 of
-them. swscale converts 8-bit 4:2:0 and 4:2:2 pixel by pixel and row by row, so the other rows need not be
-converted (`Reducer`). They are laid out where they were in a whole frame, and OpenCV reduces that, so its
-arithmetic is the same by construction. Whether swscale does so depends on its build and on size and
-format. It is tried once for each, on noise.
-
-*Fast* reduces the Y, U and V planes and converts the few pixels that are left; its score was within 1.1 of
-the exact one on four real films. It pays above standard definition only; at 848x480 it costs as much as
+does. *Fast* reduces the Y, U and V planes and converts the few pixels that are left; its score was within 1.1
+of the exact one on four real films. It pays above standard definition only; at 848x480 it costs as much as
 the exact way, which is therefore taken there.
 
 This module loads cv2, av and scenedetect: import it where frames are really read.
@@ -23,7 +17,6 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -100,7 +93,7 @@ class ContentScore:
 
     def __init__(self, *, exact: bool) -> None:
         self._exact = exact
-        self._reducer = Reducer()
+        self._to_bgr = VideoReformatter()
         self._size: Size | None = None
         self._last: Image | None = None
 
@@ -127,8 +120,15 @@ class ContentScore:
         width, height = frame.raw.width, frame.raw.height
         if not self._exact and width * height > PLANES_PAY_ABOVE and _has_planes(frame.raw):
             return self._reduce_planes(frame.raw)
-        size = self._working_size(width, height)
-        return self._reducer.reduced(frame.raw, size, _known_matrix(frame.raw))
+        # BICUBIC is what OpenCV's own film reader asks of swscale; it shows where chroma is interpolated.
+        bgr = self._to_bgr.reformat(
+            frame.raw,
+            format="bgr24",
+            src_colorspace=_known_matrix(frame.raw),
+            interpolation=Interpolation.BICUBIC,
+            threads=1,
+        )
+        return self._reduce(bgr.to_ndarray())
 
     def _reduce(self, bgr: Any) -> Image:
         return cast("Image", resized(bgr, self._working_size(bgr.shape[1], bgr.shape[0])))
@@ -263,7 +263,8 @@ def _has_planes(raw: av.VideoFrame) -> bool:
 def _plane(raw: av.VideoFrame, number: int) -> _Plane:
     """One plane without the padding of its rows, as a view, ``uint8[h, w]``."""
     plane = raw.planes[number]
-    return rows_of(plane)[:, : plane.width]
+    rows = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, plane.line_size)
+    return rows[:, : plane.width]
 
 
 def _known_matrix(raw: av.VideoFrame) -> int:
@@ -307,119 +308,8 @@ def _bgr_from_yuv(y: _Plane, u: _Plane, v: _Plane, *, matrix: int, full_range: b
 Size = tuple[int, int]
 """(width, height) in pixels."""
 
-PAYS = 0.5
-"""Share of a frame's rows up to which copying them costs less than converting the others (measured)."""
-
-_ROW_BY_ROW = {
-    "yuv420p": ("yuv422p", 2),
-    "yuvj420p": ("yuvj422p", 2),
-    "yuv422p": ("yuv422p", 1),
-    "yuvj422p": ("yuvj422p", 1),
-}
-"""Formats that can be converted by rows: the format in which each row has its own chroma, and how many
-rows share one at first."""
-
-_Rows = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """All that decides how a frame is converted; ``matrix`` is what swscale is told."""
-
-    width: int
-    height: int
-    pixels: str
-    colorspace: int
-    range: int
-    matrix: int
-
-
-class Reducer:
-    """Makes BGR pictures of some size from decoded frames; for one thread."""
-
-    def __init__(self) -> None:
-        self._whole, self._rows = VideoReformatter(), VideoReformatter()
-        self._for: tuple[_Kind, int] | None = None
-        self._picked: _Picked | None = None
-
-    def reduced(self, raw: av.VideoFrame, size: Size, matrix: int) -> Image:
-        """The frame as BGR, ``uint8[h, w, 3]``, read by ``matrix`` (H.273)."""
-        kind = _Kind(raw.width, raw.height, raw.format.name, raw.colorspace, raw.color_range, matrix)
-        if self._for != (kind, size[1]):
-            self._for = kind, size[1]
-            self._picked = _Picked(kind, _looked_at(kind.height, size[1])) if _by_rows(kind, size) else None
-        if self._picked is None or any(plane.line_size < 0 for plane in raw.planes):
-            return cast("Image", resized(_as_bgr(self._whole, raw, matrix), size))
-        return cast("Image", resized(self._picked.bgr(self._rows, raw), size))
-
 
 def resized(image: Any, size: Size, method: int = cv2.INTER_LINEAR) -> Any:
     """``image`` at that size; itself where it has it."""
     same = (image.shape[1], image.shape[0]) == size
     return image if same else cv2.resize(image, size, interpolation=method)
-
-
-def rows_of(plane: av.video.plane.VideoPlane) -> _Plane:
-    """A plane with the padding of its rows, as a view, ``uint8[h, bytes of a row]``."""
-    return np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, plane.line_size)
-
-
-class _Picked:
-    """Some rows of frames of one kind: where they are got from, and where they lie in a whole picture."""
-
-    def __init__(self, kind: _Kind, rows: _Rows) -> None:
-        pixels, shared = _ROW_BY_ROW[kind.pixels]
-        self._rows, self._matrix = rows, kind.matrix
-        self._from = (rows, rows // shared, rows // shared)
-        self._few = _frame(kind, len(rows), pixels)
-        self._into = [rows_of(plane) for plane in self._few.planes]
-        self._picture = np.zeros((kind.height, kind.width, 3), np.uint8)
-
-    def bgr(self, reformatter: VideoReformatter, raw: av.VideoFrame) -> Image:
-        """A picture of the whole frame's size in which only those rows are right, until the next call."""
-        for plane, rows, into in zip(raw.planes, self._from, self._into, strict=True):
-            source = rows_of(plane)
-            if source.shape[1] == into.shape[1]:
-                source.take(rows, 0, out=into, mode="clip")  # "raise" would copy once more
-            else:
-                into[:, : plane.width] = source.take(rows, 0)[:, : plane.width]
-        self._picture[self._rows] = _as_bgr(reformatter, self._few, self._matrix)
-        return self._picture
-
-
-def _as_bgr(reformatter: VideoReformatter, raw: av.VideoFrame, matrix: int) -> Image:
-    # BICUBIC is what OpenCV's own film reader asks of swscale; it shows where chroma is interpolated.
-    bgr = reformatter.reformat(
-        raw, format="bgr24", src_colorspace=matrix, interpolation=Interpolation.BICUBIC, threads=1
-    )
-    return cast("Image", bgr.to_ndarray())
-
-
-def _looked_at(height: int, reduced: int) -> _Rows:
-    """The rows that linear reduction looks at; an even number of them, which swscale's way needs."""
-    at = (np.arange(reduced) + 0.5) * (height / reduced) - 0.5
-    rows = np.unique(np.clip(np.concatenate((np.floor(at), np.ceil(at))), 0, height - 1)).astype(np.intp)
-    return np.append(rows, rows[-1:]) if len(rows) % 2 else rows
-
-
-@lru_cache(maxsize=32)
-def _by_rows(kind: _Kind, size: Size) -> bool:
-    """Whether rows alone pay, and give what the whole frame gives, as noise shows."""
-    if kind.pixels not in _ROW_BY_ROW or (kind.width, kind.height) == size:
-        return False
-    rows = _looked_at(kind.height, size[1])
-    if len(rows) > PAYS * kind.height:
-        return False
-    noise = _frame(kind, kind.height, kind.pixels)
-    random = np.random.default_rng(1)
-    for plane in noise.planes:
-        plane.update(random.bytes(plane.buffer_size))
-    whole = resized(_as_bgr(VideoReformatter(), noise, kind.matrix), size)
-    picked = resized(_Picked(kind, rows).bgr(VideoReformatter(), noise), size)
-    return np.array_equal(whole, picked)
-
-
-def _frame(kind: _Kind, rows: int, pixels: str) -> av.VideoFrame:
-    frame = av.VideoFrame(kind.width, rows, pixels)
-    frame.colorspace, frame.color_range = kind.colorspace, kind.range
-    return frame

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from shotad.core import FilmError, FilmInfo, Image, Tar, UsageError, file_fingerprint, read_limited
-from shotad.film.reader import TOLERANCE, FilmReader, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 """Endings of files that are frames."""
@@ -55,7 +55,7 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
         raise FilmError(f"{path} cannot be read: {error}.", "The archive is cut off or damaged.") from None
 
 
-class StillsFilm(FilmReader):
+class StillsFilm(Film):
     """Frames named by number; keeps the contract of `shotad.film.reader.Film`.
 
     The lowest number is second 0, number ``n`` is ``(n - lowest) / rate``. Where a number is missing

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance, is_tar, seen
-from shotad.film.container import exact_start, find_media, legible, packets_of
+from shotad.film.container import TEXT_CODECS, exact_start, find_media, legible, packets_of
 from shotad.film.speakers import marked, of_actor, pieces
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from av.stream import Stream
     from av.subtitles.stream import SubtitleStream
 
-Source = str | os.PathLike[str] | BinaryIO
-
-TEXT_CODECS = ("subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text")
 _PARTIAL_TITLE = re.compile(
     r"forced|signs|songs|comment|descri|karaoke|lyric|foreign parts|trivia", re.IGNORECASE
 )  # fmt: skip
@@ -58,13 +54,7 @@ class EmbeddedTrack:
     reason: str
 
 
-def embedded_subtitles(path: Source, number: int | None = None) -> tuple[Utterance, ...] | None:
-    """The utterances of `embedded_track`, or None where no track can be trusted."""
-    track = embedded_track(path, number)
-    return None if track is None else track.utterances
-
-
-def embedded_track(path: Source, number: int | None = None) -> EmbeddedTrack | None:
+def embedded_track(path: Path, number: int | None = None) -> EmbeddedTrack | None:
     """The text track ``number`` (from 0), or the one that best tells all speech; None if there is none.
 
     Times count from the container's start time. Forced tracks, signs, songs, commentary and
@@ -93,11 +83,9 @@ def embedded_track(path: Source, number: int | None = None) -> EmbeddedTrack | N
     return tracks[0].track if number is not None else _choose(tracks, language, duration)
 
 
-def _is_stills(path: Source) -> bool:
+def _is_stills(path: Path) -> bool:
     """True for a folder or tar of numbered frames, which can hold no subtitles."""
-    if not isinstance(path, str | os.PathLike):
-        return False
-    return Path(path).is_dir() or (Path(path).is_file() and is_tar(Path(path)))
+    return path.is_dir() or (path.is_file() and is_tar(path))
 
 
 def _text_streams(container: InputContainer, number: int | None) -> dict[int, SubtitleStream]:

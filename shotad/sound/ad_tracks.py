@@ -52,7 +52,8 @@ class AdText:
 class Copied:
     """A track of the film that was copied: ``source`` is its number there, over all tracks from 0.
 
-    ``packets`` and ``digest`` are those of its payload, see `shotad.sound.packets`.
+    ``packets`` and ``digest`` are those of its payload, see `shotad.sound.packets`; ``begin`` is its first
+    film second.
     """
 
     source: int
@@ -60,6 +61,7 @@ class Copied:
     codec: str
     packets: int
     digest: str
+    begin: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +69,14 @@ class Written:
     """A described film that was written whole.
 
     ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
-    tracks, ``codec`` that of the AD's sound (empty: there is none), ``text`` whether there is a text track,
-    ``replaced`` the numbers of the film's tracks that the AD took the place of.
+    tracks, ``codec`` that of the AD's sound (empty: there is none), ``replaced`` the numbers of the film's
+    tracks that the AD took the place of.
     """
 
     path: Path
-    container: str
     warnings: tuple[str, ...] = ()
     copied: tuple[Copied, ...] = ()
     codec: str = ""
-    text: bool = False
     replaced: tuple[int, ...] = ()
 
 
@@ -228,7 +228,7 @@ def _configure(context: Any, layout: str, rate: int, bits: int) -> None:
 
 
 class VoiceTrack:
-    """Gives the packets of the AD in order; ``stream`` is the one in the film that is written.
+    """Gives the packets of sound in order; ``stream`` is the one in the film that is written.
 
     Where the container cannot hide an encoder's first samples, packets stand on a grid that has film second 0
     on it, and what lies before is left out; else the encoder's own timestamps say what is to be skipped.
@@ -238,7 +238,7 @@ class VoiceTrack:
     def __init__(
         self, stream: AudioStream, sound: AdSound, coding: Coding, seconds: float, hides: bool
     ) -> None:
-        self._stream, self._sound, self._coding = stream, sound, coding
+        self.stream, self._sound, self._coding = stream, sound, coding
         self._total = round(seconds * sound.rate)
         self._hides = hides
 
@@ -254,8 +254,8 @@ class VoiceTrack:
             frame.sample_rate, frame.time_base = self._sound.rate, Fraction(1, self._sound.rate)
             frame.pts = at
             at += len(samples)
-            yield from self._kept(self._stream.encode(frame))
-        yield from self._kept(self._stream.encode(None))
+            yield from self._kept(self.stream.encode(frame))
+        yield from self._kept(self.stream.encode(None))
 
     def _lead(self) -> int:
         """Samples of silence before film second 0 which put that second between two packets."""
@@ -292,12 +292,8 @@ def _checked(block: SoundBlock, channels: int) -> npt.NDArray[np.float32]:
     return samples.astype(np.float32, copy=False)
 
 
-def add_voice(output: Any, sound: AdSound, coding: Coding) -> AudioStream:
-    """The stream of the AD in a film that is being written. No metadata is set yet.
-
-    AC-3 says in each frame whom it is for (``bsmod``, ATSC A/52), which some receivers look at alone.
-    """
-    options = {"audio_service_type": "vi"} if coding.codec == "ac3" else {}
+def add_sound(output: Any, coding: Coding, **options: str) -> AudioStream:
+    """A stream of sound in a film that is being written. No metadata is set yet."""
     stream: AudioStream = output.add_stream(coding.encoder, rate=coding.rate, options=options)
     _configure(stream.codec_context, coding.layout, coding.rate, coding.bit_rate)
     stream.time_base = Fraction(1, coding.rate)
@@ -363,17 +359,6 @@ def coded_text(words: str, codec: str) -> bytes:
         for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
             plain = plain.replace(mark, name)
     return plain.encode()
-
-
-def decoded_text(data: bytes, codec: str) -> str:
-    """The words of a packet of the text track, as `coded_text` wrote them."""
-    if codec == "mov_text":
-        return data[2 : 2 + int.from_bytes(data[:2])].decode("utf-8", "replace")
-    plain = data.decode("utf-8", "replace").rstrip("\n")
-    if codec == "webvtt":
-        for mark, name in ((">", "&gt;"), ("<", "&lt;"), ("&", "&amp;")):
-            plain = plain.replace(name, mark)
-    return plain
 
 
 class Converter:

@@ -16,8 +16,6 @@ from shotad.core import SoundError, UsageError, language_of, languages
 
 _PCM = (f"pcm_{bits}{end}" for bits in ("s16", "s24", "s32", "f32", "f64") for end in ("le", "be"))
 PCM = frozenset((*_PCM, "pcm_u8", "pcm_s8"))
-TEXT = frozenset({"subrip", "srt", "ass", "ssa", "webvtt", "mov_text", "text"})
-"""Subtitles in text, which can be converted into each other."""
 
 
 @dataclass(frozen=True, slots=True)

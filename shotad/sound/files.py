@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 
 from shotad.core import SoundError, UsageError, language_of, replacing
 from shotad.film import SoundBlock
+from shotad.sound.ad_tracks import alike
 from shotad.sound.programme import channel_names, to_stereo
 from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 
@@ -94,24 +95,22 @@ def write_sound(
     layout: str,
     rate: int,
     tags: Mapping[str, str] = {},
-    bit_rate: int = 0,
     true_peak: float = DOWNMIXED_PEAK,
 ) -> Path:
     """Write blocks that follow each other from second 0, ``float32[n]`` or ``float32[n, channels]``, to a
     file.
 
     ``layout`` is ffmpeg's name, in whose order the channels stand. ``tags`` are title, language, comment and
-    the like; what a format has no place for is left out. ``bit_rate`` is bits a second in all, 0: by the
-    kind and the channels; lossless kinds have none. A kind that holds fewer channels gets a stereo downmix
-    (MP3) that stays under ``true_peak`` dBTP before it is coded, one that does not know the rate the next
-    higher one that it knows. The file appears when it is whole. Raises SoundError for an unknown ending and
-    where the coder refuses; WorkFolderError where it cannot be written.
+    the like; what a format has no place for is left out. A kind that holds fewer channels gets a stereo
+    downmix (MP3) that stays under ``true_peak`` dBTP before it is coded, one that does not know the rate the
+    next higher one that it knows. The file appears when it is whole. Raises SoundError for an unknown
+    ending and where the coder refuses; WorkFolderError where it cannot be written.
     """
     kind = kind_of(path)
     if len(channel_names(layout)) > kind.most:
         blocks, layout = _downmixed(blocks, layout, rate, true_peak), "stereo"
-    with replacing(path) as part:
-        _encode(part, kind, _Sound(blocks, _plain_layout(layout), rate), tags, bit_rate, path.name)
+    with being_written(path, f"{layout} at {rate} Hz: try .wav or .flac.") as part:
+        _encode(part, kind, _Sound(blocks, alike(layout), rate), tags)
     return path
 
 
@@ -122,11 +121,6 @@ class _Sound:
     rate: int
 
 
-def _plain_layout(layout: str) -> str:
-    """Sides as rears where there are no others: Opus, AAC and FLAC know 5.1 with rears, in the same order."""
-    return {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad"}.get(layout, layout)
-
-
 def _downmixed(
     blocks: Iterable[SoundBlock], layout: str, rate: int, true_peak: float
 ) -> Iterator[SoundBlock]:
@@ -135,37 +129,47 @@ def _downmixed(
     return limited(mixed, Limiter(true_peak, rate))
 
 
-def _encode(
-    part: Path, kind: SoundKind, sound: _Sound, tags: Mapping[str, str], bit_rate: int, name: str
-) -> None:
+@contextmanager
+def being_written(path: Path, hint: str) -> Iterator[Path]:
+    """A file for ffmpeg's libraries to write in place of ``path``, see `replacing`.
+
+    Raises WorkFolderError where the disk refuses it, SoundError with ``hint`` where the libraries do.
+    """
     import av
 
-    try:
-        with av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container:
-            stream = _stream(container, kind, sound, bit_rate)
-            _label(container, stream, kind, tags)
-            for frame in _fitted(_frames(sound), kind, stream):
-                container.mux(stream.encode(frame))
-            container.mux(stream.encode(None))
-    except (av.error.FFmpegError, ValueError) as error:
-        number = getattr(error, "errno", None)
-        if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise OSError(number, os.strerror(number)) from None
-        said = getattr(error, "strerror", None) or error
-        raise SoundError(
-            f"{name} cannot be written as {kind.codec} with {sound.layout} at {sound.rate} Hz ({said}).",
-            "Try .wav or .flac.",
-        ) from None
+    with replacing(path) as part:
+        try:
+            yield part
+        except (av.error.FFmpegError, ValueError) as error:
+            number = getattr(error, "errno", None)
+            if number in _DISK:
+                raise OSError(number, os.strerror(number)) from None
+            reason = getattr(error, "strerror", None) or error
+            raise SoundError(f"{path} cannot be written: {reason}.", hint) from None
 
 
-def _stream(container: OutputContainer, kind: SoundKind, sound: _Sound, bit_rate: int) -> AudioStream:
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def _encode(part: Path, kind: SoundKind, sound: _Sound, tags: Mapping[str, str]) -> None:
+    import av
+
+    with av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container:
+        stream = _stream(container, kind, sound)
+        _label(container, stream, kind, tags)
+        for frame in _frames(sound):
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+
+
+def _stream(container: OutputContainer, kind: SoundKind, sound: _Sound) -> AudioStream:
     rate = _known_rate(kind, sound.rate)
     stream: Any = container.add_stream(kind.codec, rate=rate, layout=sound.layout)
     stream.codec_context.format = kind.pixels
     stream.codec_context.time_base = stream.time_base = Fraction(1, rate)
     if kind.bit_rate:
         channels = len(channel_names(sound.layout))
-        stream.codec_context.bit_rate = bit_rate or kind.bit_rate * channels
+        stream.codec_context.bit_rate = kind.bit_rate * channels
     if kind.codec == "flac":
         stream.codec_context.options = {"bits_per_raw_sample": "24"}
     found: AudioStream = stream
@@ -202,17 +206,3 @@ def _frames(sound: _Sound) -> Iterator[AudioFrame]:
         frame.sample_rate, frame.pts, frame.time_base = sound.rate, done, Fraction(1, sound.rate)
         done += len(block.samples)
         yield frame
-
-
-def _fitted(frames: Iterable[AudioFrame], kind: SoundKind, stream: AudioStream) -> Iterator[AudioFrame]:
-    """Frames in the coder's format, rate and size."""
-    from av import AudioResampler
-
-    context = stream.codec_context
-    size = context.frame_size if context.frame_size else None
-    resampler = AudioResampler(
-        format=kind.pixels, layout=context.layout, rate=context.sample_rate, frame_size=size
-    )
-    for frame in frames:
-        yield from resampler.resample(frame)
-    yield from resampler.resample(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,10 +18,11 @@ from shotad.core import (
     Progress,
     SoundError,
     Task,
-    replacing,
+    printable,
     reported,
 )
 from shotad.film import (
+    TEXT_CODECS,
     Film,
     Layout,
     Media,
@@ -28,17 +30,27 @@ from shotad.film import (
     SoundBlock,
     choose_track,
     is_cover,
-    legible,
     packets_of,
     probe,
     sound_blocks,
 )
-from shotad.sound.ad_tracks import Coding, Converter, alike, coding
-from shotad.sound.containers import TEXT, Container, container_for
+from shotad.sound.ad_tracks import (
+    MILLISECOND,
+    AdSound,
+    Coding,
+    Converter,
+    VoiceTrack,
+    add_sound,
+    alike,
+    coding,
+)
+from shotad.sound.containers import Container, container_for
+from shotad.sound.files import being_written
 from shotad.sound.packets import write_woven
 from shotad.sound.pauses import Pause
 from shotad.sound.picture_copy import PictureCopy, PictureKept
 from shotad.sound.time_map import TimeMap
+from shotad.sound.tracks import codec_of, film_tags, track_tags
 
 if TYPE_CHECKING:
     from av import Packet
@@ -69,13 +81,14 @@ def write_copy(
     file that cannot be written.
     """
     progress = progress or NoProgress()
-    container, media = container_for(target), _media_of(film, settings)
-    times = TimeMap(tuple(pauses))
+    container, media, times = container_for(target), _media_of(film, settings), TimeMap(tuple(pauses))
+    length = film.info.duration + times.total
     with (
-        reported(progress, "Writing the film with pauses", film.info.duration + times.total, "s") as task,
-        replacing(target) as part,
+        reported(progress, "Writing the film with pauses", length, "s") as task,
+        being_written(target, "Try another container.") as part,
+        media.open() as source,
     ):
-        _write(film, media, times, part, container, settings, progress, task)
+        _write(film, media, source, times, part, container, settings, progress, task)
     return target
 
 
@@ -93,6 +106,7 @@ def _media_of(film: Film, settings: ExtendedSettings) -> Media:
 def _write(
     film: Film,
     media: Media,
+    source: InputContainer,
     times: TimeMap,
     part: Path,
     container: Container,
@@ -102,66 +116,41 @@ def _write(
 ) -> None:
     import av
 
-    source = media.open()
-    picture: PictureCopy | PictureKept | None = None
-    try:
-        with av.open(str(part), "w", format=container.muxer) as out:
-            picture = _picture(out, film, media, times, settings)
-            sounds = [SoundCopy(out, film, track, times.pauses, container) for track in tracks_of(film)]
-            video = source.streams.video[probe(media).stream]
-            _dress(picture.stream, video)
-            for sound, track in zip(sounds, tracks_of(film), strict=True):
-                _dress(sound.stream, source.streams.audio[track.number])
-            others = _others(source, out, media, times, film.info.start, container, progress)
+    start, length = film.info.start, film.info.duration + times.total
+    with av.open(str(part), "w", format=container.muxer) as out:
+        kind = PictureKept if settings.picture == "copy" else PictureCopy
+        with closing(kind(out, film, probe(media), times)) as picture:
+            _dress(picture.stream, source.streams.video[probe(media).stream], container)
+            packets = [picture.packets()]
+            for track in tracks_of(film):
+                sound = _sound(out, film, track, times, container)
+                _dress(sound.stream, source.streams.audio[track.number], container)
+                packets.append(sound.packets())
+            packets += _others(source, out, media, times, start, container, progress)
             # Fonts and the like, which Matroska alone carries.
-            if out.format.name == "matroska":
-                for kept in source.streams.attachments:
-                    out.add_attachment(
-                        kept.name or "attachment", kept.mimetype or "application/octet-stream", kept.data
-                    )
-            _describe(source, out, times, film.info.start)
-            streams = [picture.packets(), *(sound.packets() for sound in sounds), *others]
-            write_woven(out, streams, film.info.duration + times.total, task)
-    except av.error.FFmpegError as error:
-        if isinstance(error, OSError) and error.errno:
-            raise OSError(error.errno, error.strerror) from None
-        raise SoundError(f"The film with pauses cannot be written: {error.strerror or error}.") from None
-    finally:
-        source.close()
-        if picture is not None:
-            picture.close()
+            for kept in source.streams.attachments if container.attachments else ():
+                kind_of_file = kept.mimetype or "application/octet-stream"
+                out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
+            name = printable(film.info.name.rpartition(".")[0] or film.info.name)
+            out.metadata.update(film_tags(source.metadata, {}, container, name))
+            out.set_chapters(_chapters(source, times, start) if container.chapters else [])
+            write_woven(out, packets, length, task)
 
 
-def _picture(
-    out: OutputContainer, film: Film, media: Media, times: TimeMap, settings: ExtendedSettings
-) -> PictureCopy | PictureKept:
-    if settings.picture == "copy":
-        return PictureKept(out, film, probe(media), times)
-    return PictureCopy(out, film, probe(media), times)
-
-
-def _dress(stream: Any, like: Any) -> None:
+def _dress(stream: Any, like: Any, container: Container) -> None:
     """What a stream of the film is called and said to be."""
-    told = legible(like.metadata)
-    for key in ("language", "title", "handler_name", "comment", "COMMENT"):
-        if key in told:
-            stream.metadata[key] = told[key]
+    stream.metadata.update(track_tags(like, container))
     stream.disposition = like.disposition
 
 
-def _describe(source: InputContainer, out: OutputContainer, times: TimeMap, start: Fraction) -> None:
-    skipped = {"major_brand", "minor_version", "compatible_brands", "encoder", "duration", "creation_time"}
-    told = legible(source.metadata)
-    out.metadata.update({key: value for key, value in told.items() if key.lower() not in skipped})
+def _chapters(source: InputContainer, times: TimeMap, start: Fraction) -> list[Any]:
     chapters = []
     for chapter in source.chapters():
-        base = chapter["time_base"] or Fraction(1, 1000)
-        begin = times.late(max(0.0, float(chapter["start"] * base - start)))
-        end = times.late(max(0.0, float(chapter["end"] * base - start)))
-        moved = {**chapter, "time_base": Fraction(1, 1000), "start": round(begin * 1000)}
-        chapters.append({**moved, "end": max(round(begin * 1000), round(end * 1000))})
-    if chapters:
-        out.set_chapters(chapters)  # type: ignore[arg-type]
+        base = chapter["time_base"] or MILLISECOND
+        begin, end = (times.late(max(0.0, float(chapter[side] * base - start))) for side in ("start", "end"))
+        first, last = round(begin * 1000), round(end * 1000)
+        chapters.append({**chapter, "time_base": MILLISECOND, "start": first, "end": max(first, last)})
+    return chapters
 
 
 def _others(
@@ -176,16 +165,15 @@ def _others(
     """Subtitles and covers; what has to stay behind is named."""
     found = []
     for stream in source.streams:
-        context = getattr(stream, "codec_context", None)
-        codec = context.codec.canonical_name if context else "of a kind that is not known"
+        codec = codec_of(stream)
         cover = stream.type == "video" and is_cover(stream) and container.boxes
         if cover or (stream.type == "subtitle" and container.holds("subtitle", codec)):
             copy = out.add_stream_from_template(stream)
-            _dress(copy, stream)
+            _dress(copy, stream, container)
             found.append(_copied(media, stream.index, copy, times, start, cover))
-        elif stream.type == "subtitle" and codec in TEXT and container.text:
+        elif stream.type == "subtitle" and codec in TEXT_CODECS and container.text:
             converter = Converter(stream, container.text)
-            _dress(converter.add(out), stream)
+            _dress(converter.add(out), stream, container)
             moved = _copied(media, stream.index, stream, times, start, cover=False)
             found.append(_converted(moved, converter))
         elif stream.type not in ("video", "audio", "attachment"):
@@ -207,7 +195,7 @@ def _copied(
         for packet in packets_of(source, source.streams[index]):
             if packet.pts is None or packet.size == 0:
                 continue
-            base = packet.time_base or Fraction(1, 1000)
+            base = packet.time_base or MILLISECOND
             if not cover:
                 second = float(packet.pts * base - start)
                 ends = second + float((packet.duration or 0) * base)
@@ -328,50 +316,17 @@ def coding_of(track: AudioTrack, container: Container) -> Coding:
     return next(one for one in found if one is not None)
 
 
-class SoundCopy:
+def _sound(
+    out: OutputContainer, film: Film, track: AudioTrack, times: TimeMap, container: Container
+) -> VoiceTrack:
     """One track of the film in the copy."""
-
-    def __init__(
-        self,
-        out: OutputContainer,
-        film: Film,
-        track: AudioTrack,
-        pauses: Sequence[Pause],
-        container: Container,
-    ) -> None:
-        self._film, self._track, self._pauses = film, track, pauses
-        self._coding = coding_of(track, container)
-        self._native = alike(track.layout) == self._coding.layout
-        self._signalled = container.hides
-        self.stream: Any = out.add_stream(self._coding.encoder, rate=self._coding.rate)
-        context: Any = self.stream.codec_context
-        context.layout = self._coding.layout
-        if self._coding.bit_rate:
-            context.bit_rate = self._coding.bit_rate
-
-    def packets(self) -> Iterator[Packet[Any]]:
-        """Encoded, in order.
-
-        Where the container does not say how long the encoder's run-in is (TS), packets that begin before
-        second 0 are left out, so that time zero stays where it is.
-        """
-        for packet in self._encoded():
-            if self._signalled or (packet.pts is not None and packet.pts >= 0):
-                yield packet
-
-    def _encoded(self) -> Iterator[Packet[Any]]:
-        from av import AudioFrame
-
-        rate, layout = self._coding.rate, self._coding.layout
-        read: Layout = "native" if self._native else "stereo" if layout == "stereo" else "mono"
-        for block in sound_with_pauses(self._film, self._pauses, self._track.number, rate, read):
-            samples = np.ascontiguousarray(block.samples.reshape(1, -1))
-            frame = AudioFrame.from_ndarray(samples, format="flt", layout=layout)
-            frame.sample_rate = rate
-            frame.time_base = Fraction(1, rate)
-            frame.pts = round(block.seconds * rate)
-            yield from self.stream.encode(frame)
-        yield from self.stream.encode(None)
+    coding = coding_of(track, container)
+    native, stereo = alike(track.layout) == coding.layout, coding.layout == "stereo"
+    layout: Layout = "native" if native else "stereo" if stereo else "mono"
+    blocks = sound_with_pauses(film, times.pauses, track.number, coding.rate, layout)
+    sound = AdSound(blocks, coding.layout, coding.rate, "", "")
+    length = film.info.duration + times.total
+    return VoiceTrack(add_sound(out, coding), sound, coding, length, container.hides)
 
 
 def tracks_of(film: Film) -> tuple[AudioTrack, ...]:

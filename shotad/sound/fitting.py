@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from shotad.core import FitSettings, Interval, NoProgress, Progress, reported
+from shotad.core import FitSettings, Interval
 from shotad.script import Answer, Shorten, Track, Wish, spoken_words
 from shotad.sound.kinds import PACE, Fitting, Line, Spoken, Studio, Take, Unspoken
 from shotad.sound.placing import (
@@ -67,7 +66,6 @@ def fit(
     settings: FitSettings,
     *,
     shorten: Shorten | None = None,
-    progress: Progress | None = None,
 ) -> Fitting:
     """Every line in its place, or why it has none.
 
@@ -77,7 +75,7 @@ def fit(
     """
     ordered = sorted(lines, key=lambda line: (line.start, line.id))
     fitter = _Fitter(studio, settings)
-    fitter.add(ordered, progress or NoProgress())
+    fitter.add(ordered)
     fitter.settle()
     if settings.ask and shorten is not None:
         for _ in range(ASKED):
@@ -85,14 +83,6 @@ def fit(
                 break
             fitter.settle()
     return fitter.fitting()
-
-
-@runtime_checkable
-class SpeaksMany(Protocol):
-    """What a studio may offer besides: to speak several lines at once, which `Studio.say` then has."""
-
-    def say_all(self, texts: Iterable[str], speed: float = 1.0, progress: Progress | None = None) -> None:
-        """Speaks those that it does not have yet. Raises VoiceError."""
 
 
 @dataclass(slots=True, eq=False)
@@ -152,16 +142,12 @@ class _Fitter:
         self._cases: list[_Case] = []
         self._between = math.ceil(BETWEEN * 1000 - 1e-6)
 
-    def add(self, lines: Sequence[Line], progress: Progress) -> None:
+    def add(self, lines: Sequence[Line]) -> None:
         """The lines, in order, each spoken as it is."""
-        many = isinstance(self._studio, SpeaksMany)
-        if isinstance(self._studio, SpeaksMany):
-            self._studio.say_all([line.text for line in lines], progress=progress)
-        with reported(progress, "Speaking lines", 0 if many else len(lines), "lines") as task:
-            for line in lines:
-                whole = whole_form(line, self._studio.say(line.text), self._settings)
-                self._cases.append(_Case(line, _window(line, self._settings), [whole]))
-                task.advance()
+        self._speak_ahead([line.text for line in lines])
+        for line in lines:
+            whole = whole_form(line, self._studio.say(line.text), self._settings)
+            self._cases.append(_Case(line, _window(line, self._settings), [whole]))
         # Looks for shorter forms of lines that do not find place as they are, and of their neighbours.
         windows = [case.window for case in self._cases]
         wholes = [case.whole for case in self._cases]
@@ -214,11 +200,15 @@ class _Fitter:
         return Fitting(tuple(said), tuple(left))
 
     def _say(self, new: Sequence[tuple[_Case, int]]) -> None:
-        if isinstance(self._studio, SpeaksMany):
-            self._studio.say_all([case.forms[number].text for case, number in new])
+        self._speak_ahead([case.forms[number].text for case, number in new])
         for case, number in new:
             form = case.forms[number]
             case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
+
+    def _speak_ahead(self, texts: Sequence[str]) -> None:
+        """Several at once, where the studio can: `Studio.say` then has them."""
+        if (say_all := getattr(self._studio, "say_all", None)) is not None:
+            say_all(texts)
 
     def _wish(self, case: _Case) -> Wish | None:
         """What to ask for: as many words as this voice can say of this line in the time there is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,31 +34,16 @@ class Recording(Protocol):
         """All its samples, ``float32[size]``. Raises VoiceError where they are gone."""
 
 
-class _Held:
-    """``Take.samples``: what was given, or what the recording that was given reads."""
-
-    def __get__(self, take: Take | None, owner: type[Take]) -> Samples:
-        if take is None:
-            raise AttributeError("a take has no samples before it is made")  # to `dataclasses`: no default
-        sound = take.sound
-        return sound if isinstance(sound, np.ndarray) else sound.read()
-
-    def __set__(self, take: Take, sound: Samples | Recording) -> None:
-        take.__dict__["samples"] = sound
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
-    Made of samples it holds them. Made of a `Recording` (`Take.recorded`) it holds none: each use of
-    ``samples`` reads them anew, so thousands of takes may stand side by side; all the rest is known without
-    reading. ``text`` is the line as the script has it, ``speed`` its pace, 1 being as AD is spoken.
+    ``sound`` are its samples, or a `Recording`: then it holds none, and each use of ``samples`` reads them
+    anew, so thousands of takes may stand side by side; all the rest is known without reading. ``text`` is the
+    line as the script has it, ``speed`` its pace, 1 being as AD is spoken.
     """
 
-    samples: Samples
-    if not TYPE_CHECKING:  # a type checker would have the fields after it have defaults too
-        samples = _Held()
+    sound: Samples | Recording
     rate: int
     voice: str
     text: str
@@ -71,18 +56,9 @@ class Take:
         if self.size < 1 or self.rate <= 0:
             raise ValueError(f"a take must have samples and a rate, got {self.size} at {self.rate}")
 
-    @classmethod
-    def recorded(
-        cls, sound: Samples | Recording, rate: int, voice: str, text: str, speed: float = 1.0
-    ) -> Take:
-        """A take that reads its samples whenever they are asked for (given samples, holds them)."""
-        return cls(cast(Samples, sound), rate, voice, text, speed)
-
     @property
-    def sound(self) -> Samples | Recording:
-        """What it was given: the samples that it holds, or what reads them."""
-        found: Samples | Recording = self.__dict__["samples"]
-        return found
+    def samples(self) -> Samples:
+        return self.sound if isinstance(self.sound, np.ndarray) else self.sound.read()
 
     @property
     def size(self) -> int:
@@ -92,36 +68,11 @@ class Take:
     def seconds(self) -> float:
         return self.size / self.rate
 
-    def of(self, text: str) -> Take:
-        """The same sound for a line of this text; nothing is read, as `dataclasses.replace` would."""
-        return Take.recorded(self.sound, self.rate, self.voice, text, self.speed)
-
     @property
     def key(self) -> str:
         """By which its samples are known: takes of one key are the same sound."""
         sound = self.sound
         return hashlib.sha256(sound.tobytes()).hexdigest() if isinstance(sound, np.ndarray) else sound.key
-
-
-class Voice(Protocol):
-    """Somebody who speaks."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> str:
-        """All that changes how it says a text: name, version, model; kept takes are found by it."""
-
-    def speaks(self, language: str) -> bool:
-        """Whether it can speak a language (BCP 47: ``en``, ``en-GB``, ``de``)."""
-
-    def speak(self, text: str, speed: float = 1.0) -> Take:
-        """The text, spoken by its own means. Raises VoiceError.
-
-        ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
-        voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
-        """
 
 
 class Studio(Protocol):

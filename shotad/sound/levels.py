@@ -25,7 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import GainPoint, Interval, LoudnessProfile, MixSettings, Seconds
+from shotad.core import GainPoint, Interval, MixSettings, Seconds
+from shotad.film import subtract
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 
 
@@ -38,49 +39,28 @@ class Profile:
     ``tolerance`` is how many LU a delivery may be off.
     """
 
-    name: LoudnessProfile
     target: float | None
     true_peak: float
     tolerance: float
-    source: str
     dialogue: bool = False
     least_dialogue: float = 0.0
     otherwise: float | None = None
 
 
 PROFILES: dict[str, Profile] = {
-    profile.name: profile
-    for profile in (
-        Profile(
-            "source",
-            None,
-            -1.0,
-            0.0,
-            "our own: the film's loudness is kept, so that nothing jumps where a listener changes the track; "
-            "peaks may be as high as the film's own",
-        ),
-        Profile("ebu-r128", -23.0, -1.0, 0.5, "EBU R 128 (2020): -23 LUFS ±0.5 LU, at most -1 dBTP"),
-        Profile("atsc-a85", -24.0, -2.0, 2.0, "ATSC A/85 (2013): -24 LKFS ±2 dB, at most -2 dBTP"),
-        Profile(
-            "netflix",
-            -27.0,
-            -2.0,
-            2.0,
-            "Netflix Sound Mix Specifications & Best Practices: -27 LKFS ±2 LU dialogue-gated (BS.1770-1), "
-            "at most -2 dBTP; with less than 15 % dialogue -24 LKFS ±2 LU of the whole (BS.1770-3)",
-            dialogue=True,
-            least_dialogue=0.15,
-            otherwise=-24.0,
-        ),
-        Profile(
-            "web",
-            -16.0,
-            -1.0,
-            1.0,
-            "AES TD1004 and TD1008: streams at -16 to -20 LUFS, at most -1 dBTP; -16 is also Apple's, "
-            "and 2 LU under the -14 to which YouTube and Spotify turn down what is louder",
-        ),
-    )
+    # Our own: the film's loudness is kept, so that nothing jumps where a listener changes the track; peaks
+    # may be as high as the film's own.
+    "source": Profile(None, -1.0, 0.0),
+    # EBU R 128 (2020)
+    "ebu-r128": Profile(-23.0, -1.0, 0.5),
+    # ATSC A/85 (2013)
+    "atsc-a85": Profile(-24.0, -2.0, 2.0),
+    # Netflix Sound Mix Specifications & Best Practices: dialogue-gated (BS.1770-1); with less than 15 %
+    # dialogue the whole (BS.1770-3).
+    "netflix": Profile(-27.0, -2.0, 2.0, dialogue=True, least_dialogue=0.15, otherwise=-24.0),
+    # AES TD1004 and TD1008: streams at -16 to -20 LUFS; -16 is also Apple's, and 2 LU under the -14 to which
+    # YouTube and Spotify turn down what is louder.
+    "web": Profile(-16.0, -1.0, 1.0),
 }
 """Profiles by their name in the settings."""
 
@@ -243,6 +223,8 @@ class Slopes:
 
 SLOPES = Slopes()
 
+_EVER = Interval(-1e9, 1e9)
+
 
 @dataclass(frozen=True, slots=True)
 class _Trapezoid:
@@ -268,7 +250,7 @@ def envelope(
     order. The first point is at second 0 or later; first and last point are at 0 dB, save where a line
     begins with the film. Raises ValueError where depths and lines differ in number.
     """
-    gaps = _Gaps(speech)
+    gaps = subtract(_EVER, speech)
     shapes = sorted(_shapes(spoken, gaps, depths, slopes), key=lambda shape: shape.begin)
     return _from_zero([point for group in _touching(shapes) for point in _lowest(group)])
 
@@ -283,24 +265,25 @@ def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.flo
 
 
 def _shapes(
-    spoken: Sequence[Interval], gaps: _Gaps, depths: Sequence[float], slopes: Slopes
+    spoken: Sequence[Interval], gaps: Sequence[Interval], depths: Sequence[float], slopes: Slopes
 ) -> Iterator[_Trapezoid]:
     lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
     for line, depth in lines:
         yield from _within(gaps, line, depth, slopes.fade_out, slopes.fade_in)
     for (before, deep), (after, deeper) in itertools.pairwise(lines):
-        if 0 < after.start - before.end < slopes.hold and gaps.hold(before.end, after.start):
+        if 0 < after.start - before.end < slopes.hold:
             between = Interval(before.end, after.start)
-            yield from _within(gaps, between, min(deep, deeper), LEAST, LEAST)
+            if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
+                yield from _within(gaps, between, min(deep, deeper), LEAST, LEAST)
 
 
 def _within(
-    gaps: _Gaps, line: Interval, depth: float, fade_out: float, fade_in: float
+    gaps: Sequence[Interval], line: Interval, depth: float, fade_out: float, fade_in: float
 ) -> Iterator[_Trapezoid]:
     """The trapezoids of one line: one for each gap between utterances that it lies in."""
-    for gap_start, gap_end in gaps.around(line):
-        begin = max(gap_start, line.start - max(fade_out, LEAST))
-        end = min(gap_end, line.end + max(fade_in, LEAST))
+    for gap in _around(gaps, line):
+        begin = max(gap.start, line.start - max(fade_out, LEAST))
+        end = min(gap.end, line.end + max(fade_in, LEAST))
         room = end - begin
         if room <= 2 * LEAST:
             middle, share = (begin + end) / 2, room / (2 * LEAST)
@@ -313,32 +296,14 @@ def _within(
             yield shape
 
 
-class _Gaps:
-    """Where nobody speaks: the time between utterances that share no time."""
-
-    def __init__(self, speech: Sequence[Interval]) -> None:
-        ends: list[float] = []
-        starts: list[float] = []
-        for utterance in sorted(speech):
-            if ends and utterance.start <= ends[-1]:
-                ends[-1] = max(ends[-1], utterance.end)
-            else:
-                starts.append(utterance.start)
-                ends.append(utterance.end)
-        self._begins, self._ends = [-math.inf, *ends], [*starts, math.inf]
-
-    def around(self, line: Interval) -> Iterator[tuple[float, float]]:
-        """Begin and end of the gaps that share time with a line."""
-        at = max(0, bisect.bisect_right(self._begins, line.start) - 1)
-        while at < len(self._begins) and self._begins[at] < line.end:
-            if self._ends[at] > line.start and self._ends[at] > self._begins[at]:
-                yield self._begins[at], self._ends[at]
-            at += 1
-
-    def hold(self, start: float, end: float) -> bool:
-        """True where one gap holds all of ``[start, end]``."""
-        at = bisect.bisect_right(self._begins, start) - 1
-        return end <= self._ends[at]
+def _around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
+    """The gaps that share time with a line."""
+    first = max(0, bisect.bisect_right(gaps, line.start, key=lambda gap: gap.start) - 1)
+    for gap in itertools.islice(gaps, first, None):
+        if gap.start >= line.end:
+            return
+        if gap.end > line.start:
+            yield gap
 
 
 def _touching(shapes: Sequence[_Trapezoid]) -> Iterator[list[_Trapezoid]]:
@@ -358,28 +323,20 @@ def _touching(shapes: Sequence[_Trapezoid]) -> Iterator[list[_Trapezoid]]:
 def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
     """The bends of the lowest of all shapes: at their own bends and where two of them cross."""
     bends = np.unique([second for s in group for second in (s.begin, s.low, s.rise, s.end)])
-    crossings = [crossing for one, other in _overlapping(group) for crossing in _crossings(one, other, bends)]
-    seconds = np.unique([*bends, *crossings])
-    decibels = np.min([shape.at(seconds) for shape in group], axis=0)
-    points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
-    return _without_straight(points)
-
-
-def _overlapping(group: Sequence[_Trapezoid]) -> Iterator[tuple[_Trapezoid, _Trapezoid]]:
-    """Pairs that share time, of shapes that ascend by their begin."""
+    crossings: list[float] = []
     for number, one in enumerate(group):
         for other in itertools.islice(group, number + 1, None):
             if other.begin >= one.end:
                 break
-            yield one, other
-
-
-def _crossings(one: _Trapezoid, other: _Trapezoid, bends: Seconds) -> Iterator[float]:
-    near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, one.end, "right")]
-    apart = one.at(near) - other.at(near)
-    for k in np.flatnonzero(apart[:-1] * apart[1:] < 0):
-        share = apart[k] / (apart[k] - apart[k + 1])
-        yield float(near[k] + share * (near[k + 1] - near[k]))
+            near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, one.end, "right")]
+            apart = one.at(near) - other.at(near)
+            for k in np.flatnonzero(apart[:-1] * apart[1:] < 0):
+                share = apart[k] / (apart[k] - apart[k + 1])
+                crossings.append(near[k] + share * (near[k + 1] - near[k]))
+    seconds = np.unique([*bends, *crossings])
+    decibels = np.min([shape.at(seconds) for shape in group], axis=0)
+    points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
+    return _without_straight(points)
 
 
 def _without_straight(points: list[GainPoint]) -> list[GainPoint]:

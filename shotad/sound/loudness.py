@@ -98,14 +98,6 @@ def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
     return meter.result()[0]
 
 
-def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
-    """The course of their loudness."""
-    meter = Meter(layout, rate, peaks=False)
-    for block in blocks:
-        meter.add(block.samples)
-    return meter.result()[1]
-
-
 def power(levels: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Levels in LUFS or dB as power: -10 → 0.1."""
     return np.asarray(10 ** (np.asarray(levels, np.float64) / 10), np.float64)

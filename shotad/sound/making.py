@@ -208,13 +208,13 @@ class FileMaker:
         )
         track = self.materials.track
         expected = Expected(
+            written,
             track.language,
             sound.title if sound else "",
             default=config.container.default_track,
             sound=sound is not None,
             cues=text.cues if text else None,
             text_title=text.title if text else "",
-            written=written,
         )
         meter = DecodedMeter()
         findings = check_film(wanted.path, scene.film, expected, meter)

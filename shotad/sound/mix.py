@@ -85,10 +85,13 @@ class Laid:
     meanwhile, by how many dB that is lowered, and the loudness of the voice."""
 
     recipe: Recipe
-    takes: tuple[PlacedTake, ...]
     around: tuple[float | None, ...]
     depths: tuple[float, ...]
     voices: tuple[float, ...]
+
+    @property
+    def takes(self) -> tuple[PlacedTake, ...]:
+        return self.recipe.takes
 
     @property
     def lines(self) -> tuple[Interval, ...]:
@@ -132,8 +135,8 @@ def lay(
     depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
     gains = envelope(lines, speech, depths)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
-    recipe = Recipe(programme, gains, Lane(takes, RATE), spread)
-    return Laid(recipe, tuple(takes), tuple(around), tuple(depths), tuple(voices))
+    recipe = Recipe(programme, gains, tuple(takes), spread)
+    return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,13 +216,14 @@ class Recipe:
 
     programme: Programme
     gains: tuple[GainPoint, ...]
-    lane: Lane
+    takes: tuple[PlacedTake, ...]
     spread: Gains
     make_up: float = 0.0
 
     def mixed(self) -> Iterator[SoundBlock]:
         """Programme and voice, not yet limited: ``float32[n, channels]``."""
-        rate, playing, lowering = self.programme.rate, self.lane.play(), Lowering(self.gains)
+        rate, lowering = self.programme.rate, Lowering(self.gains)
+        playing = Playing(self.takes, rate)
         factor = np.float32(10 ** (self.make_up / 20))
         for block in self.programme.blocks():
             first = round(block.seconds * rate)
@@ -231,7 +235,8 @@ class Recipe:
 
     def alone(self) -> Iterator[SoundBlock]:
         """The voice, not yet limited: ``float32[n, 1]``."""
-        rate, total, playing = self.programme.rate, self.programme.total, self.lane.play()
+        rate, total = self.programme.rate, self.programme.total
+        playing = Playing(self.takes, rate)
         factor = np.float32(10 ** (self.make_up / 20))
         for first in range(self.programme.begin, total, rate):
             end = min(first + rate, total)
@@ -356,21 +361,12 @@ def resampled(take: Take, rate: int) -> Samples:
     return whole
 
 
-class Lane:
-    """All takes of a mix in order, as one long mono sound that is never whole in memory."""
-
-    def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
-        self._takes, self._rate = sorted(takes, key=lambda take: take.first), rate
-
-    def play(self) -> Playing:
-        return Playing(self._takes, self._rate)
-
-
 class Playing:
-    """A lane being played: asked for one stretch after the other."""
+    """All takes of a mix as one long mono sound that is never whole in memory: asked for one stretch after
+    the other."""
 
     def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
-        self._coming, self._rate = list(reversed(takes)), rate
+        self._coming, self._rate = sorted(takes, key=lambda take: take.first, reverse=True), rate
         self._sounding: list[tuple[PlacedTake, Samples]] = []
 
     def between(self, first: int, end: int) -> Samples | None:

@@ -6,11 +6,7 @@ their packets in the order of time, and the marks for players once the file is c
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -26,13 +22,14 @@ from shotad.sound.ad_tracks import (
     Copied,
     VoiceTrack,
     Written,
+    add_sound,
     add_text,
-    add_voice,
     choose_coding,
     text_packets,
 )
 from shotad.sound.containers import (
     CONTAINERS,
+    M2TS,
     MKV,
     MOV,
     Container,
@@ -41,6 +38,7 @@ from shotad.sound.containers import (
     same_language,
     track_language,
 )
+from shotad.sound.files import being_written
 from shotad.sound.packets import MICROSECOND, Clock, Payload, Way, hides, unheard, write_woven
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
 from shotad.sound.tracks import (
@@ -79,24 +77,18 @@ def write_film(
     from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
     what the film has. The target appears when it is whole; one that is there already is replaced then.
 
-    Raises SoundError for what the container cannot hold (before anything is written), for a target that is
-    the film itself or cannot be written, and for a full disk; FilmError for a film that cannot be read.
+    Raises SoundError for what the container cannot hold (before anything is written), WorkFolderError for a
+    target that cannot be written, FilmError for a film that cannot be read.
     """
-    media = _media(film, target)
-    source = media.open()
-    try:
+    assert film.media is not None, "numbered frames have no tracks to copy"
+    with film.media.open() as source:
         recipe = _recipe(film, target, source, sound, text, settings, metadata)
-        with _draft(target) as draft:
-            assembly = _assemble(media, source, draft, target, recipe, progress or NoProgress())
-    finally:
-        source.close()
+        assembly = _assemble(film.media, source, target, recipe, progress or NoProgress())
     return Written(
         target,
-        recipe.container.name,
         (*recipe.plan.warnings, *assembly.warnings),
         assembly.copied(),
         recipe.coding.codec if recipe.coding is not None else "",
-        assembly.has_text,
         recipe.replaced,
     )
 
@@ -112,11 +104,9 @@ def check_container(
     (its copy), so there is nothing to be checked here. Gives back the sentences for the user on what of the
     film is left out.
     """
-    source = _media(film, target).open()
-    try:
+    assert film.media is not None, "numbered frames have no tracks to copy"
+    with film.media.open() as source:
         return _recipe(film, target, source, sound, text, settings, {}).plan.warnings
-    finally:
-        source.close()
 
 
 def _recipe(
@@ -141,10 +131,7 @@ def _recipe(
             f"{container.name} holds no text track of descriptions.",
             f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
         )
-    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata, replaced)
-    assert film.media is not None
-    _check_room(target, film.media, recipe)
-    return recipe
+    return Recipe(film.info, container, plan, sound, coding, text, settings, metadata, replaced)
 
 
 def existing_description(
@@ -200,86 +187,21 @@ def _made_here(stream: Any) -> bool:
     return bool(tags.get("comment") == MADE_HERE)
 
 
-def _assemble(
-    media: Media, source: Any, draft: Path, target: Path, recipe: Recipe, progress: Progress
-) -> Assembly:
-    """Write everything to ``draft`` and put it in the place of ``target``."""
+def _assemble(media: Media, source: Any, target: Path, recipe: Recipe, progress: Progress) -> Assembly:
+    """Write everything, and put it in the place of ``target``."""
     import av
 
     container = recipe.container
     options = {**dict(container.options), "fflags": "+bitexact"}
-    try:
-        output = av.open(f"file:{draft.absolute()}", "w", format=container.muxer, container_options=options)
-        assembly = Assembly(media, source, output, recipe)
-        try:
+    hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
+    with being_written(target, hint) as part:
+        place = f"file:{part.absolute()}"
+        with av.open(place, "w", format=container.muxer, container_options=options) as output:
+            assembly = Assembly(media, source, output, recipe)
             assembly.add_tracks()
             assembly.run(progress)
-        except BaseException:
-            # What is written so far is thrown away; that its end cannot be written either is no news.
-            with suppress(av.error.FFmpegError, OSError):
-                output.close()
-            raise
-        output.close()
-        assembly.finish(draft)
-        os.replace(draft, target)
-    except (av.error.FFmpegError, OSError) as error:
-        raise _failure(target, container, error) from error
+        assembly.finish(part)
     return assembly
-
-
-def _media(film: Film, target: Path) -> Media:
-    """The film's file, which must not be the target."""
-    if film.media is None:
-        raise SoundError(
-            f"{film.info.name} is a series of pictures, not a file with tracks that can be copied.",
-            "Write the described sound alone, or make a film of the pictures first.",
-        )
-    path = film.media.path
-    if path is not None and target.exists() and os.path.samefile(path, target):
-        raise SoundError(f"{target} is the film itself.", "Give the described film another name.")
-    if not target.absolute().parent.is_dir():
-        raise SoundError(f"There is no folder {target.absolute().parent}.", "Make it first.")
-    if target.is_dir():
-        raise SoundError(f"{target} is a folder.", "Give the name of a file.")
-    return film.media
-
-
-def _check_room(target: Path, media: Media, recipe: Recipe) -> None:
-    """Raise SoundError where the disk has surely not enough room."""
-    coding, sound = recipe.coding, recipe.sound
-    bits = 0.0
-    if coding is not None and sound is not None:
-        # Coders without a bit rate are lossless: about half of 16 bit samples.
-        bits = coding.bit_rate or sound.rate * 16
-    needed = media.size + round(bits / 8 * recipe.info.duration)
-    free = shutil.disk_usage(target.absolute().parent).free
-    if free < needed:
-        raise SoundError(
-            f"{target} needs about {needed >> 20} MiB, and the disk has {free >> 20} MiB free.",
-            "Make room, or write it elsewhere.",
-        )
-
-
-@contextmanager
-def _draft(target: Path) -> Iterator[Path]:
-    """A name beside the target for the time of writing; nothing is left under it."""
-    draft = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
-    try:
-        yield draft
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _failure(target: Path, container: Container, error: Exception) -> SoundError:
-    number = getattr(error, "errno", None)
-    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return SoundError(f"{target} could not be written: the disk is full.", "Make room, and try again.")
-    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return SoundError(f"{target} may not be written: no permission.", "Write it elsewhere.")
-    reason = getattr(error, "strerror", None) or error
-    hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
-    return SoundError(f"{target} could not be written as {container.name}: {reason}.", hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,13 +229,12 @@ class Recipe:
 class Assembly:
     """A described film in the making. ``source`` is the film's ``media``, open; ``output`` the new one.
 
-    ``warnings`` are sentences for the user; ``has_text``: there is a text track.
+    ``warnings`` are sentences for the user.
     """
 
     def __init__(self, media: Media, source: Any, output: Any, recipe: Recipe) -> None:
         self._media, self._source, self._output, self._recipe = media, source, output, recipe
         self.warnings: list[str] = []
-        self.has_text = False
         self._ways: dict[int, Way] = {}
         self._own: list[Iterator[Packet[Any]]] = []
         self._boxes: dict[int, TrackBoxes] = {}
@@ -352,7 +273,8 @@ class Assembly:
         if self._boxes:
             mark_tracks(path, self._boxes)
         if recipe.container.muxer == "mpegts" and recipe.sound is not None:
-            mark_programme(path, track_language(recipe.sound.language, recipe.container), recipe.mixed)
+            language = track_language(recipe.sound.language, recipe.container)
+            mark_programme(path, language, recipe.mixed, recipe.container is M2TS)
 
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
@@ -446,7 +368,9 @@ class Assembly:
         from av.stream import Disposition
 
         container = self._recipe.container
-        stream = add_voice(self._output, sound, coding)
+        # AC-3 says in each frame whom it is for (``bsmod``, ATSC A/52), which some receivers look at alone.
+        options = {"audio_service_type": "vi"} if coding.codec == "ac3" else {}
+        stream = add_sound(self._output, coding, **options)
         if taken := [other.id for other in self._output.streams if other.id]:
             stream.id = max(taken) + 1
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
@@ -475,6 +399,5 @@ class Assembly:
         stream.metadata.update(own_tags(text.language, text.title or "Descriptions", container))
         self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
-        self.has_text = True
         if not container.flagged_text:
             self.warnings.append(f"{container.name} has no mark for text that describes: the title tells it.")

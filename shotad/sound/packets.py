@@ -37,6 +37,7 @@ class Way:
     source: int
     kind: str
     hidden: bool
+    begin: float | None = None
 
     def send(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
         """What goes into the new track for a packet of the old one."""
@@ -46,12 +47,15 @@ class Way:
         if is_pause(self.payload.codec, memoryview(packet)):
             return
         self.payload.add(memoryview(packet))
+        if packet.pts is not None and packet.time_base:
+            second = packet.pts * packet.time_base.numerator / packet.time_base.denominator
+            self.begin = second if self.begin is None else min(self.begin, second)
         packet.stream = self.stream
         yield packet
 
     def copied(self) -> Copied:
         found = self.payload
-        return Copied(self.source, self.kind, found.codec, found.packets, found.digest)
+        return Copied(self.source, self.kind, found.codec, found.packets, found.digest, self.begin)
 
 
 def write_woven(output: Any, tracks: Iterable[Iterator[Packet[Any]]], duration: float, task: Task) -> None:

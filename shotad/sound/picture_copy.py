@@ -23,8 +23,8 @@ QUALITY = 18
 _FINEST = 1_000_000
 
 _AT_ONCE = 0.1
-"""Seconds. A first frame that comes no later is shown from second 0, so that the copy's time zero is the
-film's even where its sound has to begin a little late (`SoundCopy.packets`)."""
+"""Seconds. A first frame that comes no later is shown from second 0: MP4 tells a late begin in whole ms, by
+which all others would be off."""
 
 _BT709 = 1
 

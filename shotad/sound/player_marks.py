@@ -149,21 +149,20 @@ _PACKET = 188
 _AT_ONCE = 1 << 16
 """Packets that are looked at together: 12 MiB."""
 
-_LANGUAGE, _EXTENSION, _SUPPLEMENTARY = 0x0A, 0x7F, 0x06
-_FOR_BLIND = 0x03
-"""Audio type of a commentary for the visually impaired."""
+_EXTENSION, _SUPPLEMENTARY = 0x7F, 0x06
 
 
-def mark_programme(path: Path, language: str, mixed: bool) -> int:
+def mark_programme(path: Path, language: str, mixed: bool, timed: bool = False) -> int:
     """Say of the AD in a transport stream whether it has the film's sound in it; how many tables were marked.
 
-    ``language`` has three letters. The AD is the last track of the table. Tables without room for the mark,
-    those of films with very many tracks, are left as they are.
+    ``language`` has three letters; ``timed``: packets have a time before them, as in M2TS. The AD is the last
+    track of the table. Tables without room for the mark, those of films with very many tracks, are left as
+    they are.
     """
     added = supplementary(language, mixed)
     marked, table = 0, -1
     with path.open("r+b") as file:
-        size = 192 if path.suffix.lower() in (".m2ts", ".mts") else _PACKET
+        size = _PACKET + 4 if timed else _PACKET
         at = 0
         while data := file.read(size * _AT_ONCE):
             packets = np.frombuffer(data[: len(data) // size * size], np.uint8).reshape(-1, size)
@@ -207,9 +206,6 @@ def _extended(section: bytes, added: bytes) -> bytes | None:
     last = max(_tracks(section), default=None)
     if last is None:
         return None
-    about = section[last + 5 : -4]
-    if not _describes(about) or added in about:
-        return None
     body = bytearray(section[:-4] + added)
     for place in (1, last + 3):
         number = _number(section, place) + len(added)
@@ -223,16 +219,6 @@ def _tracks(section: bytes) -> Iterator[int]:
     while at + 5 <= len(section) - 4:
         yield at
         at += 5 + _number(section, at + 3)
-
-
-def _describes(descriptors: bytes) -> bool:
-    at = 0
-    while at + 2 <= len(descriptors):
-        tag, length = descriptors[at], descriptors[at + 1]
-        if tag == _LANGUAGE and length >= 4 and descriptors[at + 5] == _FOR_BLIND:
-            return True
-        at += 2 + length
-    return False
 
 
 def _table(packets: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> int:

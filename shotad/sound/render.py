@@ -7,6 +7,7 @@ the machine is said before, and the film's log tells of it.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,6 @@ from pathlib import Path
 from shotad.core import (
     Config,
     FilmError,
-    NoProgress,
     Progress,
     SoundError,
     UsageError,
@@ -37,56 +37,9 @@ from shotad.sound.mux_film import check_container
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, Rendered, Wanted, checked_apart
 from shotad.sound.pauses import Extension
 from shotad.sound.programme import RATE, programme_of
-from shotad.sound.time_map import pauses_file, pauses_json, pauses_vtt
+from shotad.sound.time_map import pauses_record, pauses_vtt
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
 from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
-
-
-def run_render(
-    film: Film,
-    folder: WorkFolder,
-    config: Config,
-    wanted: Sequence[Wanted],
-    progress: Progress,
-    *,
-    shorten: Callable[[WorkFolder, Config, Progress], Shorten | None],
-    file: Path | None = None,
-    force: bool = False,
-    told: bool = False,
-) -> Rendered:
-    """Render the ``wanted`` files of a described film; see `render` for the rest.
-
-    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``told``: what leaves this
-    machine is said already. Raises what `render` and ``shorten`` raise.
-    """
-    voice = _voice(folder, config, wanted, file)
-    if voice is not None and not told:
-        for line in notice(voice):
-            progress.note(line)
-    writer = shorten(folder, config, progress)
-    fit = config.fit.model_copy(update={"ask": writer is not None})
-    done = render(
-        film,
-        folder,
-        config.model_copy(update={"fit": fit}),
-        wanted,
-        file=file,
-        voice=voice,
-        shorten=writer,
-        force=force,
-        progress=progress,
-    )
-    names = ", ".join(one.wanted.path.name for one in done.made)
-    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
-    return done
-
-
-def _voice(folder: WorkFolder, config: Config, wanted: Sequence[Wanted], file: Path | None) -> Speaker | None:
-    """Who speaks; None where nothing that is made is heard."""
-    if not any(one.kind.is_heard for one in wanted):
-        return None
-    return make_voice(config.voice, load_track(file or folder.path / TRACK).language)
-
 
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""
@@ -99,35 +52,45 @@ STILL_EDITED = (
 
 
 @in_room("mix")
-def render(
+def run_render(
     film: Film,
     folder: WorkFolder,
     config: Config,
     wanted: Sequence[Wanted],
+    progress: Progress,
     *,
+    shorten: Callable[[WorkFolder, Config, Progress], Shorten | None] = lambda *_: None,
     file: Path | None = None,
     voice: Speaker | None = None,
-    shorten: Shorten | None = None,
     force: bool = False,
-    progress: Progress | None = None,
+    told: bool = False,
 ) -> Rendered:
     """Make the ``wanted`` files of a described film; ``file`` is its track (None: the film's own).
 
-    ``voice`` None is the one that the settings name; none is needed where no file is heard. ``shorten`` is
-    asked for shorter lines where that was wished. How each line was spoken goes into the track. ``force``
-    speaks every line and makes every file again. What cannot be made is refused before anything is spoken;
-    where one of several files fails later, the others are made, and it is told (`Rendered.failures`).
+    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``voice`` None is the one that the
+    settings name; none is needed where no file is heard. ``told``: what leaves this machine is said already.
+    How each line was spoken goes into the track. ``force`` speaks every line and makes every file again. What
+    cannot be made is refused before anything is spoken; where one of several files fails later, the others
+    are made, and it is told (`Rendered.failures`).
 
-    Raises UsageError, VoiceError, SoundError, FilmError, WorkFolderError, ScriptError, EditConflict.
+    Raises UsageError, VoiceError, SoundError, FilmError, WorkFolderError, ScriptError, EditConflict, and what
+    ``shorten`` raises.
     """
-    wanted, progress = checked_apart(wanted), progress or NoProgress()
+    is_heard = any(one.kind.is_heard for one in wanted)
+    if voice is None and is_heard:
+        voice = make_voice(config.voice, load_track(file or folder.path / TRACK).language)
+    if voice is not None and not told:
+        for line in notice(voice):
+            progress.note(line)
+    writer = shorten(folder, config, progress)
+    fit = config.fit.model_copy(update={"ask": writer is not None})
+    config, wanted = config.model_copy(update={"fit": fit}), checked_apart(wanted)
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
     _check_lines(materials)
     voicing = None
-    if any(one.kind.is_heard for one in wanted):
-        voice = voice or make_voice(config.voice, materials.track.language)
-        materials, voicing = _spoken(materials, voice, progress, shorten, force=force)
+    if voice is not None and is_heard:
+        materials, voicing = _spoken(materials, voice, progress, writer, force=force)
         if not voicing.pauses:
             check_containers(film, wanted, config, materials.track.language)
     record = RenderRecord(materials, voicing, force=force)
@@ -144,7 +107,10 @@ def render(
         if voicing is not None and record.sound is None:
             record.sound = heard(maker.report(), config)
         sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
-    return record.rendered(made, sides, failures, notes_on(materials, voicing))
+    done = record.rendered(made, sides, failures, notes_on(materials, voicing))
+    names = ", ".join(one.wanted.path.name for one in done.made)
+    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
+    return done
 
 
 def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[Wanted]) -> list[Failure]:
@@ -208,10 +174,10 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[Wanted]) -> I
         yield place
     if voicing.pauses:
         extension = Extension(voicing.fitting, voicing.pauses)
-        told = pauses_file(materials.film.info, extension, materials.track.language, voicing.voice)
+        told = pauses_record(materials.film.info, extension, materials.track.language, voicing.voice)
         stem = stem_of(materials.track.film.name)
         for name, text in (
-            (f"{stem}.pauses.json", pauses_json(told)),
+            (f"{stem}.pauses.json", json.dumps(told, ensure_ascii=False, indent=1) + "\n"),
             (f"{stem}.pauses.vtt", pauses_vtt(told)),
         ):
             place = materials.folder.path / name

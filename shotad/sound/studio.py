@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 from shotad.core import NoProgress, Progress, Task, VoiceError, VoiceSettings, key_of, reported, sweep
-from shotad.sound.kinds import Take, Voice
+from shotad.sound.kinds import Take
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
 from shotad.sound.takes import read_take, write_take
-from shotad.sound.voice_engines import Choir, Reading
+from shotad.sound.voice_engines import Choir, Speaker
 
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken anew."""
@@ -29,7 +30,7 @@ class Keeping:
 
     def __init__(
         self,
-        voice: Voice,
+        voice: Speaker,
         folder: Path,
         settings: VoiceSettings,
         language: str,
@@ -44,7 +45,6 @@ class Keeping:
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
-        self._reads: frozenset[Reading] = getattr(voice, "reads", frozenset())
         self._force = force
         self._spoken: set[str] = set()
         self._used: dict[str, Take] = {}
@@ -71,7 +71,7 @@ class Keeping:
 
     def sent(self, text: str) -> str:
         """What is sent to the voice for a line."""
-        return said(text, self._language, self._lexicon, self._reads)
+        return said(text, self._language, self._lexicon, self._voice.reads)
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a line at ``speed`` times the pace of the settings. Raises VoiceError.
@@ -95,14 +95,10 @@ class Keeping:
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
             size = int(getattr(self._voice, "together", 1))
-            size = min(size, -(-len(lines) // self._at_once)) if lines else 1
+            size = min(size, -(-len(lines) // self._voice.at_once)) if lines else 1
             groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
             jobs = [partial(self._speak, group, speed, task) for group in groups]
-            if len(jobs) <= 1 or self._at_once <= 1:
-                for job in jobs:
-                    job()
-            else:
-                _in_parallel(jobs, self._at_once)
+            _in_parallel(jobs, self._voice.at_once)
 
     def name_of(self, text: str, speed: float = 1.0) -> str:
         """The file of a line's take, there or not."""
@@ -118,10 +114,6 @@ class Keeping:
             sweep(leftover)
         return len(stale)
 
-    @property
-    def _at_once(self) -> int:
-        return int(getattr(self._voice, "at_once", 1))
-
     def _asked(self, text: str, speed: float) -> tuple[str, float, Path]:
         sent, pace = self.sent(text), round(speed * self._settings.speed, 4)
         name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
@@ -133,7 +125,7 @@ class Keeping:
             return None
         known = self._used.get(path.name)
         if known is not None and path.exists():
-            return known.of(text)
+            return replace(known, text=text)
         found = read_take(path, self._voice.name, text)
         if found is not None:
             with self._lock:
@@ -141,7 +133,7 @@ class Keeping:
         return found
 
     def _keep(self, path: Path, take: Take, text: str) -> Take:
-        made = write_take(path, take.of(text))
+        made = write_take(path, replace(take, text=text))
         with self._lock:
             self._used[path.name] = made
             self._spoken.add(path.name)
@@ -175,11 +167,13 @@ def read_lexicon(file: str | None) -> Lexicon:
 
 def _in_parallel(jobs: Sequence[Callable[[], None]], threads: int) -> None:
     """All jobs, several at once; the first error ends what has not begun."""
-    with ThreadPoolExecutor(threads) as pool:
-        under_way = [pool.submit(job) for job in jobs]
-        try:
-            for done in as_completed(under_way):
-                done.result()
-        finally:
-            for waiting in under_way:
-                waiting.cancel()
+    if threads <= 1:
+        for job in jobs:
+            job()
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for done in as_completed([pool.submit(job) for job in jobs]):
+            done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

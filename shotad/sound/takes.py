@@ -147,7 +147,7 @@ def to_length(take: Take, seconds: float) -> Take:
     if number == take.size:
         return take
     speed = take.speed * take.size / number
-    return Take.recorded(_Stretched(take, number), take.rate, take.voice, take.text, speed)
+    return Take(_Stretched(take, number), take.rate, take.voice, take.text, speed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,7 +253,7 @@ def write_take(path: Path, take: Take) -> Take:
     """Write a FLAC file, whole or not at all; the take as it is kept there. Raises WorkFolderError."""
     data = _integers(take.samples)
     write_bytes(path, [_flac(data, take)])
-    return Take.recorded(Kept(path, data.size, _hash(data)), take.rate, take.voice, take.text, take.speed)
+    return Take(Kept(path, data.size, _hash(data)), take.rate, take.voice, take.text, take.speed)
 
 
 def flac(take: Take) -> bytes:
@@ -290,7 +290,7 @@ def read_take(path: Path, voice: str, text: str) -> Take | None:
     found = _decoded(path)
     if found is None:
         return None
-    return Take.recorded(Kept(path, found.data.size, found.key), found.rate, voice, text, found.speed)
+    return Take(Kept(path, found.data.size, found.key), found.rate, voice, text, found.speed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

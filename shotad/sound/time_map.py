@@ -1,7 +1,7 @@
 """From seconds of the film to seconds of the copy that pauses, and the side files that tell players of
 the pauses.
 
-`pauses.json` (`PausesFile`) says all that is known. `pauses_vtt` is for players that pause the original film
+`pauses.json` says all that is known. `pauses_vtt` is for players that pause the original film
 by themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own
 time, whose cues are JSON on one line, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue
 comes up, pause for so many seconds; the line's own sound begins at film second ``starts``.
@@ -18,12 +18,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from shotad.core import FilmInfo, Interval, SoundError
+from shotad.core import FilmInfo, Interval
 from shotad.sound.kinds import Fitting, Spoken
 from shotad.sound.pauses import Extension, Pause
 
@@ -100,95 +97,43 @@ _SHOWN = 0.5
 """Seconds for which a cue stays up, so that a player that looks four times a second sees it."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def pauses_record(info: FilmInfo, extension: Extension, language: str, voice: str) -> dict[str, Any]:
+    """What `pauses.json` holds: the pauses of a film, in its order, in seconds of the original film.
 
-
-class FilmPart(_Part):
-    """The film that pauses."""
-
-    name: str
-    fingerprint: str = Field(description="of the film's content, 32 hex digits")
-    duration: float = Field(ge=0, description="seconds")
-
-
-class PausePart(_Part):
-    """One pause. Seconds of the original film, but for those of the copy."""
-
-    line: str = Field(description="id of the AD line that the film waits for")
-    at: float = Field(ge=0, description="film second at which the film stands still")
-    length: float = Field(gt=0, description="seconds for which it does")
-    starts: float = Field(
-        ge=0,
-        description="film second at which the line's sound begins; after `at`: so much into the pause",
-    )
-    spoken: float = Field(gt=0, description="seconds that the line's sound lasts")
-    copy_start: float = Field(ge=0, description="second of the copy at which the pause begins")
-    copy_end: float = Field(gt=0, description="second of the copy at which the film goes on")
-    copy_starts: float = Field(ge=0, description="second of the copy at which the line's sound begins")
-    text: str
-
-
-class PausesFile(_Part):
-    """What `pauses.json` holds. ``PausesFile.model_json_schema()`` is its JSON schema."""
-
-    schema_version: Literal[1] = 1
-    film: FilmPart
-    copy_duration: float = Field(ge=0, description="seconds of the film with its pauses")
-    language: str = Field(description="of the lines, BCP 47")
-    voice: str
-    pauses: tuple[PausePart, ...]
-
-
-def pauses_file(info: FilmInfo, extension: Extension, language: str, voice: str) -> PausesFile:
-    """The pauses of a film, in its order."""
+    ``copy_…`` are seconds of the copy; a line that ``starts`` after ``at`` begins so much into the pause.
+    """
     times = TimeMap(extension.pauses)
     by_id = {line.id: line for line in extension.fitting.spoken}
-    parts = []
+    pauses = []
     for number, pause in enumerate(extension.pauses):
         line, waits = by_id[pause.cue_id], times.pause(number)
-        parts.append(
-            PausePart(
-                line=line.id,
-                at=round(pause.at, 3),
-                length=round(pause.length, 3),
-                starts=round(line.start, 3),
-                spoken=round(line.take.seconds, 3),
-                copy_start=round(waits.start, 3),
-                copy_end=round(waits.end, 3),
-                copy_starts=round(times.line(line).start, 3),
-                text=line.text,
-            )
-        )
-    return PausesFile(
-        film=FilmPart(name=info.name, fingerprint=info.fingerprint, duration=round(info.duration, 3)),
-        copy_duration=round(info.duration + times.total, 3),
-        language=language,
-        voice=voice,
-        pauses=tuple(parts),
-    )
+        seconds = {
+            "at": pause.at,
+            "length": pause.length,
+            "starts": line.start,
+            "spoken": line.take.seconds,
+            "copy_start": waits.start,
+            "copy_end": waits.end,
+            "copy_starts": times.line(line).start,
+        }
+        rounded = {name: round(second, 3) for name, second in seconds.items()}
+        pauses.append({"line": line.id, **rounded, "text": line.text})
+    return {
+        "schema_version": 1,
+        "film": {"name": info.name, "fingerprint": info.fingerprint, "duration": round(info.duration, 3)},
+        "copy_duration": round(info.duration + times.total, 3),
+        "language": language,
+        "voice": voice,
+        "pauses": pauses,
+    }
 
 
-def pauses_json(file: PausesFile) -> str:
-    """The text of `pauses.json`."""
-    return json.dumps(file.model_dump(), ensure_ascii=False, indent=1) + "\n"
-
-
-def read_pauses(path: Path) -> PausesFile:
-    """What `pauses_json` wrote. Raises SoundError."""
-    try:
-        return PausesFile.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValidationError) as error:
-        raise SoundError(f"The pauses in {path} cannot be read: {error}.") from None
-
-
-def pauses_vtt(file: PausesFile) -> str:
+def pauses_vtt(record: Mapping[str, Any]) -> str:
     """A WebVTT metadata track on the original film's time; see the module's own words."""
     blocks = ["WEBVTT", "NOTE Pauses for extended audio description, one JSON object a cue."]
-    for pause in file.pauses:
-        values: Mapping[str, object] = {"pause": pause.length, "line": pause.line, "starts": pause.starts}
-        words = json.dumps(values)
-        blocks.append(f"{pause.line}\n{_clock(pause.at)} --> {_clock(pause.at + _SHOWN)}\n{words}")
+    for pause in record["pauses"]:
+        words = json.dumps({"pause": pause["length"], "line": pause["line"], "starts": pause["starts"]})
+        blocks.append(f"{pause['line']}\n{_clock(pause['at'])} --> {_clock(pause['at'] + _SHOWN)}\n{words}")
     return "\n\n".join(blocks) + "\n"
 
 

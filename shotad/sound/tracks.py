@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from shotad.core import FilmInfo, SoundError
-from shotad.film import is_cover, legible
-from shotad.sound.containers import CONTAINERS, TEXT, Container, first_endings, holders, track_language
+from shotad.film import TEXT_CODECS, is_cover, legible
+from shotad.sound.containers import CONTAINERS, Container, first_endings, holders, track_language
 
 _REMADE = frozenset({"bin_data", "tmcd", "epg"})
 """Data that is no track of its own: chapters and time codes in MP4, written anew; programme guides."""
@@ -70,7 +70,7 @@ def _planned(stream: Any, container: Container) -> Kept | str:
             return Kept(stream, How.ATTACHED, codec)
         return Kept(stream, How.COPIED, codec)
     if stream.type == "subtitle":
-        if codec in TEXT and container.text is not None:
+        if codec in TEXT_CODECS and container.text is not None:
             return Kept(stream, How.CONVERTED, container.text)
         where = _elsewhere("subtitle", codec)
         return f"{track_name(stream)} is left out: {container.name} cannot hold it{where}."

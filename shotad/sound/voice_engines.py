@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Protocol, cast
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound.kinds import Take, Voice
+from shotad.sound.kinds import Take
 
 KINDS = {
     "espeak-ng": "shotad.sound.voice_programs:Espeak",
@@ -157,8 +157,25 @@ class VoiceInfo:
         return speaks_one(self.languages, language)
 
 
-class Speaker(Voice, Protocol):
-    """A voice with what the rooms around it want to know."""
+class Speaker(Protocol):
+    """Somebody who speaks, with what the rooms around want to know."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> str:
+        """All that changes how it says a text: name, version, model; kept takes are found by it."""
+
+    def speaks(self, language: str) -> bool:
+        """Whether it can speak a language (BCP 47: ``en``, ``en-GB``, ``de``)."""
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        """The text, spoken by its own means. Raises VoiceError.
+
+        ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
+        voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
+        """
 
     @property
     def reads(self) -> frozenset[Reading]:

@@ -1,8 +1,8 @@
 """Voices behind a server that speaks OpenAI's speech protocol (``/v1/audio/speech``): OpenAI, Kokoro-FastAPI,
 LocalAI, vLLM and others. The lines are sent there.
 
-Servers differ in what they know besides text and voice: one that refuses a format, a speed or instructions is
-asked again without, and from then on. Whatever format comes back is read, for many send their own.
+Servers differ in what they know besides text and voice: one that refuses a speed or instructions is asked
+again without, and from then on. Whatever format comes back is read, for many send their own.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
 _LICENCE = "Licence of the server"
 _DEFAULT = "alloy"
-_FORMATS = ("wav", "flac", "mp3", "pcm")
-"""In the order in which they are asked for; the last has no head and is read as its protocol says."""
 _PCM_RATE = 24000
 _SPEEDS = (0.25, 4.0)
 _TIMEOUT = 120.0
@@ -50,7 +48,6 @@ _LONGEST_PAUSE = 60.0
 _LONGEST_TEXT = 4096
 """Characters that the protocol takes at most."""
 _RATE = re.compile(r"rate=(\d+)")
-_FORMAT_WORDS = re.compile(r"response_format|\bformat\b|\bwav\b|\bflac\b|\bmp3\b|\bpcm\b")
 
 
 class _SpeechLine(ChatClient):
@@ -119,7 +116,7 @@ class EndpointVoice:
             raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
         raw, asked = self._answer(text, pace)
-        samples, rate = self._sound(raw, asked["response_format"])
+        samples, rate = self._sound(raw)
         return Take(cleaned(samples, rate, self.name), rate, self.name, text, float(asked.get("speed", 1.0)))
 
     def _answer(self, text: str, pace: float) -> tuple[Raw, dict[str, Any]]:
@@ -149,9 +146,8 @@ class EndpointVoice:
     def _body(self, text: str, pace: float) -> dict[str, Any]:
         with self._lock:
             refused = frozenset(self._refused)
-        form = next((name for name in _FORMATS if name not in refused), _FORMATS[0])
         body: dict[str, Any] = {"model": self._settings.model, "voice": self._which, "input": text}
-        body["response_format"] = form
+        body["response_format"] = "wav"
         if pace != 1.0 and "speed" not in refused:
             body["speed"] = round(pace, 3)
         if self._settings.instructions and "instructions" not in refused:
@@ -164,9 +160,6 @@ class EndpointVoice:
             return False
         words = f"{trouble.param} {trouble.words}".lower()
         without = [name for name in ("speed", "instructions") if name in body and name in words]
-        last_format = body["response_format"] == _FORMATS[-1]
-        if not without and _FORMAT_WORDS.search(words) and not last_format:
-            without = [body["response_format"]]
         with self._lock:
             fresh = [name for name in without if name not in self._refused]
             self._refused.update(fresh)
@@ -189,13 +182,11 @@ class EndpointVoice:
         hint = hints.get(trouble.meaning, f"It may not know the voice {self._which!r}: openai:VOICE.")
         return VoiceError(f"The speech endpoint {self._address.shown} says: {_said(trouble)}.", hint)
 
-    def _sound(self, raw: Raw, form: str) -> tuple[Samples, int]:
+    def _sound(self, raw: Raw) -> tuple[Samples, int]:
         kind = raw.headers.get("content-type", "").lower()
-        bare = form == "pcm" and not raw.body.startswith((b"RIFF", b"fLaC", b"ID3", b"OggS"))
-        if bare or "audio/pcm" in kind or "audio/l16" in kind:
+        if "audio/pcm" in kind or "audio/l16" in kind:
             told = _RATE.search(kind)
-            samples = decoded_pcm(raw.body)
-            return samples, int(told.group(1)) if told else _PCM_RATE
+            return decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
         return decoded(raw.body, self.name)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from shotad.core import VoiceError, WorkFolder, WorkFolderError
-from shotad.sound.check_film import describe_tracks
 from tests.cli.program import FAKE, Shotad
 from tests.rendering.described import film_with, sound_of, write_folder
+from tests.sound.muxmedia import describe_tracks
 
 FAKE_VOICE = ("--voice", "fake")
 

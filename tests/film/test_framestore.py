@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,10 @@ import pytest
 
 from shotad.core import Interval
 from shotad.film import Film, FrameStore, Grid, Picture, open_film
-from shotad.film.grid import grid_pictures
+from shotad.film.framestore import Pack
+from shotad.film.framing import OnePass
+from shotad.film.grid import Keeper
+from tests.decodes import grid_pictures
 from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, make_stills, read_number, read_patches
 
 GRID = Grid(rate=8, height=72, quality=3)
@@ -45,8 +48,16 @@ def _moments(film: Film) -> list[float]:
     return sorted([-0.2, 0.0, *random.uniform(0, film.info.duration, 25), film.info.duration, 9.0])
 
 
-def _same(a: Iterator[Picture], b: Iterator[Picture]) -> None:
-    for one, other in zip(a, b, strict=True):
+def _looked(store: FrameStore, film: Film, folder: Path, moments: list[float]) -> list[Picture]:
+    """Pictures of the store, and decoded where it has none."""
+    keeper, shelf = partial(Keeper, film.info, GRID), Pack(folder, "shelf", {})
+    one = OnePass(film, shelf, keeper, lambda m: GRID.second(GRID.tick(m)), store)
+    return list(one.pictures(moments))
+
+
+def _same(store: FrameStore, film: Film, folder: Path, moments: list[float]) -> None:
+    found, decoded = _looked(store, film, folder, moments), grid_pictures(film, moments, GRID)
+    for one, other in zip(found, decoded, strict=True):
         assert (one.seconds, one.wanted) == (other.seconds, other.wanted)
         assert np.array_equal(one.image, other.image)
 
@@ -59,8 +70,8 @@ def test_kept_and_decoded_pixels_are_the_same(name: str, tmp_path: Path) -> None
     assert passed == [frame.index for frame in film.frames()]
     assert store.complete
     moments = _moments(film)
-    _same(store.pictures(moments), grid_pictures(film, moments, GRID))
-    _same(store.pictures(moments[10:12]), grid_pictures(film, moments[10:12], GRID))
+    _same(store, film, tmp_path, moments)
+    _same(store, film, tmp_path, moments[10:12])
 
 
 @pytest.mark.parametrize("name", list(MEDIA))
@@ -68,7 +79,7 @@ def test_a_picture_is_that_of_the_frame_at_the_nearest_tick(name: str, tmp_path:
     film, made = _open(name)
     store = FrameStore(tmp_path, film, GRID)
     list(store.tee(film.frames()))
-    for picture in store.pictures(_moments(film)):
+    for picture in _looked(store, film, tmp_path, _moments(film)):
         number = made.number_at(max(0.0, np.floor(picture.wanted * 8 + 0.5) / 8))
         assert read_number(picture.image) == number
         assert picture.seconds == pytest.approx(made.seconds[number], abs=2e-6)
@@ -87,7 +98,7 @@ def test_a_whole_store_answers_without_the_film(tmp_path: Path, monkeypatch: pyt
     again = FrameStore(tmp_path, film, GRID)
     assert again.complete
     monkeypatch.setattr(type(film), "frames_at", lambda self, seconds: iter(()))
-    assert [read_number(p.image) for p in again.pictures([0.5, 1.0])] == [
+    assert [read_number(p.image) for p in _looked(again, film, tmp_path, [0.5, 1.0])] == [
         made.number_at(0.5),
         made.number_at(1.0),
     ]
@@ -98,9 +109,9 @@ def test_only_zones_are_kept_and_the_rest_is_decoded(tmp_path: Path) -> None:
     zones = [Interval(1.5, 1.7), Interval(0.3, 0.6), Interval(0.4, 0.5)]
     store = FrameStore(tmp_path, film, GRID, zones)
     list(store.tee(film.frames()))
-    assert sorted(store._pack.places) == [2, 3, 4, 5, 12, 13, 14]
+    assert sorted(store.places) == [2, 3, 4, 5, 12, 13, 14]
     moments = _moments(film)
-    _same(store.pictures(moments), grid_pictures(film, moments, GRID))
+    _same(store, film, tmp_path, moments)
 
 
 def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
@@ -112,9 +123,9 @@ def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
     passing.close()  # type: ignore[attr-defined]
     again = FrameStore(tmp_path, film, GRID)
     assert not again.complete
-    assert 5 < len(again._pack.places) < 12
+    assert 5 < len(again.places) < 12
     moments = _moments(film)
-    _same(again.pictures(moments), grid_pictures(film, moments, GRID))
+    _same(again, film, tmp_path, moments)
     list(again.tee(film.frames()))
     assert FrameStore(tmp_path, film, GRID).complete
 
@@ -133,7 +144,7 @@ def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
     else:
         path.unlink()
     moments = _moments(film)
-    _same(FrameStore(tmp_path, film, GRID).pictures(moments), grid_pictures(film, moments, GRID))
+    _same(FrameStore(tmp_path, film, GRID), film, tmp_path, moments)
 
 
 def test_another_film_grid_or_zone_begins_anew(tmp_path: Path) -> None:
@@ -150,7 +161,7 @@ def test_a_frame_that_stays_long_is_kept_once(tmp_path: Path) -> None:
     film, _ = _open("variable rate")
     store = FrameStore(tmp_path, film, GRID)
     list(store.tee(film.frames()))
-    assert len({place.offset for place in store._pack.places.values()}) < len(store._pack.places)
+    assert len({place.offset for place in store.places.values()}) < len(store.places)
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
@@ -158,7 +169,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     store = FrameStore(tmp_path / "none", film, GRID)
     assert len(list(store.tee(film.frames()))) == 50
     assert store.stopped == "No such file or directory"
-    _same(store.pictures([0.5]), grid_pictures(film, [0.5], GRID))
+    _same(store, film, tmp_path, [0.5])
 
 
 def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,14 +184,14 @@ def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(list(store.tee(film.frames()))) == 50
     assert store.stopped == "No space left on device"
     assert store.size == 0
-    _same(store.pictures([0.5]), grid_pictures(film, [0.5], GRID))
+    _same(store, film, tmp_path, [0.5])
 
 
 def test_numbered_frames_can_be_kept_too(tmp_path: Path) -> None:
     with open_film(make_stills(tmp_path / "clip", 9), frame_rate=Fraction(3)) as film:
         store = FrameStore(tmp_path, film, GRID)
         list(store.tee(film.frames()))
-        _same(store.pictures([0.0, 0.7, 2.9]), grid_pictures(film, [0.0, 0.7, 2.9], GRID))
+        _same(store, film, tmp_path, [0.0, 0.7, 2.9])
 
 
 def test_removing_gives_the_room_back(tmp_path: Path) -> None:
@@ -188,5 +199,5 @@ def test_removing_gives_the_room_back(tmp_path: Path) -> None:
     store = FrameStore(tmp_path, film, GRID)
     list(store.tee(film.frames()))
     assert store.size > 1000
-    store.remove()
+    store.clear()
     assert (store.size, store.complete) == (0, False)

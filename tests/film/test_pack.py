@@ -24,7 +24,6 @@ def filled(folder: Path, moments: range, film: str = "a") -> Pack:
     one = opened(folder, film)
     for moment in moments:
         one.put(moment, moment + 0.5, frame(moment))
-    one.flush()
     return one
 
 
@@ -35,7 +34,7 @@ def test_what_is_put_is_found_by_this_run_and_the_next(tmp_path: Path) -> None:
     again = opened(tmp_path)
     assert again.get(3.0) == (3.5, frame(3))
     assert again.get(5.25) == (5.1, frame(5))
-    assert (7.0 in again, again.get(7.0), again.complete) == (False, None, False)
+    assert (again.get(7.0), again.complete) == (None, False)
 
 
 def test_a_frame_is_kept_once_for_all_moments_that_show_it(tmp_path: Path) -> None:
@@ -43,23 +42,8 @@ def test_a_frame_is_kept_once_for_all_moments_that_show_it(tmp_path: Path) -> No
     for moment in (1.0, 1.01, 1.02):
         one.put(moment, 0.9, frame(1))
     one.put(1.01, 7.0, frame(2))
-    one.flush()
     assert (tmp_path / "shelf.pack").stat().st_size == 1000
     assert one.get(1.01) == one.get(1.02) == (0.9, frame(1))
-
-
-def test_what_waits_is_written_by_number_and_by_size(tmp_path: Path) -> None:
-    many = opened(tmp_path)
-    for moment in range(pack.WAITING_RECORDS):
-        assert not many.places
-        many.put(moment, moment, frame(1))
-    assert len(many.places) == pack.WAITING_RECORDS
-    large = opened(tmp_path, "b")
-    large.put(1.0, 1.0, frame(1, pack.WAITING_BYTES))
-    assert list(large.places) == [1.0]
-    large.put(2.0, 2.0, frame(2))
-    assert list(large.places) == [1.0]
-    assert large.get(2.0) == (2.0, frame(2))
 
 
 def test_a_pack_of_another_film_is_thrown_away_when_this_one_is_written(tmp_path: Path) -> None:
@@ -100,7 +84,7 @@ def test_a_damaged_frame_is_not_given(tmp_path: Path) -> None:
     (tmp_path / "shelf.pack").write_bytes(data)
     one = opened(tmp_path)
     assert one.get(1) is None
-    assert 1 not in one
+    assert 1 not in one.places
     assert one.get(0) == (0.5, frame(0))
     assert one.get(2) == (2.5, frame(2))
 
@@ -111,24 +95,10 @@ def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path)
     stale, one = opened(tmp_path), opened(tmp_path)
     for moment, which in ((10, stale), (11, one), (12, stale), (13, one)):
         which.put(moment, moment, frame(moment))
-        which.flush()
     for found in (stale, one, opened(tmp_path)):
         assert found.get(1) == (1.5, frame(1))
         for moment in (10, 11, 12, 13):
             assert found.get(moment) in (None, (float(moment), frame(moment)))
-
-
-def test_a_reader_goes_on_where_the_pack_is_begun_anew(tmp_path: Path) -> None:
-    one = filled(tmp_path, range(3))
-    places = one.places
-    with one.reader() as reader:
-        one.begin()
-        one.put(1, 1.0, frame(7))
-        one.finish()
-        assert reader.read(places[1]) == frame(1)
-    with one.reader() as reader:
-        assert reader.read(places[1]) is None
-    assert one.get(1) == (1.0, frame(7))
 
 
 @pytest.mark.parametrize("fails", [1, 2, 3, 4])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import os
 import socketserver
 import threading
@@ -23,7 +22,6 @@ from tests.media import (
     FilmSpec,
     Made,
     SoundSpec,
-    draw,
     make_film,
     read_number,
     read_patches,
@@ -272,27 +270,6 @@ def test_hdr_is_brought_to_sdr(transfer: int) -> None:
     assert [int(p.argmax()) for p in patches[:3]] == [0, 1, 2]
 
 
-def test_tone_mapping_keeps_order_and_ends() -> None:
-    from shotad.film.colour import to_sdr
-
-    ramp = np.repeat(np.arange(0, 65536, 64, dtype=np.uint16)[None, :, None], 3, 2)
-    for light in ("pq", "hlg", "wide"):
-        shown = to_sdr(ramp, light)[0, :, 1].astype(int)  # type: ignore[arg-type]
-        assert (np.diff(shown) >= 0).all()
-        assert (shown[0], shown[-1]) == (0, 255)
-        assert np.diff(shown).max() <= 4
-
-
-def test_a_file_object_is_a_film_too() -> None:
-    made = make_film(MEDIA["b-frames"])
-    file = io.BytesIO(made.path.read_bytes())
-    with open_film(file) as film, open_film(made.path) as other:
-        both = zip(film.frames(), film.pictures(made.seconds), strict=True)
-        assert all(read_number(a.rgb()) == read_number(b.image) for a, b in both)
-        assert film.info.fingerprint == other.info.fingerprint
-    assert not file.closed
-
-
 def test_fingerprint_names_the_content_and_not_the_path(tmp_path: Path) -> None:
     made = make_film()
     data = made.path.read_bytes()
@@ -305,21 +282,10 @@ def test_fingerprint_names_the_content_and_not_the_path(tmp_path: Path) -> None:
     assert longer != file_fingerprint(len(data), lambda at, n: data[at : at + n])
 
 
-def test_two_passes_at_once_do_not_disturb_each_other() -> None:
-    with open_film(make_film().path) as film:
-        pairs = zip(film.frames(), film.frames(), strict=True)
-        assert all(read_number(a.rgb()) == read_number(b.rgb()) == a.index for a, b in pairs)
-
-
 @pytest.mark.parametrize("seconds", [[1.0, 0.5], [float("nan")], [0.0, float("inf")], [-float("inf"), 0.0]])
 def test_moments_must_ascend_and_be_finite(seconds: list[float]) -> None:
     with pytest.raises(ValueError, match="seconds must"):
         ascending(seconds)
-
-
-def test_no_moments_no_pictures() -> None:
-    with open_film(make_film().path) as film:
-        assert list(film.pictures([])) == []
 
 
 def _info(width: int, height: int) -> FilmInfo:
@@ -491,8 +457,6 @@ def test_a_playlist_reaches_neither_network_nor_files(
         path = tmp_path / f"film{suffix}"
         path.write_text(PLAYLISTS[kind].format(target=target), encoding="utf-8")
         _refused(path, "film", "not a film")
-        with pytest.raises(FilmError):
-            open_film(io.BytesIO(path.read_bytes()))
     assert _Ear.heard == []
 
 
@@ -508,13 +472,3 @@ def test_a_name_is_never_taken_for_a_protocol(
     Path(name.replace("/", "_")).write_bytes(make_film().path.read_bytes())
     with open_film(name.replace("/", "_")) as film:
         assert film.info.width == 192
-
-
-def test_an_address_is_no_film(address: str) -> None:
-    with pytest.raises(FilmError, match="There is no film"):
-        open_film(address)
-    assert _Ear.heard == []
-
-
-def test_the_number_survives_drawing() -> None:
-    assert [read_number(draw(n, 192, 108)) for n in (0, 1, 1365, 4095)] == [0, 1, 1365, 4095]

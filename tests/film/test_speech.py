@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance, weights_file
+from shotad.core import Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, speech, union
-from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, Vad, speech_intervals
+from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_intervals
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 LABELS = Path(__file__).parents[1] / "labels" / "speech.json"
@@ -111,16 +111,6 @@ def test_what_is_heard_ends_with_the_film() -> None:
     assert [u.interval.end for u in found.utterances] == [9.5]
 
 
-@pytest.mark.usefixtures("simple_detector")
-@pytest.mark.parametrize("size", [500, 16000, 160000])
-def test_blocks_of_any_size_give_the_same(size: int) -> None:
-    sound = noise(9, 0.001)
-    sound[4 * RATE : 5 * RATE] = noise(1, 0.2)
-    one = find_speech(blocks(sound), SpeechSettings(), subtitles=None, duration=9)
-    other = find_speech(blocks(sound, size), SpeechSettings(), subtitles=None, duration=9)
-    assert one.utterances == other.utterances != ()
-
-
 def heard(*chances: float, **changes: float) -> list[tuple[int, int]]:
     """The stretches, in windows."""
     chosen = {"bridge": 0, "shortest": 0, "lead": 0, **changes}
@@ -142,11 +132,6 @@ def test_pauses_are_bridged_and_noises_dropped() -> None:
 def test_speech_begins_earlier_by_the_lead_but_not_before_the_film() -> None:
     assert heard(0, 0, 0, 0.9, 0.9, 0, 0, 0.9, lead=2 * STEP) == [(1, 8)]
     assert heard(0, 0.9, 0, 0, 0, 0, 0.9, lead=2 * STEP) == [(0, 2), (4, 7)]
-
-
-def test_speech_to_the_last_window() -> None:
-    assert heard(0, 0.9, 0.9) == [(1, 3)]
-    assert heard() == []
 
 
 @given(st.lists(st.floats(0, 1, width=32), max_size=80), st.floats(0.1, 3))
@@ -187,12 +172,6 @@ def test_a_quiet_scene_is_raised_less_in_the_second_view() -> None:
     assert 10 < gains[1] < 12
 
 
-def test_near_silence_is_not_raised_to_the_level_of_speech() -> None:
-    views = levelled(noise(5, 1e-5))
-    assert np.abs(views).max() < 0.01
-    assert not levelled(np.zeros(RATE, np.float32)).any()
-
-
 def test_views_do_not_depend_on_the_blocks_and_leave_the_sound_alone() -> None:
     sound = noise(7.3)
     before = sound.copy()
@@ -200,22 +179,6 @@ def test_views_do_not_depend_on_the_blocks_and_leave_the_sound_alone() -> None:
     assert np.array_equal(whole, levelled(sound, 777))
     assert np.array_equal(sound, before)
     assert whole.shape[1] == -(-len(sound) // WINDOW) * WINDOW
-
-
-def test_views_stay_in_time() -> None:
-    sound = np.zeros(6 * RATE, np.float32)
-    sound[40_000] = 0.5
-    assert np.abs(levelled(sound)).argmax(axis=1).tolist() == [40_000, 40_000]
-
-
-@pytest.mark.slow
-def test_the_detector_refuses_what_is_no_whole_window() -> None:
-    vad = Vad(weights_file("silero-vad"), channels=2)
-    with pytest.raises(ValueError, match="512"):
-        vad.feed(np.zeros((2, 700), np.float32))
-    with pytest.raises(ValueError, match="float32"):
-        vad.feed(np.zeros((1, WINDOW), np.float32))
-    assert vad.feed(np.zeros((2, 0), np.float32)).shape == (0, 2)
 
 
 @pytest.mark.slow

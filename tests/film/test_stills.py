@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import FilmError, UsageError
-from shotad.film import Film, open_film, sound_blocks, stills
+from shotad.film import Film, open_film, stills
 from shotad.film.stills import frame_number
 from tests.media import make_stills, read_number
 
@@ -54,11 +54,6 @@ def test_pictures_by_second(film: Film) -> None:
         assert [read_number(p.image) for p in pictures] == [0, 0, 0, 1, 6, 6, 11, 11]
         assert [p.wanted for p in pictures] == wanted
         assert pictures[0].image.shape == (54, 96, 3)
-
-
-def test_a_film_of_stills_has_no_sound(film: Film) -> None:
-    with film:
-        assert list(sound_blocks(film)) == []
 
 
 def test_a_missing_number_leaves_the_frame_before_on_the_screen(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from av.stream import Disposition
 
 from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance
 from shotad.film import embedded_track, read_subtitles
-from shotad.film.subtitles import embedded_subtitles, ordered, parse_subtitles, read_caption
+from shotad.film.subtitles import parse_subtitles, read_caption
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -132,12 +132,6 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str, newline: str) ->
         .encode(encoding)
     )
     assert [u.text for u in read_subtitles(path)] == ["Où est Zoë?", "Hello darkness"]
-
-
-def test_bytes_that_are_in_no_windows_code_page_still_count(tmp_path: Path) -> None:
-    path = tmp_path / "film.srt"
-    path.write_bytes(SRT.replace("♪", "#").replace("there", "th\x81re").encode("latin-1"))
-    assert len(read_subtitles(path)) == 2
 
 
 VTT = """\ufeffWEBVTT - A film
@@ -272,11 +266,6 @@ def test_a_film_given_as_subtitles_is_refused_unread(tmp_path: Path) -> None:
         read_subtitles(path)
 
 
-def test_ordered_drops_repeats_only() -> None:
-    one, two = Utterance(Interval(1, 2), "A"), Utterance(Interval(1, 2), "B")
-    assert ordered([two, one, two]) == (one, two)
-
-
 @pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
 def test_supplied_captions() -> None:
     sintel = read_subtitles(SHARED / "films" / "sintel-trailer.en.vtt")
@@ -348,7 +337,6 @@ def test_embedded_text_tracks_count_from_the_films_start(
     times = [moment for pair in bounds(found.utterances) for moment in pair]
     assert times == pytest.approx([1, 2.5, 5, 6.5], abs=0.03)
     assert found.reason == "the only text track"
-    assert embedded_subtitles(film) == found.utterances
 
 
 MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
@@ -413,8 +401,6 @@ def test_a_few_lines_in_a_long_film_are_not_its_speech(tmp_path: Path) -> None:
 def test_films_without_text_tracks(tmp_path: Path) -> None:
     film = film_with(tmp_path / "a.mkv")
     assert embedded_track(film) is None
-    with film.open("rb") as file:
-        assert embedded_subtitles(file) is None
     assert embedded_track(tmp_path) is None
     with pytest.raises(SubtitleError, match="track 0; the film has 0"):
         embedded_track(film, 0)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import threading
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -17,10 +15,11 @@ import pytest
 from av.video.reformatter import ColorRange
 
 from shotad.core import FilmError, Interval, ShotSettings
-from shotad.film import Film, FrameStore, Grid, one_pass as survey, open_film
+from shotad.film import FrameStore, Grid, one_pass as survey, open_film
 from shotad.film.decoder import planes_of
-from shotad.film.grid import grid_pictures
+from shotad.film.grid import Keeper
 from shotad.film.shots import ShotFinder, ShotList
+from tests.decodes import grid_pictures
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
 
@@ -86,13 +85,6 @@ def test_every_kind_of_film_is_the_same_with_any_number_of_threads(name: str, tm
 def test_films_with_cuts_have_them(tmp_path: Path) -> None:
     found = surveyed(make_film(KINDS["cuts"]).path, tmp_path / "several", 3)
     assert {31, 100, 130} <= set(found.shots.cuts)
-
-
-def test_a_store_of_zones(tmp_path: Path) -> None:
-    path = make_film(KINDS["cuts, mkv"]).path
-    zones = [Interval(0.3, 0.6), Interval(2.0, 5.1)]
-    found = surveyed(path, tmp_path / "zones", 3, zones)
-    assert 500 < len(found.index) < len(surveyed(path, tmp_path / "whole", 3).index)
 
 
 # Damage
@@ -176,13 +168,14 @@ def test_readers_in_other_threads_do_not_mind_a_store_that_is_filled_anew(tmp_pa
         wanted = [picture.image for picture in grid_pictures(film, moments, GRID)]
     film, done = open_film(path), threading.Event()
     trouble: list[Exception] = []
-    store = FrameStore(tmp_path, film, GRID)
+    store, keeper = FrameStore(tmp_path, film, GRID), Keeper(film.info, GRID)
 
     def read() -> None:
         try:
             while not done.is_set():
-                for picture, image in zip(store.pictures(moments), wanted, strict=True):
-                    assert np.array_equal(picture.image, image)
+                for moment, one in zip(moments, wanted, strict=True):
+                    kept = store.kept_at(moment)
+                    assert kept is None or np.array_equal(keeper.picture(kept[1]), one)
         except (AssertionError, OSError, ValueError, FilmError) as error:
             trouble.append(error)
 
@@ -190,25 +183,15 @@ def test_readers_in_other_threads_do_not_mind_a_store_that_is_filled_anew(tmp_pa
     reader.start()
     for _ in range(3):
         survey.survey(film, ShotSettings(), store=store)
-        store.remove()
+        store.clear()
     done.set()
     reader.join()
     assert not trouble
 
 
-def _stills(folder: Path) -> Film:
-    return open_film(make_stills(folder / "stills", 40), frame_rate=Fraction(10))
-
-
-def _file(folder: Path) -> Film:
-    return open_film(io.BytesIO(make_film(KINDS["cuts"]).path.read_bytes()))
-
-
-@pytest.mark.parametrize("source", [_stills, _file])
-def test_what_is_no_file_on_the_disk(source: Callable[[Path], Film], tmp_path: Path) -> None:
-    with source(tmp_path) as film:
-        found = survey.survey(film, ShotSettings())
-        assert found.frame_count == sum(1 for _ in film.frames()) >= 40
+def test_numbered_frames_are_surveyed_too(tmp_path: Path) -> None:
+    with open_film(make_stills(tmp_path / "stills", 40), frame_rate=Fraction(10)) as film:
+        assert survey.survey(film, ShotSettings()).frame_count == 40
 
 
 def test_a_device_that_is_not_there_is_told_and_the_processors_decode(tmp_path: Path) -> None:

@@ -65,11 +65,6 @@ def test_short_side_keeps_the_shape() -> None:
     assert vlm_size(720, 1280, settings) == (336, 597)
 
 
-def test_size_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 x 10"):
-        vlm_size(0, 10, DEFAULT)
-
-
 def test_fit_resizes_smoothly_and_gives_new_arrays() -> None:
     checks = np.indices((200, 300)).sum(axis=0) % 2 * 255
     images = np.repeat(checks[None, :, :, None], 3, axis=-1).astype(np.uint8)
@@ -127,17 +122,6 @@ def test_every_number_is_told_from_every_other_after_jpeg(size: tuple[int, int])
         assert distance[ranked[1]] > 1.3 * distance[number]
 
 
-def test_equal_numbers_get_equal_labels() -> None:
-    painted = paint(clip(504, 280, [4, 4], seed=1), NUMBER).images
-    height, width = shot_label(4, 504, 280).shape[:2]
-    assert np.array_equal(painted[0, :height, :width], painted[1, :height, :width])
-
-
-def test_label_larger_than_the_frame_is_cut_to_it() -> None:
-    painted = paint(clip(20, 8, [123]), NUMBER)
-    assert painted.images.shape == (1, 8, 20, 3)
-
-
 def test_box_frames_current_shots_alone() -> None:
     given = clip(504, 280, [0, 1, 2])
     painted = paint(given, BOX, current={1}).images
@@ -146,13 +130,3 @@ def test_box_frames_current_shots_alone() -> None:
     for strip in (painted[1, :edge], painted[1, -edge:], painted[1, :, :edge], painted[1, :, -edge:]):
         assert np.all(strip == RED)
     assert np.array_equal(painted[1, edge:-edge, edge:-edge], given.images[1, edge:-edge, edge:-edge])
-
-
-def test_no_label_leaves_the_frames_as_they_are() -> None:
-    given = clip(504, 280, [0, 1])
-    assert np.array_equal(paint(given, NONE, current=[0]).images, given.images)
-
-
-def test_same_frames_are_painted_the_same() -> None:
-    first, second = (paint(clip(504, 280, [0, 11]), NUMBER).images for _ in range(2))
-    assert first.tobytes() == second.tobytes()

@@ -35,15 +35,6 @@ def test_people_are_marked_on_the_frames_of_their_seconds_alone() -> None:
     assert np.array_equal(painted[1], paint_people(given.images[1], here.sightings[:2], here.marks))
 
 
-def test_a_persons_colour_is_the_same_on_every_frame() -> None:
-    given = clip((1.0, 2.0))
-    same = Clip(np.stack([given.images[0]] * 2), given.seconds, np.array([0, 0], dtype=np.int64))
-    here = presence(("ann", MIDDLE, 1.0), ("bo", Box(0.7, 0.3, 0.8, 0.5), 2.0), ("ann", MIDDLE, 2.0))
-    painted = paint(same, settings("number"), presence=here).images
-    left = slice(0, 300)
-    assert np.array_equal(painted[0][:, left], painted[1][:, left])
-
-
 @pytest.mark.parametrize("label", ["number", "box", "none"])
 def test_without_people_or_without_marks_nothing_else_is_painted(label: str) -> None:
     given, here = clip(), presence(("ann", MIDDLE, 1.0))

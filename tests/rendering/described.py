@@ -14,6 +14,7 @@ from shotad.core import (
     Config,
     Given,
     Interval,
+    NoProgress,
     Shot,
     Slot,
     Utterance,
@@ -27,9 +28,8 @@ from shotad.core import (
 )
 from shotad.film import open_film
 from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
-from shotad.sound import Rendered, parse_wanted, wanted_files
+from shotad.sound import Rendered, parse_wanted, run_render, wanted_files
 from shotad.sound.fake_voice import FakeVoice
-from shotad.sound.render import render
 from tests.media import FilmSpec, SoundSpec, make_film
 
 BEEPS = tuple(i + 0.5 for i in range(20))
@@ -97,7 +97,7 @@ def rendered(
     with open_film(film) as opened, WorkFolder(place) as folder:
         tag = "" if file is None else load_track(file).language
         wanted = wanted_files(parse_wanted(makes), film.name, place, tag=tag)
-        done = render(opened, folder, config, wanted, file=file, voice=voice, force=force)
+        done = run_render(opened, folder, config, wanted, NoProgress(), file=file, voice=voice, force=force)
     return done, voice
 
 

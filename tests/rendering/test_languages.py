@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pytest
 from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
 from shotad.description import lint_track
 from shotad.script import (
-    TRACK,
     Maker,
     load_track,
     save_translation,
@@ -152,15 +150,6 @@ def test_a_line_that_is_too_long_loses_a_sentence_in_its_own_script(tmp_path: Pa
     assert not done.failed
 
 
-def test_the_same_again_speaks_nothing(place: Path) -> None:
-    file = translation(place, "de")
-    done, _ = rendered(place, "film", file=file)
-    assert done.made[0].wanted.path.name == f"{film_with().stem}.de.described.mp4"
-    assert stream_tags(done.made[0].wanted.path, 2)["language"] == "deu"
-    again, voice = rendered(place, "film", file=file)
-    assert (voice.calls, again.failed) == ([], False)
-
-
 @pytest.mark.parametrize(("language", "told"), [("ar", "'ar'"), ("zh-Hans", "'zh-Hans'"), ("de", "'de'")])
 def test_a_voice_that_does_not_speak_it_is_refused(language: str, told: str) -> None:
     with pytest.raises(VoiceError, match="speaks English") as refused:
@@ -173,10 +162,3 @@ def test_lint_reads_the_times_of_every_language(place: Path, language: str) -> N
     """Lines of this length break no rule of time, whatever script they are written in."""
     found = lint_track(load_track(translation(place, language)), place, Config())
     assert [one for one in found.findings if one.rule.startswith("T") and one.rule != "T5"] == []
-
-
-def test_the_track_of_the_film_stays_what_it_is(place: Path) -> None:
-    before = json.loads((place / TRACK).read_text())
-    translation(place, "de")
-    assert json.loads((place / TRACK).read_text()) == before
-    assert "translated_from" not in before

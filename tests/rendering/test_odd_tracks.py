@@ -60,18 +60,6 @@ def test_a_line_of_marks_alone_is_left_out_and_told(place: Path, text: str) -> N
     assert f"{text} (there is no word in it)" in summary(done)
 
 
-@pytest.mark.parametrize("text", ["1984", "A cat 😀 sleeps.", "7:30!"])
-def test_digits_and_pictures_are_no_hindrance(place: Path, text: str) -> None:
-    edit(place, write_first(text))
-    assert len(rendered(place, "ad")[0].spoken) == 3
-
-
-def test_a_line_that_was_emptied_is_silent(place: Path) -> None:
-    edit(place, write_first(""))
-    done, voice = rendered(place, "ad")
-    assert len(voice.calls) == len(done.spoken) == 2
-
-
 def test_lines_of_hundreds_of_words_are_told_in_few(place: Path) -> None:
     edit(place, write_first(" ".join(["She walks along the road and smiles."] * 40)))
     told = summary(rendered(place, "ad")[0])
@@ -136,13 +124,6 @@ def test_the_same_line_edited_in_two_ways_is_a_conflict_and_both_stay(place: Pat
         rendered(place, "ad")
     assert "A dog" in vtt.read_text()
     assert "A bird" in csv.read_text(encoding="utf-8-sig")
-
-
-def test_a_script_that_was_deleted_is_written_again(place: Path) -> None:
-    script = next(place.glob("*.ad.vtt"))
-    script.unlink()
-    assert len(rendered(place, "ad")[0].spoken) == 3
-    assert script.is_file()
 
 
 def with_description() -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 from shotad.core import (
     FilmError,
+    NoProgress,
     ShotadError,
     SoundError,
     UsageError,
@@ -19,12 +20,11 @@ from shotad.core import (
     load_config,
 )
 from shotad.film import open_film
-from shotad.sound import Kind, Wanted, check_wanted
-from shotad.sound.check_film import describe_tracks
+from shotad.sound import Kind, Wanted, check_wanted, run_render
 from shotad.sound.fake_voice import FakeVoice
-from shotad.sound.render import render
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
+from tests.sound.muxmedia import describe_tracks
 
 VP9 = {
     "codec": "libvpx-vp9",
@@ -85,9 +85,9 @@ def test_numbered_frames_give_sound_and_no_film(tmp_path: Path) -> None:
 
 def refused(place: Path, film: Path, target: Path, kind: Kind = Kind.FILM) -> str:
     """Why a render to ``target`` is refused."""
-    voice = FakeVoice()
+    voice, wanted = FakeVoice(), [Wanted(kind, target)]
     with open_film(film) as opened, WorkFolder(place) as folder, pytest.raises(UsageError) as refusal:
-        render(opened, folder, load_config(None, ()), [Wanted(kind, target)], voice=voice)
+        run_render(opened, folder, load_config(None, ()), wanted, NoProgress(), voice=voice)
     assert voice.calls == []
     return str(refusal.value)
 
@@ -116,7 +116,8 @@ def test_folders_are_made_for_films_and_sounds_alike(tmp_path: Path) -> None:
     place, film = write_folder(tmp_path / "w"), film_with()
     target = tmp_path / "new" / "deeper" / 'it\'s "ünï" 映画.mp4'
     with open_film(film) as opened, WorkFolder(place) as folder:
-        render(opened, folder, load_config(None, ()), [Wanted(Kind.FILM, target)], voice=FakeVoice())
+        wanted = [Wanted(Kind.FILM, target)]
+        run_render(opened, folder, load_config(None, ()), wanted, NoProgress(), voice=FakeVoice())
     assert len(describe_tracks(target)) == 3
 
 
@@ -130,7 +131,7 @@ def test_a_folder_that_may_not_be_made(tmp_path: Path) -> None:
         WorkFolder(place) as folder,
         pytest.raises(WorkFolderError, match="cannot be made"),
     ):
-        render(opened, folder, load_config(None, ()), [target], voice=FakeVoice())
+        run_render(opened, folder, load_config(None, ()), [target], NoProgress(), voice=FakeVoice())
 
 
 def test_a_film_replaced_by_another_of_its_name_is_told_so(tmp_path: Path) -> None:

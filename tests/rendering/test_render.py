@@ -14,8 +14,7 @@ import pytest
 from shotad.core import Config, FilmError, Interval, UsageError, VoiceError, WorkFolderError
 from shotad.description import lint_track
 from shotad.film import open_film
-from shotad.script import TRACK, accept, save_track, to_json
-from shotad.sound.check_film import describe_tracks
+from shotad.script import TRACK, to_json
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.mix import resampled
 from tests.media import SoundSpec
@@ -29,6 +28,7 @@ from tests.rendering.described import (
     track_of,
     write_folder,
 )
+from tests.sound.muxmedia import describe_tracks
 
 RATE = 48000
 
@@ -147,16 +147,6 @@ def test_only_a_changed_line_is_spoken_again(place: Path, name: str) -> None:
     assert "A dog sleeps" in next(place.glob("*.ad.vtt")).read_text()
 
 
-def test_no_engine_is_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("an engine was made")
-
-    # The later first: importing it binds what the earlier has.
-    monkeypatch.setattr("shotad.description.shortening.make_engine", refuse)
-    monkeypatch.setattr("shotad.engines.make_engine", refuse)
-    rendered(place, "film")
-
-
 def test_a_deleted_or_foreign_file_is_made_again(place: Path) -> None:
     done, _ = rendered(place, "ad", "mix:flac")
     done.made[0].wanted.path.unlink()
@@ -174,14 +164,6 @@ def test_another_profile_makes_the_sound_anew_without_speaking(place: Path) -> N
     assert done.sound is not None
     assert done.sound.measures["target"] == -23.0
     assert not done.findings
-
-
-def test_another_voice_speaks_all_and_the_first_is_still_kept(place: Path) -> None:
-    rendered(place, "ad")
-    _, deep = rendered(place, "ad", voice=FakeVoice("deep"))
-    assert len(deep.calls) == len(LINES)
-    _, back = rendered(place, "ad")
-    assert back.calls == []
 
 
 def test_force_speaks_and_makes_everything(place: Path) -> None:
@@ -233,26 +215,6 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit(
     assert not list(place.glob(".tmp-*"))
 
 
-def test_a_line_that_a_person_accepted_gets_its_pause_whatever_it_matters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.0)
-    monkeypatch.setattr("shotad.sound.pauses.LEAST", 50.0)
-    long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
-    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
-    settings = ("extended.on=true",)
-    place = write_folder(
-        tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
-    )
-    assert rendered(place, "ad", settings=settings)[0].pauses == ()
-    own = track_of(place)
-    cues = [accept(cue, "Ada", "review") if cue.text == long else cue for cue in own.cues]
-    save_track(own.with_cues(cues), place, own.film.name)
-    done, _ = rendered(place, "ad", settings=settings)
-    assert [pause.cue_id for pause in done.pauses] == [own.cues[0].id]
-    assert [cue.spoken.text for cue in done.spoken if cue.spoken] == [long, "Rain falls."]
-
-
 def test_a_translation_is_rendered_beside_the_original(place: Path) -> None:
     own = track_of(place)
     german = own.with_cues(replace(cue, text="Regen fällt.", language="de") for cue in own.cues)
@@ -296,12 +258,3 @@ def test_lint_shows_what_the_render_found(place: Path, monkeypatch: pytest.Monke
     rendered(place, "mix")
     report = lint_track(track_of(place), place, Config(), parse=False)
     assert {finding.rule for finding in report.findings} >= {"A3"}
-
-
-def test_the_record_says_who_spoke_and_what_was_made(place: Path) -> None:
-    done, _ = rendered(place, "ad")
-    record = json.loads((place / "render.json").read_text())
-    assert record["voice"] == "fake"
-    assert [row["spoken"] for row in record["lines"]] == list(LINES.values())
-    assert [Path(row["path"]) for row in record["made"]] == [done.made[0].wanted.path.absolute()]
-    assert record["sound"]["measures"]["lines"]

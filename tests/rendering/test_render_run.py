@@ -66,12 +66,6 @@ def test_a_settings_file_forbids_it_as_an_option_does(tmp_path: Path) -> None:
     assert calls(place, writes, file=tmp_path / "quiet.yaml") == 0
 
 
-def test_a_render_by_itself_asks_nobody(tmp_path: Path) -> None:
-    place = write_folder(tmp_path / "w", lines=TOO_LONG)
-    assert calls(place, None) == 0
-    assert not (place / "shorter.jsonl").exists()
-
-
 @pytest.mark.parametrize("told", [False, True])
 def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bool

@@ -7,18 +7,13 @@ from pathlib import Path
 import pytest
 
 from shotad.core import UsageError
-from shotad.sound import FILMS, SOUNDS, Kind, Wanted, parse_wanted, wanted_files
+from shotad.sound import Kind, Wanted, parse_wanted, wanted_files
 
 HERE = Path("w")
 
 
 def names(*texts: str, film: str = "movie.mp4", tag: str = "", out: Path | None = None) -> list[str]:
     return [str(one.path) for one in wanted_files(parse_wanted(texts), film, HERE, out=out, tag=tag)]
-
-
-def test_nothing_asked_is_the_described_film() -> None:
-    assert parse_wanted(()) == [(Kind.FILM, None)]
-    assert names() == ["w/movie.described.mp4"]
 
 
 def test_every_kind_has_a_name_of_its_own() -> None:
@@ -79,9 +74,3 @@ def test_another_folder_or_the_very_file(tmp_path: Path) -> None:
 def test_what_cannot_be_meant_is_refused(asked: tuple[str, ...], out: str | None, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         wanted_files(parse_wanted(asked), "movie.mp4", HERE, out=Path(out) if out else None)
-
-
-def test_only_a_film_with_text_alone_needs_no_voice() -> None:
-    assert [kind for kind in Kind if not kind.is_heard] == [Kind.TEXT]
-    assert {kind for kind in Kind if kind.is_film} == {Kind.FILM, Kind.BOTH, Kind.TEXT}
-    assert not set(SOUNDS) & set(FILMS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import numpy.typing as npt
 from shotad.core import ContainerSettings, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound, AdText, Written
+from shotad.sound.check_film import track_of
 from shotad.sound.mux_film import write_film
+from shotad.sound.tracks import codec_of
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 
 Samples = npt.NDArray[np.float32]
@@ -202,3 +205,29 @@ def shown(path: Path) -> list[float]:
     """Seconds of all pictures."""
     with open_film(path) as film:
         return [frame.seconds for frame in film.frames()]
+
+
+@dataclass(frozen=True)
+class Track:
+    """A track as a file shows it. ``marks`` are ffmpeg's names of its dispositions."""
+
+    number: int
+    kind: str
+    codec: str
+    language: str
+    title: str
+    handler: str
+    marks: tuple[str, ...]
+
+
+def describe_tracks(path: Path) -> list[Track]:
+    """All tracks of a film file, in order."""
+    import av
+
+    found = []
+    with av.open(str(path)) as film:
+        for stream in film.streams:
+            seen, handler = track_of(stream), stream.metadata.get("handler_name", "")
+            shown = (stream.index, stream.type, codec_of(stream), seen.language, seen.title)
+            found.append(Track(*shown, handler, seen.marks))
+    return found

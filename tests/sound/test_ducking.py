@@ -101,21 +101,6 @@ def test_a_line_at_the_start_begins_on_the_ramp() -> None:
     assert shape([(0, 1)]) == [(0, -9), (1, -9), (1.4, 0)]
 
 
-def test_speech_need_not_be_in_order_and_may_overlap() -> None:
-    assert shape([(5, 7)], [(7.1, 8), (3, 4.9), (7.5, 9), (3.2, 4)]) == shape([(5, 7)], [(3, 4.9), (7.1, 9)])
-
-
-def test_depths_must_be_as_many_as_lines() -> None:
-    with pytest.raises(ValueError, match="argument"):
-        envelope([Interval(0, 1)], [], [], USUAL)
-
-
-def test_gain_runs_evenly_in_decibels() -> None:
-    points = (GainPoint(1, 0), GainPoint(2, -20))
-    assert gain_at(points, np.array([0, 1, 1.5, 2, 9])) == pytest.approx([1, 1, 10**-0.5, 0.1, 0.1])
-    assert gain_at(points, np.zeros(0)).dtype == np.float32
-
-
 ticks = st.integers(0, 600).map(lambda n: n / 20)
 stretches = st.lists(st.tuples(ticks, st.integers(1, 60).map(lambda n: n / 20)), max_size=8)
 

@@ -21,14 +21,14 @@ SECONDS = 24.0
 SPEECH = (Interval(5.0, 6.0), Interval(17.0, 17.8))
 
 
-def film_of(path: Path, layout: str = "stereo", rate: int = 48000, loud: float = 0.1, **more: Any) -> Film:
+def film_of(path: Path, layout: str = "stereo", loud: float = 0.1, **more: Any) -> Film:
     """A film of noise that gets louder and softer."""
     channels = len(channel_names(layout))
-    time = np.arange(round(SECONDS * rate)) / rate
+    time = np.arange(round(SECONDS * 48000)) / 48000
     noise = np.random.default_rng(8).standard_normal((time.size, channels))
     swell = 0.6 + 0.4 * np.sin(2 * np.pi * time / 7)
     wave = np.clip(loud * noise * swell[:, None], -0.99, 0.99).astype(np.float32)
-    spec = SoundFilm(wave, layout, rate, seconds=SECONDS, **more)
+    spec = SoundFilm(wave, layout, seconds=SECONDS, **more)
     return open_film(spec.make(path))
 
 
@@ -40,29 +40,18 @@ def said(name: str, start: float, seconds: float) -> Spoken:
 
 
 LINES = (said("a", 2.0, 1.5), said("b", 8.0, 2.0), said("c", 11.0, 1.0), said("d", 20.0, 3.0))
-KINDS: dict[str, tuple[str, int, str, dict[str, Any]]] = {
-    "stereo": ("stereo", 48000, ".mov", {}),
-    "mono 44100, late": ("mono", 44100, ".mov", {"start": 0.3}),
-    "5.1": ("5.1", 48000, ".mkv", {"codec": "pcm_s16le"}),
-    "stereo 44100, shifted": ("stereo", 44100, ".mkv", {"shift": 4.0}),
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "stereo": ("stereo", {}),
+    "mono, late": ("mono", {"start": 0.3}),
+    "5.1": ("5.1", {}),
 }
 
 
-QUICK = (("stereo", 0.1), ("mono 44100, late", 0.6))
-
-
-@pytest.mark.parametrize(
-    ("kind", "loud"),
-    [
-        pytest.param(kind, loud, marks=() if (kind, loud) in QUICK else pytest.mark.slow)
-        for kind in KINDS
-        for loud in (0.1, 0.6)
-    ],
-)
+@pytest.mark.parametrize(("kind", "loud"), [("stereo", 0.1), ("mono, late", 0.6), ("5.1", 0.6)])
 def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float) -> None:
-    layout, rate, suffix, more = KINDS[kind]
+    layout, more = KINDS[kind]
     settings = MixSettings(true_peak=-3.0 if loud > 0.5 else None)
-    with film_of(tmp_path / f"film{suffix}", layout, rate, loud, **more) as film:
+    with film_of(tmp_path / "film.mov", layout, loud, **more) as film:
         mix = prepare_mix(film, LINES, SPEECH, settings)
         full, alone = joined(mix.mixed()), joined(mix.alone())
         loudest = max(float(np.abs(block.samples).max()) for block in mix.recipe.mixed())
@@ -87,7 +76,7 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
 def test_in_a_quiet_scene_too_an_excerpt_is_what_the_whole_has(tmp_path: Path) -> None:
     wave = (0.1 * np.random.default_rng(8).standard_normal((round(SECONDS * 48000), 2))).astype(np.float32)
     wave[48000 * 10 :] *= np.float32(0.003)
-    with open_film(SoundFilm(wave, seconds=SECONDS).make(tmp_path / "film.mkv")) as film:
+    with open_film(SoundFilm(wave, seconds=SECONDS).make(tmp_path / "film.mov")) as film:
         mix = prepare_mix(film, LINES, SPEECH, MixSettings())
         voices = [line.voice for line in mix.report.lines]
         assert voices[0] - voices[-1] > 2

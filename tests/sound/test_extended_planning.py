@@ -95,12 +95,6 @@ def test_off_or_with_no_pause_allowed_nothing_changes() -> None:
         assert (found.pauses, found.refused, len(found.fitting.unspoken)) == ((), (), 1)
 
 
-def test_it_begins_at_most_a_second_before_its_cue() -> None:
-    found = plan([line("a", 10.0, (5.0, 11.0))])
-    assert found.fitting.spoken[0].start == pytest.approx(10.0 - FIT.earlier)
-    assert found.pauses[0].length == pytest.approx(2.0)
-
-
 def test_a_pause_is_never_too_short_to_be_understood_as_one() -> None:
     found = plan([line("a", 10.0, (10.0, 13.9))])
     assert found.pauses[0].length == SHORTEST
@@ -132,11 +126,6 @@ def test_the_film_does_not_stop_at_a_cut() -> None:
     assert found.pauses[0].at == pytest.approx(11.95 - AROUND_CUT)
     spoken = TimeMap(found.pauses).line(found.fitting.spoken[0])
     assert spoken.interval == Interval(10.0, 14.0)
-
-
-def test_where_all_is_near_a_cut_it_stops_as_far_from_it_as_can_be() -> None:
-    found = plan([line("a", 10.0, (10.0, 10.08))], cuts=[10.02])
-    assert found.pauses[0].at == pytest.approx(10.08)
 
 
 def test_what_matters_most_comes_first_where_only_some_may() -> None:
@@ -220,16 +209,6 @@ def test_a_persons_line_comes_before_the_machines_and_its_long_pause_costs_them_
     assert [pause.cue_id for pause in first.pauses] == ["a"]
 
 
-def test_a_persons_line_that_is_heard_in_fewer_words_is_waited_for_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pauses, "LEAST", 50.0)
-    one = replace(line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}"), by_person=True)
-    short = replace(said(one, 10.0, 2.0), text=words(4))
-    found = plan([one], [short], settings=ON)
-    assert [spoken.text for spoken in found.fitting.spoken] == [one.text]
-
-
 def test_a_voice_that_fails_costs_its_own_line_only() -> None:
     lines = [line("a", 10.0, (10.0, 12.0), "Oh no no no no."), line("b", 30.0, (30.0, 32.0))]
     found = plan(lines, studio=Half(mute="Oh"))
@@ -304,9 +283,3 @@ def test_whatever_is_asked_lines_do_not_meet_and_no_pause_is_in_speech(
         assert one.interval.end <= times.late(room.end) + 1e-6
     everything = {one.id for one in found.fitting.spoken} | {one.id for one in found.fitting.unspoken}
     assert everything == {one.id for one in lines}
-
-
-def test_a_title_before_a_name_ends_no_sentence_of_a_line_in_a_pause() -> None:
-    text = f"Mr. Proog comes in and looks around him. {words(14).capitalize()}"
-    found = plan([line("a", 10.0, (10.0, 12.0), text)], settings=ON.model_copy(update={"longest": 4.0}))
-    assert found.fitting.spoken[0].text == "Mr. Proog comes in and looks around him."

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from hypothesis import given, strategies as st
 
 from shotad.core import FitSettings
-from shotad.script import count_words, usual_words, variants
-from shotad.script.fit import fit_words
+from shotad.script import usual_words
 from shotad.script.pace import tempo
-from shotad.sound.placing import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
+from shotad.sound.placing import Form, shorter_forms, whole_form, written
 from tests.sound.speaking import Slow, line
 
 TEXT = "He walks to the door, opens it and looks out into the dark street. A dog barks. Then it is still."
@@ -24,32 +20,6 @@ def forms(text: str, settings: FitSettings = SETTINGS, pace: float = 0.1, langua
     return [whole, *shorter_forms(own, whole, settings)]
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                TEXT,
-                "She takes a book from the shelf, holding her hat.",
-                "As the sun sets, they walk home.",
-                'A sign reads "No entry, please."',
-                "Run!",
-            ]
-        ),
-        min_size=1,
-        max_size=3,
-    ),
-)
-def test_variants_get_ever_shorter_and_the_first_is_the_line(parts: list[str]) -> None:
-    text = " ".join(parts)
-    found = [one.text for one in variants(text)]
-    words = [count_words(one) for one in found]
-    assert found[0] == text
-    assert all(more > fewer > 0 for more, fewer in itertools.pairwise(words))
-    budgets = range(count_words(text), 0, -1)
-    every = [fitted.text for budget in budgets if (fitted := fit_words(text, budget)) is not None]
-    assert found == list(dict.fromkeys(every))
-
-
 def test_what_is_gone_is_told() -> None:
     told = {form.text: form.steps for form in forms(TEXT)}
     assert told[TEXT] == ()
@@ -60,21 +30,6 @@ def test_what_is_gone_is_told() -> None:
         "dropped 2 sentences: A dog barks. Then it is still.",
         "dropped a clause: and looks out into the dark street",
     )
-
-
-def test_lengths_of_unspoken_forms_are_hoped_for_by_the_lines_own_pace() -> None:
-    whole, *shorter = forms(TEXT)
-    assert whole.take is not None
-    assert whole.length == milliseconds_of(whole.take)
-    assert all(form.take is None for form in shorter)
-    for form in shorter:
-        assert form.length == pytest.approx(HOPE * whole.length * weight(form.text) / weight(TEXT), abs=1)
-
-
-def test_lost_words_add_up() -> None:
-    whole, *shorter = forms(TEXT)
-    assert whole.words == count_words(TEXT)
-    assert all(form.lost == whole.words - count_words(form.text) for form in shorter)
 
 
 @pytest.mark.parametrize("pace", [0.1, 0.07, 0.06])

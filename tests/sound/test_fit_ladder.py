@@ -89,11 +89,6 @@ def test_a_form_that_takes_longer_than_it_should_gives_way_to_the_next() -> None
     assert studio.asked == [DOOR, *odd, spoken.text]
 
 
-def test_a_form_that_takes_less_than_its_letters_is_not_given_up_on_an_estimate() -> None:
-    studio = Slow(odd={"He walks to the door.": 0.9})
-    assert alone(fit([line(DOOR, 10, (10, 11))], studio, STILL)).text == "He walks to the door."
-
-
 def test_nobody_speaks_faster_than_the_longest_word_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     # 16 letters are 3.7 words of the usual length: with a breath 200 words a minute in 0.91 s.
     hasty = Slow(odd={"He walks to the door.": 0.92})
@@ -160,20 +155,6 @@ def test_a_line_over_speech_is_said_when_its_time_is_free() -> None:
     assert spoken.steps == ("moved 2.00 s later",)
 
 
-def test_no_lines_are_nothing() -> None:
-    assert fit([], Slow(), FitSettings()) == Fitting(())
-
-
-def test_lines_of_chinese_lose_clauses_too() -> None:
-    chinese = "他打开门，走进黑暗的房间。窗外下着雨。"
-    studio = Slow(0.25)
-    texts = [
-        [one.text for one in fit([line(chinese, 10, (10, 10 + room), language="zh")], studio, STILL).spoken]
-        for room in (5, 3, 1)
-    ]
-    assert texts == [[chinese], ["他打开门，走进黑暗的房间。"], ["他打开门。"]]
-
-
 class Writer:
     """Answers with what is given, one after another, and keeps what it was asked."""
 
@@ -229,12 +210,6 @@ def test_a_writer_without_an_answer_is_not_asked_again() -> None:
     writer = Writer(None)
     assert fit([line(CLOUD, 10, (10, 12.1))], Slow(), ASK, shorten=writer).spoken == ()
     assert len(writer.wishes) == 1
-
-
-def test_nobody_is_asked_for_two_words() -> None:
-    writer = Writer()
-    assert fit([line(CLOUD, 10, (10, 10.6))], Slow(), ASK, shorten=writer).spoken == ()
-    assert writer.wishes == []
 
 
 def test_a_studio_that_speaks_several_lines_at_once_is_told_all() -> None:

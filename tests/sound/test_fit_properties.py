@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import FitSettings, Interval
-from shotad.script import Cue, FilmId, Track, count_words, variants
+from shotad.script import Cue, FilmId, Track, variants
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
 from shotad.sound.placing import BETWEEN, lines_of
-from tests.sound.speaking import Slow, line
+from tests.sound.speaking import Slow
 
 TEXTS = (
     "Ann sits.",
@@ -109,15 +109,6 @@ def test_nothing_is_spoken_twice(rows: Rows, speech: list[Interval]) -> None:
         patch.setattr("shotad.sound.placing.LONGEST_WORD_RATE", 10_000.0)
         fit(free, easy, FitSettings())
     assert len(easy.asked) <= len(free)
-
-
-@given(st.sampled_from(TEXTS), st.integers(2, 80), st.integers(0, 40), st.sampled_from([0.06, 0.1]))
-def test_a_longer_room_never_makes_a_line_shorter(text: str, room: int, more: int, pace: float) -> None:
-    def words(tenths: int) -> int:
-        fitting = fit([line(text, 10, (9.5, 9.5 + tenths / 10))], Slow(pace), FitSettings())
-        return sum(count_words(one.text) for one in fitting.spoken)
-
-    assert words(room) <= words(room + more)
 
 
 @given(CUES, SPEECH)

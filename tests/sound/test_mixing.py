@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import FilmError, Interval, MixSettings
+from shotad.core import Interval, MixSettings
 from shotad.film import open_film, sound_blocks
 from shotad.sound import mix as mixing
 from shotad.sound.levels import PROFILES, gain_at
-from shotad.sound.loudness import along, measure
+from shotad.sound.loudness import measure
 from shotad.sound.mix import Mix, prepare_mix, resampled
-from tests.sound.tones import Samples, SoundFilm, blocks, line, noise, onset, whole
+from tests.sound.tones import Samples, SoundFilm, along, blocks, line, noise, onset, whole
 
 LINES = (line("first", 1.5), line("second", 4.0, 0.8, rate=44100), line("third", 7.3104, rate=22050))
 SPEECH = (Interval(5.5, 6.5),)
@@ -154,15 +154,6 @@ def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
     assert np.abs(np.diff(voices)).max() < 6.7
 
 
-def test_it_is_never_lowered_further_than_the_deepest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shotad.sound.levels.OVER", 40.0)
-    monkeypatch.setattr("shotad.sound.levels.DEEPEST", 12.0)
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings())
-    assert min(point.decibels for point in mix.gains) == pytest.approx(-12)
-
-
 @pytest.mark.parametrize("profile", ["ebu-r128", "atsc-a85", "web"])
 @pytest.mark.parametrize("layout", ["stereo", "5.1"])
 def test_profiles_reach_their_target_under_their_peak(profile: str, layout: str, tmp_path: Path) -> None:
@@ -227,12 +218,6 @@ def test_without_lines_the_mix_is_the_programme(tmp_path: Path) -> None:
     assert not whole(mix.alone()).any()
 
 
-def test_both_sounds_can_be_made_again_and_are_the_same(tmp_path: Path) -> None:
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(profile="web"))
-    assert np.array_equal(whole(mix.mixed()), whole(mix.mixed()))
-    assert np.array_equal(whole(mix.alone()), whole(mix.alone()))
-
-
 def test_alone_is_as_loud_as_in_the_mix(tmp_path: Path) -> None:
     mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(profile="ebu-r128"))
     assert mix.report.make_up != 0
@@ -240,47 +225,3 @@ def test_alone_is_as_loud_as_in_the_mix(tmp_path: Path) -> None:
     gain = gain_at(mix.gains, np.arange(480000) / 48000)[:, None]
     voice = whole(mix.mixed())[:480000] - own[:480000] * gain * factor
     assert np.abs(voice[:, 0] * np.sqrt(2) - whole(mix.alone())[:480000]).max() < 1e-5
-
-
-@pytest.mark.parametrize("rate", [44100, 96000])
-def test_another_rate(rate: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.sound.mix.RATE", rate)
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings())
-    alone = whole(mix.alone())
-    for spoken in LINES:
-        at = round(spoken.start * rate)
-        assert onset(alone, resampled(spoken.take, rate), at) == at
-
-
-def test_a_track_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    film = open_film(SoundFilm(programme()).make(tmp_path / "film.mkv"))
-    with pytest.raises(FilmError, match="no audio track 4"):
-        prepare_mix(film, LINES, SPEECH, MixSettings(), audio_track=4)
-
-
-class Told:
-    """A front end that remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.tasks: dict[str, list[float]] = {}
-
-    def task(self, name: str, total: float | None, unit: str) -> Any:
-        counts = self.tasks.setdefault(name, [total or 0.0, 0.0])
-
-        class Task:
-            def advance(self, amount: float = 1) -> None:
-                counts[1] += amount
-
-            def done(self) -> None: ...
-
-        return Task()
-
-    def note(self, text: str) -> None: ...
-
-
-def test_it_says_how_far_it_is(tmp_path: Path) -> None:
-    told = Told()
-    mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(profile="web"), progress=told)
-    assert len(told.tasks) == 2
-    for total, counted in told.tasks.values():
-        assert counted == pytest.approx(total, abs=0.1)

@@ -11,11 +11,11 @@ import pytest
 from shotad.core import ContainerSettings
 from shotad.film import open_film
 from shotad.sound.ad_tracks import AdSound, AdText, Written
-from shotad.sound.check_film import Expected, check_film, describe_tracks
+from shotad.sound.check_film import Expected, check_film
 from shotad.sound.mux_film import write_film
 from shotad.sound.tracks import MADE_HERE
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
-from tests.sound.muxmedia import CUES, METADATA, ad_sound, film_for
+from tests.sound.muxmedia import CUES, METADATA, ad_sound, describe_tracks, film_for
 
 ENDINGS = (".mp4", ".mkv", ".mov", ".webm")
 
@@ -32,13 +32,8 @@ def written(source: Path, target: Path, language: str = "en", text: bool = True,
             settings=ContainerSettings(**settings),
             metadata=METADATA,
         )
-        wanted = Expected(
-            language,
-            "Audio Description",
-            cues=CUES if text else None,
-            text_title="Descriptions",
-            written=made,
-        )
+        cues = CUES if text else None
+        wanted = Expected(made, language, "Audio Description", cues=cues, text_title="Descriptions")
         assert check_film(target, film, wanted) == ()
     return made
 

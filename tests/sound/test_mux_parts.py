@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.sound.ad_tracks import coded_text, decoded_text, usual_bit_rate
+from shotad.sound.ad_tracks import coded_text
 from shotad.sound.containers import (
     CONTAINERS,
     MKV,
     MP4,
     TS,
-    container_for,
-    holders,
     same_language,
     track_language,
 )
@@ -41,14 +39,6 @@ def timed(*times: tuple[int | None, int | None], start: Fraction = Fraction(0)) 
 
 def test_times_count_from_the_films_start() -> None:
     assert timed((5040, 5000), (5080, 5040), start=Fraction(5)) == [(40, 0), (80, 40)]
-
-
-def test_decoding_times_that_are_not_told_come_before_the_first_that_is() -> None:
-    assert timed((80, None), (200, None), (120, 80)) == [(80, 0), (200, 40), (120, 80)]
-
-
-def test_where_none_is_told_they_are_as_late_as_can_be() -> None:
-    assert timed((0, None), (120, None), (40, None), (80, None)) == [(0, -40), (120, 0), (40, 40), (80, 80)]
 
 
 def test_a_decoding_time_that_does_not_ascend_is_moved() -> None:
@@ -90,20 +80,6 @@ def test_aac_is_the_same_with_and_without_adts() -> None:
     head = bytes([0xFF, 0xF1, 0x50, 0x80 | size >> 11, size >> 3 & 0xFF, (size & 7) << 5 | 0x1F, 0xFC])
     assert named("aac", None, head + frame) == named("aac", None, frame)
     assert named("ac3", None, head + frame) != named("ac3", None, frame)
-
-
-def test_pauses_between_subtitles_do_not_count() -> None:
-    payload = Payload("mov_text", None)
-    for data in (b"\0\2Hi", b"\0\0", b""):
-        payload.add(data)
-    assert payload.packets == 1
-
-
-@given(st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip))
-def test_texts_come_back(words: str) -> None:
-    plain = "\n".join(line for line in words.splitlines() if line.strip())
-    for codec in ("mov_text", "webvtt", "subrip"):
-        assert decoded_text(coded_text(words, codec), codec) == plain
 
 
 def test_blank_lines_do_not_end_a_cue() -> None:
@@ -157,21 +133,6 @@ def test_metadata_that_a_container_has_no_key_for_goes_into_the_comment() -> Non
     }
 
 
-def test_what_is_given_stands_over_what_the_film_says() -> None:
-    assert film_tags({"COMMENT": "old"}, {"comment": "new"}, MKV, "film") == {"comment": "new"}
-
-
-@pytest.mark.parametrize("ending", [e for c in CONTAINERS for e in c.endings])
-def test_endings_are_read_in_capitals_too(ending: str) -> None:
-    assert ending in container_for(Path(f"A{ending.upper()}")).endings
-
-
-def test_who_holds_a_codec() -> None:
-    assert holders("video", "vp8") == ".mkv or .webm"
-    assert holders("subtitle", "hdmv_pgs_subtitle") == ".mkv or .m2ts"
-    assert holders("audio", "cook") == ""
-
-
 @pytest.mark.parametrize("container", CONTAINERS, ids=lambda c: c.name)
 def test_the_libraries_write_every_codec_that_a_container_is_said_to_hold(
     container: Any, tmp_path: Path
@@ -200,9 +161,3 @@ def test_languages() -> None:
     assert same_language("", "und")
     assert not same_language("eng", "de")
     assert not same_language("", "en")
-
-
-def test_bit_rates() -> None:
-    assert [usual_bit_rate("aac", n) for n in (1, 2, 6)] == [64_000, 160_000, 288_000]
-    assert [usual_bit_rate("ac3", n) for n in (2, 6)] == [160_000, 448_000]
-    assert usual_bit_rate("flac", 2) == 0

@@ -100,12 +100,6 @@ def test_a_line_with_a_bound_leaves_the_way_to_the_other() -> None:
     assert nearest_starts(windows, [1700, 1000], 300) == [900, 2900]
 
 
-def test_nothing_to_place() -> None:
-    assert nearest_starts([], [], 300) == []
-    assert cheapest([], [], [], 300) == ()
-    assert earliest_starts([], [], 300) == []
-
-
 def test_a_line_that_is_not_said_takes_no_time() -> None:
     windows = [window(0, 0, 0, 10), window(1, 0, 0, 10)]
     assert earliest_starts(windows, [5, 5], 0) is None

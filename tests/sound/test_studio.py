@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import Task, VoiceError, VoiceSettings, WorkFolderError
+from shotad.core import Task, VoiceError, VoiceSettings
 from shotad.sound import Keeping, Lexicon, Take, flac, read_lexicon
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.kinds import Studio
@@ -191,15 +191,6 @@ def test_takes_that_no_line_uses_are_swept(tmp_path: Path) -> None:
     assert files(tmp_path) == sorted([*(later.name_of(text) for text in LINES[:2]), "notes.txt"])
 
 
-def test_force_speaks_all_again_once(tmp_path: Path) -> None:
-    studio(tmp_path).say(LINES[0])
-    voice = FakeVoice()
-    forced = Keeping(voice, tmp_path / "voice", VoiceSettings(name="fake"), "en", force=True)
-    forced.say(LINES[0])
-    forced.say(LINES[0])
-    assert (len(voice.calls), forced.spoken) == (1, 1)
-
-
 def test_what_is_sent_is_written_out_and_what_is_told_is_the_line(tmp_path: Path) -> None:
     voice = FakeVoice()
     voice.reads = frozenset({Reading.NUMBERS, Reading.TIMES, Reading.MONEY, Reading.UNITS})
@@ -235,14 +226,3 @@ def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(
     with pytest.raises(VoiceError) as error:
         read_lexicon(str(file))
     assert words in str(error.value)
-
-
-def test_a_lexicon_that_is_missing_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(VoiceError, match="No such file"):
-        read_lexicon(str(tmp_path / "none.txt"))
-
-
-def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "voice").write_text("a file stands there")
-    with pytest.raises(WorkFolderError):
-        studio(tmp_path).say(LINES[0])

@@ -48,9 +48,9 @@ def living() -> int:
 
 def test_all_but_the_samples_is_known_without_reading() -> None:
     sound = Counted()
-    take = Take.recorded(sound, RATE, "v", "He walks.", 1.1)
-    other = take.of("She walks.")
-    faster = replace(take, samples=np.zeros(10, np.float32), speed=2.0)
+    take = Take(sound, RATE, "v", "He walks.", 1.1)
+    other = replace(take, text="She walks.")
+    faster = replace(take, sound=np.zeros(10, np.float32), speed=2.0)
     told = (take.seconds, take.size, take.rate, take.voice, take.text, take.speed, take.key)
     assert told == (0.2, 1600, RATE, "v", "He walks.", 1.1, "k")
     assert (other.text, other.seconds, other.sound is sound) == ("She walks.", 0.2, True)
@@ -78,7 +78,7 @@ def test_an_empty_recording_is_refused() -> None:
     sound = Counted()
     sound.size = 0
     with pytest.raises(ValueError, match="must have samples"):
-        Take.recorded(sound, RATE, "v", "t")
+        Take(sound, RATE, "v", "t")
 
 
 def test_a_take_as_it_is_kept_is_the_one_that_is_read(tmp_path: Path) -> None:

@@ -186,14 +186,6 @@ def test_a_program_that_hangs_is_stopped(bin_folder: Path) -> None:
         run([str(path)], "", voice="espeak-ng:de", timeout=0.3)
 
 
-def test_a_program_that_goes_away_is_a_clear_error(bin_folder: Path) -> None:
-    path = program(bin_folder, "espeak-ng", _ESPEAK)
-    voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
-    path.unlink()
-    with pytest.raises(VoiceError, match="no program espeak-ng any more"):
-        voice.speak("Hallo.")
-
-
 def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, tmp_path: Path) -> None:
     program(bin_folder, "piper", _PIPER)
     model = piper_voice(tmp_path / ".local/share/piper", "en_US-joe-medium", "en_US")

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.film import SoundBlock
-from shotad.sound import Spoken, Take
+from shotad.sound import Course, Spoken, Take
+from shotad.sound.loudness import Meter
 
 Samples = npt.NDArray[np.float32]
 
@@ -140,3 +141,11 @@ class SoundFilm:
             frame.sample_rate, frame.pts, frame.time_base = self.rate, first + at, Fraction(1, self.rate)
             yield from stream.encode(frame)
         yield from stream.encode(None)
+
+
+def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
+    """The course of their loudness."""
+    meter = Meter(layout, rate, peaks=False)
+    for block in blocks:
+        meter.add(block.samples)
+    return meter.result()[1]
