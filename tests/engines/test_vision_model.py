@@ -25,7 +25,7 @@ from shotad.core import (
     load_config,
 )
 from shotad.engines import local_loading, make_engine
-from shotad.engines.local_vision import VisionModel
+from shotad.engines.local_engines import VisionModel
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
 KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")

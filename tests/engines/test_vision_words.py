@@ -18,9 +18,8 @@ import transformers
 from transformers import AutoConfig, AutoTokenizer
 
 from shotad.core import Clip, EngineError, FrameSettings, Message
-from shotad.engines.local_chat import Refused
+from shotad.engines.local_engines import make_words
 from shotad.engines.local_model import ModelPlace
-from shotad.engines.local_vision import Words, make_words
 from shotad.engines.local_vision_qwen import (
     END,
     IMAGE,
@@ -33,7 +32,8 @@ from shotad.engines.local_vision_qwen import (
     seconds_per_patch,
     video_patches,
 )
-from shotad.engines.local_vision_stills import StillWords, Template, turns
+from shotad.engines.local_vision_stills import StillWords
+from shotad.engines.local_words import Refused, Template, turns
 from tests.vision_models import (
     CHATML,
     PLAIN,
@@ -57,7 +57,7 @@ def qwen_words(times: Any = "none", patch: int = 14) -> QwenWords:
     return QwenWords(template, times, PatchRules(patch=patch), Bounds(784, 20000), 256)
 
 
-def words_of(folder: Path, frames: FrameSettings = SMALL) -> Words:
+def words_of(folder: Path, frames: FrameSettings = SMALL) -> QwenWords | StillWords:
     place = ModelPlace(folder, folder.name, "")
     config, tokenizer = AutoConfig.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     return make_words(place, config, tokenizer, frames)
