@@ -10,7 +10,7 @@ from shotad.engines.openai_wire import Dialect
 from tests.bad_server import Act, BadServer, Seen, echo, plain, status
 from tests.endpoint import engine_for, request
 
-pytest.importorskip("openai", reason="the extra openai is not installed")
+pytest.importorskip("httpx", reason="the extra openai is not installed")
 
 LIMIT = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 WARMTH = "Unsupported value: 'temperature' does not support 0.6 with this model. Only the default (1) value is supported."

@@ -26,7 +26,7 @@ from shotad.engines import OpenAI, make_engine
 from tests.bad_server import Act, Backwards, BadServer, Seen, answer, drop, echo, html, status
 from tests.endpoint import StoppedTime, engine_for, engine_with, request
 
-pytest.importorskip("openai", reason="the extra openai is not installed")
+pytest.importorskip("httpx", reason="the extra openai is not installed")
 
 KEY = "sk-plantedkey-0123456789/abcdef"
 
@@ -223,7 +223,7 @@ def test_without_a_model_the_servers_models_are_named() -> None:
 
 
 def test_a_missing_client_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, "httpx", None)
     engine = engine_for("http://localhost:1/v1")
     with pytest.raises(ShotadError, match=r"shotad\[openai\]"):
         engine.get_ready(NoProgress())
@@ -235,7 +235,7 @@ def test_making_an_engine_loads_no_client() -> None:
     code = (
         "import sys; from shotad.core.config import Config; from shotad.engines.table import make_engine; "
         "make_engine('openai', Config(), 'stage1'); from shotad.engines import notice; "
-        "print([m for m in ('openai', 'httpx', 'httpx2', 'torch', 'cv2') if m in sys.modules])"
+        "print([m for m in ('httpx', 'torch', 'cv2') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)

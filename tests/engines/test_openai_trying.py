@@ -37,7 +37,7 @@ from tests.bad_server import (
 )  # fmt: skip
 from tests.endpoint import NOON, StoppedTime, engine_for, request
 
-pytest.importorskip("openai", reason="the extra openai is not installed")
+pytest.importorskip("httpx", reason="the extra openai is not installed")
 
 
 @pytest.fixture(autouse=True)
