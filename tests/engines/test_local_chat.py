@@ -177,16 +177,6 @@ def test_engines_with_the_same_model_share_it(root: Path) -> None:
     assert local_loading.CACHE.labels == ("random",)
 
 
-def test_it_says_what_it_can_take(root: Path) -> None:
-    abilities = ChatModel(config(root / "random", batch=5)).abilities
-    assert (abilities.accepts_images, abilities.batch, abilities.in_flight, abilities.sends_to) == (
-        False,
-        5,
-        1,
-        "",
-    )
-
-
 def test_a_context_that_leaves_no_room_is_refused_before(root: Path, tmp_path: Path) -> None:
     folder = make_llama(tmp_path / "short", context=128)
     with pytest.raises(EngineError, match=r"short takes 128 tokens; stage2.sampling.max_tokens is 40"):
