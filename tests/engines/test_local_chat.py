@@ -22,7 +22,6 @@ from shotad.core import (
     Reply,
     Request,
     SamplingSettings,
-    ShotadError,
     Stage2Settings,
     WeightsError,
 )
@@ -196,11 +195,3 @@ def test_what_cannot_work_is_refused_before_anything_is_fetched(
         ChatModel(config(root / "random", quantise="4bit")).get_ready(NoProgress())
     with pytest.raises(WeightsError, match="no model called"):
         ChatModel(config("lama3"))
-
-
-@pytest.mark.parametrize("missing", ["torch", "transformers"])
-def test_missing_libraries_are_named(root: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ShotadError, match=f"The engine llama3 needs {missing}") as caught:
-        ChatModel(config(root / "random")).get_ready(NoProgress())
-    assert "shotad[models]" in caught.value.hint

@@ -52,11 +52,6 @@ def test_turns_are_those_of_the_template(tokenizer: Any) -> None:
     )
 
 
-def test_marks_of_turns_are_single_tokens(tokenizer: Any) -> None:
-    ids = prompt_ids(tokenizer, REPAIRED)
-    assert ids.count(tokenizer.convert_tokens_to_ids(TURN_END)) == 4
-
-
 def test_a_template_that_knows_no_system_role_gets_its_words_in_the_first_turn() -> None:
     assert said(make_tokenizer(NO_SYSTEM_TEMPLATE), ASKED) == (
         "<|begin_of_text|><|start_header_id|>user<|end_header_id|>Be short.\n\nWhat falls?<|eot_id|>"

@@ -178,25 +178,6 @@ def test_templates_of_plain_words_are_served() -> None:
         template.prompt(turns(make_request(clip=make_clip(1)), "image", 1))
 
 
-def test_one_token_begins_the_text() -> None:
-    begins = "{{ bos_token }}{{ messages[0].content[0].text }}"
-    silent = "{{ messages[0].content[0].text }}"
-    counts = []
-    for text in (begins, silent):
-        tokenizer = make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>", bos="<s>")
-        tokenizer._tokenizer.post_processor = _bos_first(tokenizer)
-        template = Template(tokenizer, None, "a model")
-        ids = template.ids(template.prompt(turns(make_request(), "image", 0)))
-        counts.append(ids.count(tokenizer.bos_token_id))
-    assert counts == [1, 1]
-
-
-def _bos_first(tokenizer: Any) -> Any:
-    from tokenizers import processors
-
-    return processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", tokenizer.bos_token_id)])
-
-
 @pytest.mark.parametrize("kind", ["llava", "idefics3", "smolvlm"])
 def test_stills_of_other_models_are_counted_as_they_are_given(kind: str, tmp_path: Path) -> None:
     folder = llava_folder(tmp_path) if kind == "llava" else split_folder(tmp_path, kind)
