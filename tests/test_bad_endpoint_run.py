@@ -20,7 +20,6 @@ from tests.bad_server import (
     Script,
     Seen,
     answer,
-    cut_off,
     die,
     drop,
     echo,
@@ -131,14 +130,10 @@ def states(report: dict[str, Any]) -> Counter[str]:
     "script",
     [
         AtFirst(status(429, "slow down", headers={"Retry-After": "0"})),
-        AtFirst(status(500)),
-        AtFirst(status(503)),
-        AtFirst(html(502)),
         AtFirst(drop()),
-        AtFirst(cut_off()),
         Backwards(2, well),
     ],
-    ids=["429", "500", "503", "HTML with 502", "hung up", "cut off", "backwards"],
+    ids=["429", "hung up", "backwards"],
 )
 def test_trouble_that_passes_leaves_no_trace(call: Call, tmp_path: Path, script: Script) -> None:
     with BadServer(script) as server:
@@ -171,16 +166,9 @@ def test_a_server_that_echoes_writes_no_line(call: Call, tmp_path: Path, stage: 
     "bad",
     [
         answer(""),
-        answer(None),
-        answer("   \n"),
-        answer('{"summarized_AD": ""}'),
         answer('{"summarized_AD": '),
-        answer("{}"),
         answer('{"summarized_AD": 7}'),
-        answer('{"other": []}'),
         answer("No."),
-        answer("[]"),
-        answer("```json\n```"),
     ],
     ids=lambda act: json.loads(act.body)["choices"][0]["message"]["content"],
 )
@@ -201,9 +189,7 @@ def test_answers_that_are_none_become_failed_lines_with_a_reason(
     assert states(cured) == {"placed": len(SLOTS)}
 
 
-@pytest.mark.parametrize(
-    "bad", [plain("{}"), plain(""), plain("not JSON"), html()], ids=["{}", "empty", "text", "HTML"]
-)
+@pytest.mark.parametrize("bad", [plain("{}"), html()], ids=["{}", "HTML"])
 @pytest.mark.parametrize("number", [1, 4], ids=["one slot", "every slot"])
 def test_a_server_that_talks_nonsense_fails_a_slot_or_stops_the_run(
     call: Call, tmp_path: Path, bad: Act, number: int
@@ -290,9 +276,7 @@ def test_what_makes_all_calls_useless_stops_the_run_which_goes_on_later(
         assert {slot: run.records(stage)[slot] for slot in records} == good(records) == records
 
 
-@pytest.mark.parametrize(
-    "bad", [status(500, "boiler room on fire"), status(503), drop()], ids=["500", "503", "hung up"]
-)
+@pytest.mark.parametrize("bad", [status(500, "boiler room on fire"), drop()], ids=["500", "hung up"])
 def test_a_server_that_never_gets_well_stops_the_run_and_loses_nothing(
     call: Call, tmp_path: Path, bad: Act
 ) -> None:

@@ -9,8 +9,6 @@ import pytest
 from shotad.core import (
     Config,
     ConfigError,
-    ContextSettings,
-    FrameSettings,
     SlotSettings,
     UsageError,
     build_settings,
@@ -39,31 +37,11 @@ def test_every_config_loads(name: str) -> None:
     assert isinstance(load_config(name), Config)
 
 
-@pytest.mark.parametrize("name", [c for c in CONFIGS if c != "default"])
-def test_every_other_config_changes_something(name: str) -> None:
-    """What each says is held against a table in test_paper_config.py."""
-    assert load_config(name) != Config()
-
-
 def test_paper_and_published_code_differ_as_the_method_says() -> None:
     code, paper = load_config("reference-code"), load_config("paper")
     assert (paper.prompt.rules, code.prompt.rules) == ("paper", "code")
     assert (paper.frames.sampling, code.frames.sampling) == ("slot", "reference")
     assert (paper.context.by_rules.keep_current, code.context.by_rules.keep_current) == (True, False)
-
-
-def test_method_defaults_stand() -> None:
-    assert ContextSettings().with_former() == {
-        "past": 2,
-        "future": 2,
-        "internal_range": 3.0,
-        "external_range": 8.0,
-        "shortest": 0.4,
-        "keep_current": True,
-        "inclusive": False,
-    }
-    frames = FrameSettings()
-    assert (frames.max_pixels, frames.min_pixels) == (151_200, 100_352)
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -144,14 +122,6 @@ def test_on_is_a_word_and_a_key(tmp_path: Path) -> None:
     assert load_config(None, ["prompt.verbs=[go, no, 'on']"]).prompt.verbs == ("go", "no", "on")
 
 
-def test_flags_that_are_not_given_change_nothing() -> None:
-    assert load_config(None, ["engine=embedded"], engine=None).engine == "embedded"
-
-
-def test_last_of_two_assignments_wins() -> None:
-    assert load_config(None, ["seed=1", "seed=2"]).seed == 2
-
-
 def test_values_are_read_as_yaml() -> None:
     config = load_config(
         None,
@@ -166,10 +136,6 @@ def test_values_are_read_as_yaml() -> None:
     assert config.film.audio_track is None
     assert config.slots.find_credits is False
     assert config.prompt.medium == "TV series"
-
-
-def test_value_may_hold_an_equals_sign(tmp_path: Path) -> None:
-    assert load_config(None, ["prompt.note='E = mc2.'"]).prompt.note == "E = mc2."
 
 
 @pytest.mark.parametrize(
@@ -226,11 +192,6 @@ def test_keys_of_records_hold_what_was_a_setting_once() -> None:
     assert left.keys() == SlotSettings.model_fields.keys() - {"minimum"} | SlotSettings.former.keys() - {
         "breath"
     }
-
-
-def test_unknown_key_in_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"overlay\.labels"):
-        load_config(write(tmp_path, "overlay: {labels: number}\n"))
 
 
 @pytest.mark.parametrize(
@@ -337,18 +298,6 @@ def test_what_is_no_language_is_refused_with_the_nearest(tag: str, hint: str) ->
     with pytest.raises(ConfigError, match="language = ") as refused:
         load_config(None, [f"language={tag}"])
     assert hint in refused.value.hint
-
-
-def test_a_language_in_a_file_is_checked_too(tmp_path: Path) -> None:
-    assert load_config(write(tmp_path, "language: DE-at")).language == "de-AT"
-    with pytest.raises(ConfigError, match="Did you mean fr"):
-        load_config(write(tmp_path, "language: french"))
-
-
-def test_how_to_translate_can_be_set() -> None:
-    assert load_config(None, ["translate.quotes=keep"]).translate.quotes == "keep"
-    with pytest.raises(ConfigError, match="Did you mean translate.quotes"):
-        load_config(None, ["translate.quote=keep"])
 
 
 def test_the_files_that_list_the_settings_are_what_is_written_of_them() -> None:

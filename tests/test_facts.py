@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from shotad.core import Facts, Named, PeopleFact, ThingFact
 
 THOM = Named("thom", "Thom", "he")
@@ -28,18 +26,6 @@ def test_people_without_names_are_written_as_they_were_before_names() -> None:
     (fact,) = Facts((1,), people=(person(),)).to_json()["people"]
     assert "names" not in fact
     assert Facts.from_json({"current": [1], "people": [fact]}).people == (person(),)
-
-
-def test_who_is_a_single_person_only() -> None:
-    assert person(names=(THOM,)).who == THOM
-    assert person(count=2, names=(THOM,)).who is None
-    assert person().who is None
-    assert (person(count=3, names=(THOM,)).unknown, person(names=(THOM,)).unknown) == (2, 0)
-
-
-def test_more_names_than_people_are_refused() -> None:
-    with pytest.raises(ValueError, match="1 people cannot have 2 names"):
-        person(names=(THOM, RED))
 
 
 def test_deeds_postures_and_sizes_survive_and_older_records_have_none() -> None:

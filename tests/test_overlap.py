@@ -34,8 +34,8 @@ from shotad.core import (
     Usage,
     WorkFolder,
     load_config,
+    profiled,
 )
-from shotad.core.profiling import recording
 from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
@@ -200,8 +200,9 @@ def test_what_stage_two_waits_is_told_once(
         return mark(self, doing)
 
     monkeypatch.setattr(Recording, "mark", noted)
-    with recording() as found:
+    with profiled() as found:
         run(tmp_path / "w", looks, writes)
+    assert found is not None
     stage2 = next(row for row in found.table().rows if row.room == "stage2")
     assert [what for what, _ in stage2.waited] == ["stage1"]
     assert len(waited) == 1, "one thread waits"

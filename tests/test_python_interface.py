@@ -365,7 +365,7 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
         (lambda: described(subtitles="none.srt"), "none.srt", "Check"),
         (lambda: shotad.render("movie.mp4"), "track.json", "describe the film"),
         (lambda: shotad.render("movie.mp4", make="flim"), "'flim'", "film, |film: "),
-        (lambda: shotad.open_film("movie.mp4", frame_rate="x"), "frame_rate = x", "24000/1001"),
+        (lambda: shotad.open_film("movie.mp4", frame_rate="x"), "is no frame rate", "24000/1001"),
         (lambda: shotad.open_film("movie.mp4", settings={"film.reader": "vhs"}), "'vhs'.*pyav", ""),
         (lambda: shotad.evaluate("predictions.jsonl", "human.csv", metrics=["cidr"]), "'cidr'", "cider"),
         (lambda: shotad.evaluate("predictions.jsonl", "cmd"), "'cmd'", "cmd-ad"),

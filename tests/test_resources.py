@@ -34,13 +34,6 @@ def test_wheel_holds_its_data_beside_the_package(tmp_path: Path, monkeypatch: py
     assert data_root() == tmp_path / "shotad" / "_data"
 
 
-def test_config_by_name_and_by_file(tmp_path: Path) -> None:
-    assert config_path("paper") == data_root() / "configs" / "paper.yaml"
-    mine = tmp_path / "mine.yaml"
-    mine.touch()
-    assert config_path(str(mine)) == mine
-
-
 def test_file_in_the_folder_does_not_hide_a_named_config(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,11 +60,6 @@ def test_a_film_of_no_file_has_no_path(tmp_path: Path) -> None:
     assert (run.film, run.frame_rate, run.given) == (None, None, Given())
 
 
-def test_the_record_is_the_same_for_the_same_run(tmp_path: Path) -> None:
-    first, second = (kept(tmp_path / name, load_config("paper")).read_bytes() for name in "ab")
-    assert first == second
-
-
 def test_a_record_of_before_that_names_what_is_no_setting_any_more_is_read(tmp_path: Path) -> None:
     file = kept(tmp_path / "w", Config())
     record = json.loads(file.read_text())

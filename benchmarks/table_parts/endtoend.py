@@ -159,7 +159,7 @@ class Sleepy:
 def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
     """A run whose engines take their time, one ``way`` or the other. ``bound``: only its longest room counts,
     for no order of work can be shorter."""
-    from shotad.core.profiling import recording
+    from shotad.core import profiled
     from shotad.description import Engines, describe
     from shotad.film import open_film
 
@@ -178,7 +178,7 @@ def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
     def run() -> Done:
         began = time.perf_counter()
         with (
-            recording() as found,
+            profiled(True) as found,
             open_film(Path(given["film"])) as film,
             WorkFolder(scratch / "work") as work,
         ):

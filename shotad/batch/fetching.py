@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import shutil
-import threading
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,38 +36,6 @@ SIDE_BY_SIDE = 6
 
 _AGAIN = 3
 """How often a film that changes while it is fetched is begun anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Beginning:
-    """A film that is half fetched: which version of it, and which of its parts are here."""
-
-    file: Path
-    notes: Path
-    entry: Entry
-    size: int
-
-    @property
-    def parts(self) -> range:
-        return range((self.size + PART - 1) // PART)
-
-    def here(self) -> set[int]:
-        """The parts that an earlier run of this very version fetched, since the machine was last started."""
-        try:
-            known = json.loads(self.notes.read_text(encoding="utf-8"))
-            same = known["version"] == self._version and self.file.stat().st_size == self.size
-            return {int(part) for part in known["parts"]} if same else set()
-        except (OSError, ValueError, KeyError, TypeError):
-            return set()
-
-    def note(self, here: set[int]) -> None:
-        """Write down which parts are here."""
-        write_text(self.notes, json.dumps({"version": self._version, "parts": sorted(here)}))
-
-    @property
-    def _version(self) -> list[Any]:
-        # Parts are not forced to the disk, so what was noted before the power failed may not be there.
-        return [self.entry.mark, self.size, PART, _boot()]
 
 
 def fetch_film(
@@ -88,7 +56,7 @@ def fetch_film(
         fetch_object(store, entry, target, progress, scratch)
         after = store.find(place)
         if after is not None and after.mark == entry.mark:
-            write_text(_mark_file(target), entry.mark)
+            write_text(_notes_of(target), json.dumps(_version(entry)))
             return entry
         target.unlink(missing_ok=True)
     raise StorageError(
@@ -134,97 +102,82 @@ def fetch_object(
     store: Store, entry: Entry, target: Path, progress: Progress | None = None, scratch: Path | None = None
 ) -> None:
     """One object as the file ``target``, which takes that name when it is whole. Raises StorageError."""
-    progress = progress or NoProgress()
-    size = entry.size
-    name = f"Fetching {target.name}"
-    start = target.with_name(f".{target.name[:80]}")
-    half = _Beginning(Path(f"{start}{HALF}"), Path(f"{start}.json"), entry, size or 0)
+    size, half = entry.size, target.with_name(f".{target.name[:80]}{HALF}")
     try:
         if size is not None and size <= PART:
-            half.file.write_bytes(store.read(entry.place) if size else b"")
-        elif size is None or not store.gives_ranges(entry.place):
-            task = progress.task(name, size, "B")
-            store.fetch_whole(entry.place, half.file, task.advance)
-            task.done()
+            half.write_bytes(store.read(entry.place) if size else b"")
         else:
-            _fetch_parts(store, half, name, progress, scratch)
-        if size is not None and half.file.stat().st_size != size:
+            _fetch_large(store, entry, target, half, progress or NoProgress(), scratch)
+        if size is not None and half.stat().st_size != size:
             raise StorageError(
                 f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
             )
-        half.file.replace(target)
-        half.notes.unlink(missing_ok=True)
+        half.replace(target)
+        _notes_of(target).unlink(missing_ok=True)
     except FileNotFoundError:
         raise store.missing(entry.place) from None
     except OSError as trouble:
         if trouble.errno in (errno.ENOSPC, errno.EDQUOT):
             # What was fetched would only take the room from others.
-            half.file.unlink(missing_ok=True)
+            half.unlink(missing_ok=True)
         raise StorageError(
             f"{shown(entry.place)} cannot be put to {target}: {trouble.strerror or trouble}.",
             "Make room there, or name another scratch folder.",
         ) from None
 
 
-def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, scratch: Path | None) -> None:
-    """Fetch what is not here yet, a few parts at a time; what is there when one fails is noted all the
-    same."""
-    here, lock = half.here(), threading.Lock()
-    if not here:
-        half.file.unlink(missing_ok=True)
-    file = os.open(half.file, os.O_RDWR | os.O_CREAT, 0o666)
+def _fetch_large(
+    store: Store, entry: Entry, target: Path, half: Path, progress: Progress, scratch: Path | None
+) -> None:
+    """Fetch what is not here yet of a file, which grows in order, a few parts at a time."""
+    name = f"Fetching {target.name}"
+    if entry.size is None or not store.gives_ranges(entry.place):
+        task = progress.task(name, entry.size, "B")
+        store.fetch_whole(entry.place, half, task.advance)
+        task.done()
+        return
+    size, place = entry.size, entry.place
+    if _known(target) != _version(entry):
+        half.unlink(missing_ok=True)
+        write_text(_notes_of(target), json.dumps(_version(entry)))
+    half.touch()
+    _make_room(half, size, place, scratch)
+    here = half.stat().st_size // PART * PART
+    with (
+        half.open("r+b") as out,
+        reported(progress, name, size, "B") as task,
+        ThreadPoolExecutor(SIDE_BY_SIDE) as pool,
+    ):
+        out.seek(out.truncate(here))
+        task.advance(here)
+        asked = (pool.submit(store.read, place, at, min(at + PART, size)) for at in range(here, size, PART))
+        under_way = deque(islice(asked, SIDE_BY_SIDE))
+        while under_way:
+            data = under_way.popleft().result()
+            under_way += islice(asked, 1)
+            out.write(data)
+            task.advance(len(data))
 
-    def fetch(part: int) -> None:
-        _one_part(store, half, file, part)
-        with lock:
-            here.add(part)
-            half.note(here)
-            task.advance(_length(half, part))
 
+def _version(entry: Entry) -> dict[str, Any]:
+    """Which version of an object is being fetched, since the machine was last started: what is fetched is not
+    forced to the disk, so it may not be there when the power has failed."""
+    return {"mark": entry.mark, "size": entry.size, "boot": _boot()}
+
+
+def _known(target: Path) -> Any:
     try:
-        os.ftruncate(file, half.size)
-        _make_room(half.file, half.entry.place, scratch)
-        with reported(progress, name, half.size, "B") as task, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            task.advance(sum(_length(half, part) for part in here))
-            futures = [pool.submit(fetch, part) for part in half.parts if part not in here]
-            done, left = wait(futures, return_when=FIRST_EXCEPTION)
-            for future in left:
-                future.cancel()
-            for future in done:
-                future.result()
-    finally:
-        os.close(file)
-
-
-def _one_part(store: Store, half: _Beginning, file: int, part: int) -> None:
-    start, length = part * PART, _length(half, part)
-    data = store.read(half.entry.place, start, start + length)
-    if len(data) != length:
-        raise StorageError(
-            f"{shown(half.entry.place)} gave {len(data)} bytes where {length} were asked for.",
-            "Run again.",
-            again=True,
-        )
-    view, at = memoryview(data), start
-    while view:
-        written = os.pwrite(file, view, at)
-        view, at = view[written:], at + written
-
-
-def _length(half: _Beginning, part: int) -> int:
-    return min(PART, half.size - part * PART)
+        return json.loads(_notes_of(target).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def _is_here(target: Path, entry: Entry) -> bool:
-    try:
-        whole = target.stat().st_size == entry.size
-        return whole and _mark_file(target).read_text(encoding="utf-8") == entry.mark
-    except OSError:
-        return False
+    return target.is_file() and target.stat().st_size == entry.size and _known(target) == _version(entry)
 
 
-def _mark_file(target: Path) -> Path:
-    return target.with_name(f".{key_of(target.name)}.mark")
+def _notes_of(target: Path) -> Path:
+    return target.with_name(f".{key_of(target.name)}.json")
 
 
 def _boot() -> str:
@@ -239,7 +192,7 @@ SPARE = 512 << 20
 """Bytes that stay free: the run keeps frames and records, and others use the disk too."""
 
 HALF = ".fetched"
-"""Ending of files that are being fetched. They have their full length from the start, but not the room."""
+"""Ending of files that are being fetched."""
 
 
 def check_room(folder: Path, wanted: int, place: str) -> None:
@@ -254,32 +207,25 @@ def check_room(folder: Path, wanted: int, place: str) -> None:
         )
 
 
-def _make_room(half: Path, place: str, scratch: Path | None) -> None:
-    """As `check_room`, for a file that has been given its length already. On a ``scratch`` folder of films
-    what other runs are fetching counts too, and before anything is refused, films that are left there from
-    runs that have ended go, those first that were left first."""
-    if scratch is None:
-        check_room(half.parent, _coming(half), place)
-        return
-    while True:
-        held = scratch_folders(scratch, held=True)
-        others = [one for folder in held for one in folder.glob(f"film/.*{HALF}")]
-        wanted = sum(_coming(one) for one in {half, *others})
+def _make_room(half: Path, size: int, place: str, scratch: Path | None) -> None:
+    """As `check_room`, for the rest of a file that is being fetched. Before anything is refused, films that
+    are left on a ``scratch`` folder from runs that have ended go, those first that were left first."""
+    wanted = size - half.stat().st_size
+    if scratch is not None:
+        held = (folder / "film" for folder in scratch_folders(scratch, held=True))
+        wanted += sum(_coming(film) for film in held if film != half.parent)
         left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
         films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
-        if not films or shutil.disk_usage(scratch).free >= wanted + SPARE:
-            check_room(scratch, wanted, place)
-            return
-        shutil.rmtree(films[0][1])
+        while films and shutil.disk_usage(scratch).free < wanted + SPARE:
+            shutil.rmtree(films.pop(0)[1])
+    check_room(half.parent if scratch is None else scratch, wanted, place)
 
 
-def _coming(half: Path) -> int:
-    """Bytes of a file that are still to be fetched: its length less what it takes on the disk."""
-    try:
-        found = half.stat()
-    except OSError:
-        return 0
-    return max(0, found.st_size - getattr(found, "st_blocks", 0) * 512)
+def _coming(film: Path) -> int:
+    """Bytes that another run is still to fetch into its folder ``film``."""
+    files = [path for path in film.glob("*") if path.is_file()]
+    notes = [json.loads(path.read_bytes()) for path in files if path.suffix == ".json"]
+    return max(0, sum(note["size"] or 0 for note in notes) - sum(path.stat().st_size for path in files))
 
 
 def _size(count: int) -> str:

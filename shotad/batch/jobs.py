@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from shotad.core import (
     InUse,
     StorageError,
     UsageError,
-    build_settings,
+    frame_rate_of,
     key_of,
     parse_json,
     readable_json,
@@ -72,39 +72,16 @@ class FilmJob:
             raise ValueError(f"a job needs a film and a folder, got {self.film!r} and {self.folder!r}")
         if self.end is not None and self.end <= self.start:
             raise UsageError(f"The end, {self.end:g} s, does not lie after the start, {self.start:g} s.")
-        if self.rate is not None and not _is_rate(self.rate):
-            raise UsageError(f"{self.rate!r} is no frame rate.", "Write 3, 25 or 24000/1001.")
+        frame_rate_of(self.rate)
 
     @property
     def frame_rate(self) -> Fraction | None:
         """``rate`` as a number."""
-        return None if self.rate is None else Fraction(self.rate)
+        return frame_rate_of(self.rate)
 
     def seconds_of(self, length: float) -> float:
         """How much of a film of so many seconds is to be described."""
         return max(min(length, self.end or length) - self.start, 0.0)
-
-    def as_json(self) -> Json:
-        """For `of`."""
-        row = {one.name: getattr(self, one.name) for one in fields(self)}
-        lists = {name: list(row[name]) for name in _TUPLES}
-        return {**row, "config": self.config.model_dump(mode="json"), **lists}
-
-    @staticmethod
-    def of(row: Mapping[str, Any]) -> FilmJob:
-        """What `as_json` gave. Raises ConfigError for settings of another shotad."""
-        tuples = {name: tuple(row[name]) for name in _TUPLES}
-        return FilmJob(**{**row, "config": build_settings(Config, row["config"]), **tuples})
-
-
-def _is_rate(text: str) -> bool:
-    try:
-        return Fraction(text) > 0
-    except (ValueError, ZeroDivisionError):
-        return False
-
-
-_TUPLES = ("makes", "configs", "assignments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +129,10 @@ class FilmResult:
         return self.wall_seconds / self.film_seconds if known else None
 
     def as_json(self) -> Json:
-        """For `of`, and for reports."""
-        row = asdict(self)
-        error = None if self.error is None else list(self.error)
-        return {**row, "error": error, **{name: list(row[name]) for name in _LISTED}}
-
-    @staticmethod
-    def of(row: Mapping[str, Any]) -> FilmResult:
-        """What `as_json` gave."""
-        error = None if row["error"] is None else (str(row["error"][0]), str(row["error"][1]))
-        return FilmResult(**{**row, "error": error, **{name: tuple(row[name]) for name in _LISTED}})
-
-
-_LISTED = ("files", "warnings", "spent")
+        """For reports."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }
 
 
 def failure(

@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
+
+from pydantic import TypeAdapter
 
 from shotad.batch.fetching import ScratchFolder, brought, fetch_film
 from shotad.batch.jobs import FilmJob
@@ -226,6 +228,9 @@ class Holder:
         return not _lives(self.process)
 
 
+_HOLDER = TypeAdapter(Holder)
+
+
 class Lease:
     """The lease on the work folder at ``place``, written anew by `renew` within ``seconds``."""
 
@@ -297,15 +302,8 @@ class Lease:
 
     def _holder(self) -> Holder | None:
         try:
-            known: dict[str, Any] = json.loads(self._store.read(self._place))
-            return Holder(
-                str(known["token"]),
-                str(known["host"]),
-                str(known["machine"]),
-                int(known["process"]),
-                float(known["seconds"]),
-            )
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return _HOLDER.validate_json(self._store.read(self._place))
+        except (FileNotFoundError, ValueError):
             return None
 
     def _text(self) -> bytes:

@@ -112,7 +112,7 @@ class Store:
     def fetch_whole(self, place: str, target: Path, advance: Callable[[float], None]) -> None:
         """The content into a file, in one stream, for stores that give no ranges."""
         inner = self._inner(place)
-        self._asked(place, lambda: self._files.get_file(inner, str(target), callback=_Told(advance)))
+        self._asked(place, lambda: self._files.get_file(inner, str(target), callback=_counted(advance)))
 
     def write(self, place: str, data: bytes, *, over: str | None) -> str:
         """Write an object in place of the one whose mark is ``over`` (None: none); its new mark.
@@ -139,7 +139,8 @@ class Store:
             part = max(PART, -(-file.stat().st_size // _MOST_PARTS))
             more = {"Metadata": dict(note), "chunksize": part, "max_concurrency": _SIDE_BY_SIDE}
         try:
-            self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
+            more["callback"] = _counted(done)
+            self._asked(place, lambda: self._files.put_file(str(file), inner, **more))
         except FileNotFoundError:
             raise self._nowhere(place) from None
         return self._mark(place)
@@ -283,21 +284,13 @@ class Store:
         return found
 
 
-class _Told:
-    """fsspec's callback, for a counter of bytes; each transfer has it branch for its parts or not."""
+def _counted(advance: Callable[[float], None]) -> Any:
+    """fsspec's callback that counts what was moved; the size is known."""
+    from fsspec.callbacks import Callback
 
-    def __init__(self, advance: Callable[[float], None]) -> None:
-        self._advance = advance
-
-    def set_size(self, size: int | None) -> None:
-        """Nothing: the size is known."""
-
-    def relative_update(self, amount: int = 1) -> None:
-        """Count what was moved."""
-        self._advance(amount)
-
-    def absolute_update(self, value: int) -> None:
-        """Nothing: all transfers used here count by amounts."""
+    found = Callback()
+    found.relative_update = advance
+    return found
 
 
 _OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}

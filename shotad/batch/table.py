@@ -19,7 +19,16 @@ from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import size_text
 from shotad.batch.places import is_local, local_path, shown, without_query
 from shotad.batch.planning import Planned
-from shotad.core import UsageError, WorkFolderError, duration, parse_json, printable, sentence, write_text
+from shotad.core import (
+    UsageError,
+    WorkFolderError,
+    aligned,
+    duration,
+    parse_json,
+    printable,
+    sentence,
+    write_text,
+)
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""
@@ -63,15 +72,6 @@ def labels(films: Sequence[Planned]) -> list[str]:
     return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
 
 
-def _named(row: Row, text: str) -> str:
-    """A sentence on a film, with its name in front unless it begins with that."""
-    return (
-        text
-        if text.startswith(f"{row.film.name} ") and row.label == row.film.name
-        else f"{row.label}: {text}"
-    )
-
-
 def line_of(row: Row) -> str:
     """``movie.mp4: done, 14 lines in 15 slots, 2 long silences, in 1 min 5 s (0.42 times its length).``"""
     parts = [row.state, *_counts(row.result), *_time(row.result)]
@@ -92,11 +92,8 @@ def as_table(rows: Sequence[Row], seconds: float, width: int) -> str:
     if width < NARROWEST:
         return as_lines(rows, seconds)
     head = ("Film", "State", "Lines", "Silences", "Time", "× length", "With")
-    cells = [head, *map(_cells, rows)]
-    widths = [min(max(len(one[0]) for one in cells), _LONGEST_NAME)]
-    widths += [max(len(one[n]) for one in cells) for n in range(1, len(head) - 1)]
     below = [line for row in rows for line in _below(row)]
-    table = [_laid(one, widths, width) for one in cells]
+    table = [line[:width] for line in aligned(head, [*map(_cells, rows)], range(2, len(head) - 1))]
     return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
 
 
@@ -107,7 +104,7 @@ def _below(row: Row) -> list[str]:
         return []
     wrong = _trouble(result) or (_amiss(result) if result.amiss else "")
     notes = _notes(result)
-    head = [_named(row, wrong)] if wrong else [f"{row.label}:"] if notes else []
+    head = [f"{row.label}: {wrong}".rstrip()] if wrong or notes else []
     return [*head, *(f"  {line}" for line in notes)]
 
 
@@ -180,15 +177,6 @@ def _cells(row: Row) -> tuple[str, ...]:
     pace = blank if result.pace is None else f"{result.pace:.2f}"
     time = blank if result.state == "skipped" else duration(result.wall_seconds)
     return (name, row.state, lines, str(result.silences), time, pace, used)
-
-
-def _laid(cells: Sequence[str], widths: Sequence[int], width: int) -> str:
-    """Cells under each other; numbers to the right, words to the left, the last as far as there is room."""
-    laid = [
-        cell.ljust(room) if n < 2 else cell.rjust(room)
-        for n, (cell, room) in enumerate(zip(cells, widths, strict=False))
-    ]
-    return "  ".join([*laid, cells[-1]]).rstrip()[:width]
 
 
 def _json(row: Row) -> dict[str, Any]:

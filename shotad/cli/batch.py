@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli import describe as describing
-from shotad.cli.batch_options import AUTO, Asked, end, foresee, open_with, tell, terms_of
+from shotad.cli.batch_options import AUTO, Asked, finish, foresee, open_with, terms_of
 from shotad.cli.options import PATH, Console, console_options, strict_option
 from shotad.core import EngineError, FilmError, UsageError
 
@@ -153,13 +153,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
         stopped = True
     finally:
         board.stop()
-    report.write(rows, time.monotonic() - began, ended=True)
-    tell(console, rows(), time.monotonic() - began, report)
-    if stopped:
-        raise click.Abort
-    if any(row.result is None for row in rows()):
-        raise click.exceptions.Exit(1)
-    end(rows(), strict=asked.options["strict"])
+    finish(console, asked, report, rows(), time.monotonic() - began, stopped=stopped)
 
 
 def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
@@ -185,13 +179,7 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
         batch.run(planned)
     except KeyboardInterrupt:
         stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
-    report.write(lambda: batch.rows, batch.seconds, ended=True)
-    tell(console, batch.rows, batch.seconds, report, batch.halted)
-    if stopped:
-        raise click.Abort
-    if batch.halted:
-        raise click.exceptions.Exit(1)
-    end(batch.rows, strict=asked.options["strict"])
+    finish(console, asked, report, batch.rows, batch.seconds, stopped=stopped, halted=batch.halted)
 
 
 def _ready(watch: Watch, asked: Asked) -> list[Found]:

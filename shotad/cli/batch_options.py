@@ -206,25 +206,34 @@ def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:
     )  # fmt: skip
 
 
-def tell(
-    console: Console, rows: Sequence[Row], seconds: float, report: Report, halted: str | None = None
+def finish(
+    console: Console,
+    asked: Asked,
+    report: Report,
+    rows: Sequence[Row],
+    seconds: float,
+    *,
+    stopped: bool,
+    halted: str | None = None,
 ) -> None:
-    """Say what became of the films, at the end."""
+    """Say what became of the films, at the end.
+
+    Exit code 1 where one failed or was not begun; where only slots failed, 3 with --strict.
+    """
     from shotad.batch import as_lines, as_table
 
+    report.write(lambda: rows, seconds, ended=True)
     wide = console.mode == "bars" and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns
     text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
     last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
     found = {**report.content(rows, seconds, ended=True), "halted": halted}
     console.result("\n".join([text, *([halted] if halted else []), last]), found)
-
-
-def end(rows: Sequence[Row], *, strict: bool) -> None:
-    """Exit code 1 where a film failed; where only slots did, say so, with 3 if ``strict``."""
-    ended = [(row.label, row.result) for row in rows if row.result is not None]
-    if any(result.state == "failed" for _, result in ended):
+    if stopped:
+        raise click.Abort
+    if halted or any(row.result is None or row.result.state == "failed" for row in rows):
         raise click.exceptions.Exit(1)
-    reasons = [f"a slot of {label}" for label, result in ended for _ in range(result.amiss)]
-    of = sum(result.slots for _, result in ended)
-    tell_failures(reasons, of, "slots", all_failed=False, strict=strict)
+    results = [row.result for row in rows if row.result is not None]
+    reasons = [f"a slot of {row.label}" for row in rows if row.result for _ in range(row.result.amiss)]
+    of = sum(result.slots for result in results)
+    tell_failures(reasons, of, "slots", all_failed=False, strict=asked.options["strict"])

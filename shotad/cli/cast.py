@@ -65,7 +65,7 @@ def show(console: Console, path: Path, cast_photos: Path | None, cast_key: str) 
 @click.argument("path", metavar="CAST", type=PATH)
 @click.argument("person", metavar="PERSON")
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--speak", metavar="TEXT", help="What AD says, where it is not the whole name.")
+@click.option("--speak", "spoken", metavar="TEXT", help="What AD says, where it is not the whole name.")
 @click.option("--say-as", metavar="TEXT", help="How a voice is to say that, by ear: Sin-TELL.")
 @click.option("--alias", "aliases", metavar="TEXT", multiple=True, help="Another name; repeatable.")
 @click.option("--pronoun", type=click.Choice(["she", "he", "they", "it"]), help="How to refer back.")
@@ -79,17 +79,7 @@ def show(console: Console, path: Path, cast_photos: Path | None, cast_key: str) 
 @click.option("--nameless", is_flag=True, help="An extra, whom nobody needs to name.")
 @console_options
 def name_command(
-    console: Console,
-    path: Path,
-    person: str,
-    name: str | None,
-    speak: str | None,
-    say_as: str | None,
-    aliases: tuple[str, ...],
-    pronoun: str | None,
-    descriptor: str | None,
-    reveal_at: tuple[str, ...],
-    nameless: bool,
+    console: Console, path: Path, person: str, name: str | None, nameless: bool, **options: Any
 ) -> None:
     """Fill in who somebody of a cast is.
 
@@ -102,17 +92,17 @@ def name_command(
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
     file = cast_file(path)
     member = chosen(file.members, person)
-    given = {"name": name, "spoken": speak, "say_as": say_as, "pronoun": pronoun, "descriptor": descriptor}
+    given = {"name": name, **{key: options[key] for key in ("spoken", "say_as", "pronoun", "descriptor")}}
     values: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
-    if aliases:
-        values["aliases"] = tuple(dict.fromkeys([*member.aliases, *aliases]))
-    if reveal_at:
-        values["reveals"] = _reveals(reveal_at)
+    if options["aliases"]:
+        values["aliases"] = tuple(dict.fromkeys([*member.aliases, *options["aliases"]]))
+    if options["reveal_at"]:
+        values["reveals"] = _reveals(options["reveal_at"])
     if nameless or (name and member.nameless):
         values["nameless"] = nameless
     if not values:
         raise UsageError(f"There is nothing to say of {member.id}.", "Give a name, or --nameless.")
-    _check_free(file.members, member, [name or "", speak or "", *aliases], path)
+    _check_free(file.members, member, [name or "", options["spoken"] or "", *options["aliases"]], path)
     file.update(member.id, **values)
     save_cast(file, path)
     number = [one.id for one in file.members].index(member.id) + 1

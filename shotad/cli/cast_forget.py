@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -60,7 +61,9 @@ def command(
     members = file.members
     gone = list(members) if everybody else [chosen(members, person or "")]
     photos = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
-    _ask(yes, _plan(gone, photos, folders, everybody))
+    who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
+    also = f", and what is kept of faces in {', '.join(map(str, folders))}" if folders else ""
+    _ask(yes, f"To forget {who}: {_count(photos.going, 'photo')} and the entry will be deleted{also}.")
     with held(file.folder):
         cleared = [
             clear_all(folder) if everybody else clear_person(folder, gone[0], photos.keys)
@@ -70,15 +73,17 @@ def command(
         _strike(file, gone)
         _tidy(file, everybody)
         forget_use(file.folder, folders if everybody else ())
+    head = [f"Forgotten: {', '.join(map(_called, gone)) or 'nobody'}."]
+    head.append(f"{_count(photos.going, 'photo')} deleted.")
     notes = _notes(file, gone, photos, folders, everybody)
-    console.result("\n".join(_said(gone, photos, cleared, notes)), _row(gone, photos, cleared, notes))
+    _tell(console, cleared, notes, head, gone, photos)
 
 
 def _without_bank(
     console: Console, bank: Path, folders: Sequence[Path], *, everybody: bool, yes: bool
 ) -> None:
     """Of a character bank, which is only read, what work folders know of faces."""
-    from shotad.description import Photos, clear_all
+    from shotad.description import clear_all
 
     if not everybody or not folders:
         raise UsageError(
@@ -86,22 +91,13 @@ def _without_bank(
             "What a film's work folder knows of faces goes with --all --film-folder WORKFOLDER.",
         )
     _ask(yes, f"What is kept of faces in {', '.join(map(str, folders))} will be deleted.")
-    cleared = [clear_all(folder) for folder in folders]
-    nothing = Photos((), (), frozenset())
     notes = [f"The bank and its pictures stay as they are: {bank}."]
-    lines = _said((), nothing, cleared, notes)[2:]
-    console.result("\n".join(lines), _row((), nothing, cleared, notes))
+    _tell(console, [clear_all(folder) for folder in folders], notes)
 
 
 def _ask(yes: bool, plan: str) -> None:
     if not yes:
         confirm("This cannot be undone. Go on?", "Nothing was deleted", "Add --yes.", plan=plan)
-
-
-def _plan(gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool) -> str:
-    who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
-    runs = f", and what is kept of faces in {', '.join(map(str, folders))}" if folders else ""
-    return f"To forget {who}: {_count(photos.going, 'photo')} and the entry will be deleted{runs}."
 
 
 def _strike(file: CastFile, gone: Sequence[Member]) -> None:
@@ -179,44 +175,31 @@ def _left(file: CastFile, gone: Sequence[Member]) -> list[tuple[str, int]]:
     ]
 
 
-def _said(
-    gone: Sequence[Member], photos: Photos, cleared: Sequence[Cleared], notes: Sequence[str]
-) -> list[str]:
-    lines = [f"Forgotten: {', '.join(map(_called, gone)) or 'nobody'}."]
-    lines.append(f"{_count(photos.going, 'photo')} deleted.")
-    for one in cleared:
-        if one.records or one.removed or one.changed:
-            parts = [f"{name} removed" for name in one.removed]
-            parts += [f"{name} changed" for name in one.changed]
-            parts += (
-                [f"{one.records} record{'' if one.records == 1 else 's'} of faces removed"]
-                if one.records
-                else []
-            )
-            lines.append(f"{one.folder}: {', '.join(parts)}.")
-        else:
-            lines.append(f"{one.folder}: nothing was kept there.")
-    return [*lines, *(f"Note: {note}" for note in notes)]
-
-
-def _row(
-    gone: Sequence[Member], photos: Photos, cleared: Sequence[Cleared], notes: Sequence[str]
-) -> dict[str, Any]:
-    return {
+def _tell(
+    console: Console,
+    cleared: Sequence[Cleared],
+    notes: Sequence[str],
+    head: Sequence[str] = (),
+    gone: Sequence[Member] = (),
+    photos: Photos | None = None,
+) -> None:
+    """Say what was forgotten, in lines and for programs."""
+    value = {
         "forgotten": [{"id": member.id, "name": member.name} for member in gone],
-        "deleted": [str(photo) for photo in photos.going],
-        "kept": [str(photo) for photo in photos.staying],
-        "folders": [
-            {
-                "folder": str(one.folder),
-                "removed": list(one.removed),
-                "changed": list(one.changed),
-                "records": one.records,
-            }
-            for one in cleared
-        ],
+        "deleted": [] if photos is None else [str(photo) for photo in photos.going],
+        "kept": [] if photos is None else [str(photo) for photo in photos.staying],
+        "folders": [{**asdict(one), "folder": str(one.folder)} for one in cleared],
         "notes": list(notes),
     }
+    lines = [*head, *map(_cleared, cleared), *(f"Note: {note}" for note in notes)]
+    console.result("\n".join(lines), value)
+
+
+def _cleared(one: Cleared) -> str:
+    parts = [f"{name} removed" for name in one.removed] + [f"{name} changed" for name in one.changed]
+    if one.records:
+        parts.append(f"{one.records} record{'' if one.records == 1 else 's'} of faces removed")
+    return f"{one.folder}: {', '.join(parts) or 'nothing was kept there'}."
 
 
 def _called(member: Member) -> str:

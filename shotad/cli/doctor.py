@@ -46,7 +46,7 @@ EXTRAS = {
     "decord": "decord, the second reader of film",
     "torch": "torch, for local models",
     "transformers": "transformers, for DINOv2, local engines and Recall@k/N",
-    "openai": "openai, for engines through a server",
+    "httpx": "httpx, for engines and voices through a server",
     "sentence_transformers": "sentence-transformers, for choosing lines and for comparing by meaning",
     "bitsandbytes": "bitsandbytes, for local models in fewer bits",
     "timm": "timm, a second way to DINOv2",

@@ -213,15 +213,7 @@ def assisted_command(console: Console, **options: Any) -> None:
 @unit_option
 @settings_options
 @console_options
-def compare_command(
-    console: Console,
-    a: Path,
-    b: Path,
-    out: Path | None,
-    unit: str | None,
-    config: tuple[str, ...],
-    assignments: tuple[str, ...],
-) -> None:
+def compare_command(console: Console, a: Path, b: Path, out: Path | None, **options: Any) -> None:
     """Is B better than A? Both are folders that shotad evaluate ad has written.
 
     Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
@@ -229,8 +221,7 @@ def compare_command(
     """
     from shotad.evaluation import compare, comparison_text, read_report, write_comparison
 
-    settings = load_config(config, assignments, measures__report__unit=unit)
-    comparison = compare(read_report(a), read_report(b), settings.measures.report)
+    comparison = compare(read_report(a), read_report(b), _settings(options).measures.report)
     if out is not None:
         for path in write_comparison(out, comparison):
             console.note(f"Written: {path}")
@@ -374,6 +365,10 @@ def given(options: Mapping[str, Any]) -> Inputs:
     )
 
 
+def _settings(options: Mapping[str, Any]) -> Config:
+    return load_config(options["config"], options["assignments"], measures__report__unit=options.get("unit"))
+
+
 def listed(text: str) -> list[str]:
     """``"cider, action" → ["cider", "action"]``."""
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -392,16 +387,7 @@ def beside(predictions: Path, ending: str) -> Path:
 @unit_option
 @settings_options
 @console_options
-def agreement_command(
-    console: Console,
-    report: Path,
-    scores: Path,
-    metrics: tuple[str, ...],
-    out: Path | None,
-    unit: str | None,
-    config: tuple[str, ...],
-    assignments: tuple[str, ...],
-) -> None:
+def agreement_command(console: Console, report: Path, out: Path | None, **options: Any) -> None:
     """Do metrics agree with people?
 
     REPORT is a folder that shotad evaluate ad has written. FILE has a line for each AD, or for each action of
@@ -410,13 +396,8 @@ def agreement_command(
     """
     from shotad.evaluation import agreement, read_report, read_scores
 
-    settings = load_config(config, assignments, measures__report__unit=unit)
-    found = agreement(
-        read_report(report),
-        read_scores(scores),
-        settings.measures.report,
-        names=metrics,
-    )
+    scores, settings = read_scores(options["scores"]), _settings(options)
+    found = agreement(read_report(report), scores, settings.measures.report, names=options["metrics"])
     if out is not None:
         write_text(out / "agreement.json", readable_json(found.record()))
         console.note(f"Written: {out / 'agreement.json'}")
@@ -445,17 +426,7 @@ def agreement_command(
 @click.option("--cache", type=PATH, help="The file that keeps what is computed of texts.")
 @settings_options
 @console_options
-def interrater_command(
-    console: Console,
-    scripts: tuple[Path, ...],
-    tiou: str,
-    metrics: str | None,
-    rate: float | None,
-    out: Path | None,
-    cache: Path | None,
-    config: tuple[str, ...],
-    assignments: tuple[str, ...],
-) -> None:
+def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """How well do two human ADs of the same film agree?
 
     A and B are scripts of one film (WebVTT, SRT, DAPT, CSV, JSON). TABLE is one CSV of both versions of many
@@ -472,13 +443,12 @@ def interrater_command(
         kept_file,
     )
 
-    thresholds = _thresholds(tiou)
-    names = listed(metrics or "")
+    thresholds, names = _thresholds(options["tiou"]), listed(options["metrics"] or "")
     versions = _versions(scripts)
-    if rate is not None:
-        versions = [at_rate(version, rate) for version in versions]
-    with Store(cache or kept_file()) as store:
-        bench = MetricContext(load_config(config, assignments), store, console)
+    if options["rate"] is not None:
+        versions = [at_rate(version, options["rate"]) for version in versions]
+    with Store(options["cache"] or kept_file()) as store:
+        bench = MetricContext(_settings(options), store, console)
         found = inter_rater(versions[0], versions[1], thresholds, bench, names)
     if out is not None:
         write_text(out / "inter-rater.json", readable_json(interrater_record(found)))

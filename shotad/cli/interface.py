@@ -37,6 +37,7 @@ from shotad.core import (
     assignments_of,
     config_names,
     display_mode,
+    frame_rate_of,
     load_config,
 )
 
@@ -204,7 +205,9 @@ def open_film(
     """
     from shotad.film import open_film as opened
 
-    return opened(film, reader=load_config(config, settings).film.reader, frame_rate=_rate(frame_rate))
+    return opened(
+        film, reader=load_config(config, settings).film.reader, frame_rate=frame_rate_of(frame_rate)
+    )
 
 
 def detect_shots(
@@ -497,15 +500,3 @@ def _warn(text: str, level: int = 3) -> None:
 
 def _path(given: PathLike | None) -> Path | None:
     return None if given is None else Path(given)
-
-
-def _rate(given: Fraction | float | str | None) -> Fraction | None:
-    if given is None:
-        return None
-    try:
-        rate = Fraction(given)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        rate = Fraction(0)
-    if rate <= 0:
-        raise UsageError(f"frame_rate = {given} is no rate.", "Give 3, 25 or '24000/1001'.")
-    return rate

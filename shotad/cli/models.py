@@ -36,8 +36,7 @@ def command() -> None:
 @console_options
 def list_models(console: Console) -> None:
     """What the manifest and the table of hub models name, and what of it is here."""
-    records = [{**_record(entry), "state": state(entry)} for entry in manifest().values()]
-    records += [_hub_record(model) for model in MODELS.values()]
+    records = [*map(_record, manifest().values()), *map(_hub_record, MODELS.values())]
     lines = [
         f"{row['name']:24} {row['state']:8} {row['bytes'] / 1e6:7.1f} MB  {row['licence']:11} {row['role']}"
         for row in records
@@ -90,6 +89,9 @@ def _check_known(name: str) -> None:
         )
 
 
+_TOLD = ("name", "role", "bytes", "memory_mb", "licence", "credit")
+
+
 def _hub_record(model: HubModel) -> dict[str, Any]:
     folder = cached(model.repo)
     return {
@@ -105,12 +107,5 @@ def _hub_record(model: HubModel) -> dict[str, Any]:
 
 
 def _record(entry: Weights) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "role": entry.role,
-        "bytes": entry.bytes,
-        "memory_mb": entry.memory_mb,
-        "licence": entry.licence,
-        "credit": entry.credit,
-        "path": str(entry.path),
-    }
+    told = {name: getattr(entry, name) for name in _TOLD}
+    return {**told, "path": str(entry.path), "state": state(entry)}

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from shotad.core import (
     UsageError,
     WorkFolderError,
     display_mode,
+    frame_rate_of,
     load_config,
     on_terminal,
 )
@@ -129,19 +129,22 @@ def tell_failures(
         raise click.exceptions.Exit(3)
 
 
-def note_text(path: Path | None) -> str | None:
-    """The note on the film in the file of ``--note``; None where there is none. Raises UsageError."""
-    if path is None:
-        return None
+def text_of(option: str, path: Path, hint: str) -> str:
+    """The text in a file that an option names. Raises UsageError, for an empty one with ``hint``."""
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"--note {path} cannot be read: {error}.", "Name a text file in UTF-8.", usage=False
-        ) from None
+        what = f"{option} {path} cannot be read: {error}."
+        raise UsageError(what, "Name a text file in UTF-8.", usage=False) from None
     if not text:
-        raise UsageError(f"--note {path} is empty.", "Write names, place and tone of the film into it.")
+        raise UsageError(f"{option} {path} is empty.", hint)
     return text
+
+
+def note_text(path: Path | None) -> str | None:
+    """The note on the film in the file of ``--note``; None where there is none. Raises UsageError."""
+    hint = "Write names, place and tone of the film into it."
+    return None if path is None else text_of("--note", path, hint)
 
 
 def track_folder(path: Path) -> Path:
@@ -173,7 +176,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     from shotad.core import write_settings
 
     given = _given(options)
-    rate, force = _rate(options["frame_rate"]), bool(options.get("force"))
+    rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
     with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
         if "engine" in options and not options.get("estimate"):
             write_settings(
@@ -208,18 +211,6 @@ def _cast(options: Mapping[str, Any]) -> GivenCast | None:
     if key is not None or photos is not None:
         raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
     return None
-
-
-def _rate(text: str | None) -> Fraction | None:
-    if text is None:
-        return None
-    try:
-        rate = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        rate = Fraction(0)
-    if rate <= 0:
-        raise UsageError(f"--frame-rate {text} is no rate.", "Write 3, 25 or 24000/1001.")
-    return rate
 
 
 def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:

@@ -16,6 +16,7 @@ from shotad.cli.options import (
     settings_options,
     strict_option,
     tell_failures,
+    text_of,
 )
 from shotad.core import Config, UsageError, load_config
 
@@ -142,16 +143,8 @@ def _wanted(options: dict[str, Any]) -> Wanted:
 
 
 def _ids(path: Path) -> frozenset[str]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"--ids {path} cannot be read: {error}.", "Name a text file, an id a line.", usage=False
-        ) from None
-    found = frozenset(line.strip() for line in lines if line.strip())
-    if not found:
-        raise UsageError(f"--ids {path} is empty.", "Write the ids of ADs into it, one a line.")
-    return found
+    lines = text_of("--ids", path, "Write the ids of ADs into it, one a line.").splitlines()
+    return frozenset(line.strip() for line in lines if line.strip())
 
 
 def _opening(job: Job, clips: int, options: dict[str, Any]) -> list[str]:

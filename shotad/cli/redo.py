@@ -34,19 +34,7 @@ if TYPE_CHECKING:
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @strict_option
 @console_options
-def command(
-    console: Console,
-    path: Path,
-    slots: tuple[str, ...],
-    engine: str | None,
-    note: str,
-    assignments: tuple[str, ...],
-    film_file: Path | None,
-    cast: Path | None,
-    over_edits: bool,
-    no_sheet: bool,
-    strict: bool,
-) -> None:
+def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any) -> None:
     """Describe single slots of a film anew, and leave the rest.
 
     SLOT is an id (s00083120), a time (1:23), or the number of a line in the SRT script (12). The
@@ -62,9 +50,9 @@ def command(
     from shotad.script import TRACK, load_track
 
     place = track_folder(path)
-    run = with_cast(read_settings(place), cast)
-    config = changed(run.config, engine=engine, assignments=assignments)
-    source = film_file or film_of(place, run, load_track(place / TRACK).film.name)
+    run = with_cast(read_settings(place), options["cast"])
+    config = changed(run.config, engine=options["engine"], assignments=options["assignments"])
+    source = options["film_file"] or film_of(place, run, load_track(place / TRACK).film.name)
     engines = Engines.of(config)
     engines.check_machine(config)
     with (
@@ -79,18 +67,19 @@ def command(
             run,
             slots,
             config=config,
-            note=note,
-            over_edits=over_edits,
+            note=options["note"],
+            over_edits=options["over_edits"],
             engines=engines,
             progress=console,
-            sheet=not no_sheet,
+            sheet=not options["no_sheet"],
         )
         told = ", ".join(f"{one.before.id} {'changed' if one.after else 'kept'}" for one in done.results)
         folder.note(f"described anew: {told}")
     console.result(_summary(done), _report(done))
     reasons = [one.reason for one in done.results if one.after is None and not one.same]
     of = len(done.results)
-    tell_failures(reasons, of, "slots", all_failed=len(reasons) == of, strict=strict, hint=_AGAIN)
+    strict, none = options["strict"], len(reasons) == of
+    tell_failures(reasons, of, "slots", all_failed=none, strict=strict, hint=_AGAIN)
 
 
 SAME = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,15 +26,7 @@ LOOPBACK = "127.0.0.1"
 @click.option("--reviewer", metavar="NAME", help="Who reviews; the page asks otherwise.")
 @click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
 @console_options
-def command(
-    console: Console,
-    path: Path,
-    closed: bool,
-    host: str,
-    port: int | None,
-    reviewer: str | None,
-    film_file: Path | None,
-) -> None:
+def command(console: Console, path: Path, closed: bool, film_file: Path | None, **options: Any) -> None:
     """Choose, edit and hear the lines of a described film, on a page in the browser.
 
     Every change is in track.json at once, and no later shotad describe overwrites it. The page is served to
@@ -51,16 +43,7 @@ def command(
 
     run = read_settings(folder)
     film = _film(folder, run, path, film_file)
-    serve(
-        folder,
-        film,
-        run,
-        host=host,
-        port=port,
-        open_browser=not closed,
-        reviewer=reviewer,
-        console=console,
-    )
+    serve(folder, film, run, open_browser=not closed, console=console, **options)
 
 
 def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:

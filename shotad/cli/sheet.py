@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import PATH, Console, console_options, film_options, opened, settings
-from shotad.core import UsageError, WorkFolderError
+from shotad.core import UsageError
 
 if TYPE_CHECKING:
     from shotad.core import WorkFolder
@@ -76,18 +76,13 @@ def _is_work_folder(path: Path) -> bool:
 
 
 def _film_of(folder: Path) -> Path:
-    """The film of a work folder, beside it: by the name in its records, else by the folder's own name."""
-    named = folder.parent / _film_name(folder)
-    if named.exists():
-        return named
-    beside = sorted(path for path in folder.parent.glob("*") if path.stem == folder.stem and path.is_file())
-    films = [path for path in beside if path.suffix.lower() in _FILMS]
-    if folder.suffix == ".shotad" and len(films) == 1:
-        return films[0]
-    raise WorkFolderError(
-        f"The film of {folder} is not beside it: there is no {named}.",
-        f"Say where it is: shotad sheet {folder} --film FILM.",
-    )
+    """The film of a work folder: where its run had it, else beside the folder by the name in its records."""
+    from shotad.core import SETTINGS, read_settings
+    from shotad.film import film_of
+
+    if not (folder / SETTINGS).exists():
+        return folder.absolute().parent / _film_name(folder)
+    return film_of(folder, read_settings(folder), _film_name(folder))
 
 
 def _film_name(folder: Path) -> str:
@@ -99,9 +94,6 @@ def _film_name(folder: Path) -> str:
     film = track.get("film")
     name = film.get("name") if isinstance(film, dict) else shots.get("film")
     return name if isinstance(name, str) and name else folder.stem
-
-
-_FILMS = {".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".m2ts", ".ogv", ".wmv"}
 
 
 def _was_exact(folder: WorkFolder) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,15 +40,7 @@ def command() -> None:
 @click.option("--backbone", metavar="NAME|FOLDER", help="The DINOv2 to begin from, such as dinov2-base.")
 @click.option("--resume", is_flag=True, help="Go on where a training in the folder was stopped.")
 @console_options
-def scale(
-    console: Console,
-    data: Path,
-    config: tuple[str, ...],
-    assignments: tuple[str, ...],
-    out: Path,
-    backbone: str | None,
-    resume: bool,
-) -> None:
+def scale(console: Console, data: Path, out: Path, resume: bool, **options: Any) -> None:
     """Train on shots that are labelled with their scale.
 
     The best checkpoint, OUT/best.safetensors, is used by shotad describe --set scale.checkpoint=FILE.
@@ -61,7 +53,8 @@ def scale(
     from shotad.core import load_settings
     from shotad.grammar import ScaleTraining, end_process, train_scale
 
-    settings = load_settings(ScaleTraining, config or [RECIPE], assignments, net__backbone=backbone)
+    files, backbone = options["config"] or [RECIPE], options["backbone"]
+    settings = load_settings(ScaleTraining, files, options["assignments"], net__backbone=backbone)
     outcome = train_scale(data, out, settings, resume=resume, progress=console)
     if int(os.environ.get("RANK", "0")) == 0:
         console.result(_told(outcome), {"checkpoint": str(outcome.checkpoint), **outcome.record})

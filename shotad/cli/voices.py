@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
     lines = [line for kind in kinds for line in _lines([i for i in found if i.kind == kind], brief=brief)]
     count = sum(info.installed for info in found)
     lines.append(f"{_counted(len(found), 'voice')}{_for(language)}, {count} installed.")
-    console.result("\n".join(lines), {"voices": [_row(info) for info in found]})
+    console.result("\n".join(lines), {"voices": [asdict(info) for info in found]})
 
 
 def _for(language: str | None) -> str:
@@ -92,17 +93,6 @@ def _line(info: VoiceInfo) -> str:
     spoken = "any language" if info.languages == ("all",) else spoken
     state = "Installed." if info.installed else "Not installed."
     return " ".join(p for p in (f"{info.name}. Speaks {spoken}. {info.licence}.", state, info.note) if p)
-
-
-def _row(info: VoiceInfo) -> dict[str, Any]:
-    return {
-        "name": info.name,
-        "kind": info.kind,
-        "languages": list(info.languages),
-        "licence": info.licence,
-        "installed": info.installed,
-        "note": info.note,
-    }
 
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:

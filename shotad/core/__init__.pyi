@@ -240,6 +240,7 @@ from .types import (
     SubtitleTrack as SubtitleTrack,
     Utterance as Utterance,
     file_fingerprint as file_fingerprint,
+    frame_rate_of as frame_rate_of,
     slot_id as slot_id,
     thread_name as thread_name,
     thread_number as thread_number,

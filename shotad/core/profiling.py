@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
-from itertools import pairwise
+from dataclasses import asdict, dataclass
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import Any, ParamSpec, TypeVar
 
 from shotad.core.progress import aligned
-from shotad.core.system import memory_of
+from shotad.core.system import forget_peak, peak_memory
 
-NANO = 1e-9
-
-
+_NANO = 1e-9
 _NOTHING = nullcontext()
 _recordings: dict[str, Recording] = {}
 """Where the marks of the process go: the recording called "now", if there is one."""
@@ -80,11 +77,16 @@ def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
 
 
 @contextmanager
-def recording() -> Iterator[Recording]:
-    """Record what all threads of the process say, from now to the end of the block.
+def profiled(wanted: bool = True) -> Iterator[Recording | None]:
+    """Record what all threads of the process say in the block; None where that is not ``wanted``.
 
-    Raises RuntimeError where something records already: the marks can go to one place only.
+    The recording can be asked for its table within the block too. Raises RuntimeError where something records
+    already: the marks can go to one place only.
     """
+    if not wanted:
+        yield None
+        return
+    forget_peak()
     found = Recording()
     if _recordings.setdefault("now", found) is not found:
         raise RuntimeError("this process is recorded already, and the marks go to one recording only")
@@ -116,76 +118,47 @@ class Row:
         """Seconds waited, for whatever."""
         return sum(seconds for _, seconds in self.waited)
 
-    @property
-    def share_waiting(self) -> float:
-        """Share of its time that it waited, 0 to 1."""
-        whole = self.worked + self.waiting
-        return self.waiting / whole if whole else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """How high a number stood: the memory."""
-
-    name: str
-    mean: float
-    peak: float
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A run's time, ``wall`` seconds by the clock and ``cpu`` of the processor (all threads, libraries' too).
 
-    ``at_work[n]``: seconds in which ``n`` threads worked at once; ``unmarked``: those of ``at_work[0]`` in
-    which none said that it waits either.
+    ``rows`` begin with the room that lasted longest. ``idle``: seconds in which no thread said that it works;
+    ``unmarked``: those of them in which none said that it waits either. ``memory``: the most bytes at once.
     """
 
     wall: float
     cpu: float
     rows: tuple[Row, ...]
-    at_work: tuple[float, ...]
-    levels: tuple[Level, ...] = ()
+    idle: float = 0.0
     unmarked: float = 0.0
+    memory: int = 0
 
     @property
     def busiest(self) -> Row | None:
         """The room that lasted longest; None where no room worked."""
-        return max((row for row in self.rows if row.lasted), key=lambda row: row.lasted, default=None)
+        return next((row for row in self.rows if row.lasted), None)
 
     @property
     def threads_busy(self) -> float:
         """Threads at work on the average."""
         return sum(row.worked for row in self.rows) / self.wall if self.wall else 0.0
 
-    @property
-    def idle(self) -> float:
-        """Seconds in which no thread said that it works: waiting, or work that nobody marked."""
-        return self.at_work[0]
-
     def as_json(self) -> dict[str, Any]:
         """The same for programs; seconds to the millisecond."""
         busiest = self.busiest
-        rooms = [{**asdict(row), "waited": dict(row.waited)} for row in self.rows]
-        found = {
-            "wall": self.wall,
-            "cpu": self.cpu,
+        rooms = [{**_rounded(asdict(row)), "waited": _rounded(dict(row.waited))} for row in self.rows]
+        seconds = {name: getattr(self, name) for name in ("wall", "cpu", "threads_busy", "idle", "unmarked")}
+        return {
+            **_rounded(seconds),
             "busiest": busiest.room if busiest else None,
-            "threads_busy": self.threads_busy,
-            "at_work": self.at_work,
-            "unmarked": self.unmarked,
             "rooms": rooms,
-            "levels": [asdict(level) for level in self.levels],
+            "memory": self.memory,
         }
-        rounded: dict[str, Any] = _rounded(found)
-        return rounded
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(inner) for inner in value]
-    return round(value, 3) if isinstance(value, float) else value
+def _rounded(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: round(value, 3) if isinstance(value, float) else value for key, value in values.items()}
 
 
 Doing = tuple[str, str | None]
@@ -203,19 +176,6 @@ class _Sum:
     spells: int = 0
 
 
-@dataclass(slots=True)
-class _Thread:
-    """What a thread has said that it is at, the innermost last; its processor time at its last turn."""
-
-    open: list[tuple[Doing, object]] = field(default_factory=list)
-    cpu: int = 0
-    owner: int = field(default_factory=threading.get_ident)
-
-    @property
-    def doing(self) -> Doing | None:
-        return self.open[-1][0] if self.open else None
-
-
 class Recording:
     """What was said, by thing; of use while it goes on and after it has ended."""
 
@@ -226,56 +186,32 @@ class Recording:
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._under_way: Counter[Doing] = Counter()
-        self._sums: dict[Doing, _Sum] = {}
-        self._at_work: Counter[int] = Counter()
-        self._unmarked = 0
-        self._memory: list[tuple[int, float]] = []
+        self._sums: defaultdict[Doing, _Sum] = defaultdict(_Sum)
+        self._idle = self._unmarked = 0
 
     @contextmanager
     def mark(self, doing: Doing) -> Iterator[None]:
-        """A block in which the thread that begins it is at ``doing``."""
-        try:
-            thread: _Thread = self._mine.thread
-        except AttributeError:
-            thread = self._mine.thread = _Thread()
-        mark = doing, object()
-        self._turn(thread, mark, begins=True)
+        """A block in which this thread is at ``doing``, and afterwards at what it did before."""
+        before: Doing | None = getattr(self._mine, "doing", None)
+        self._turn(before, doing, begins=True)
         try:
             yield
         finally:
-            self._turn(thread, mark, begins=False)
+            self._turn(doing, before)
 
-    def _turn(self, thread: _Thread, mark: tuple[Doing, object], *, begins: bool) -> None:
-        """A thread turns to what ``mark`` says, or has done with it and is back at what it did before.
-
-        The mark need not be the innermost, nor the caller the thread itself: a generator may be closed after
-        its caller has gone on.
-        """
+    def _turn(self, old: Doing | None, new: Doing | None, *, begins: bool = False) -> None:
         cpu = thread_time_ns()
         with self._lock:
             if self._ended:
                 return
             self._pass()
-            before = thread.doing
-            if thread.owner == threading.get_ident():
-                if before is not None:
-                    self._sums[before].cpu += cpu - thread.cpu
-                thread.cpu = cpu
-            if begins:
-                thread.open.append(mark)
-                self._sums.setdefault(mark[0], _Sum()).spells += 1
-            elif mark in thread.open:
-                thread.open.remove(mark)
-            after = thread.doing
-            if before is not None:
-                self._under_way[before] -= 1
-            if after is not None:
-                self._under_way[after] += 1
-
-    def count_memory(self, megabytes: float) -> None:
-        """The process holds so much memory from now on."""
-        with self._lock:
-            self._memory.append((perf_counter_ns(), megabytes))
+            if old is not None:
+                self._under_way[old] -= 1
+                self._sums[old].cpu += cpu - self._mine.cpu
+            if new is not None:
+                self._under_way[new] += 1
+                self._sums[new].spells += begins
+        self._mine.doing, self._mine.cpu = new, cpu
 
     def end(self) -> None:
         """Nothing is recorded any more; what is still under way somewhere ends here."""
@@ -284,37 +220,28 @@ class Recording:
             self._ended = True
 
     def table(self) -> Table:
-        """Time per room, worked and waited. Rooms that lasted longest first."""
+        """Time per room, worked and waited."""
         with self._lock:
             self._pass()
             rooms = dict.fromkeys(room for room, _ in self._sums)
             rows = sorted(map(self._row, rooms), key=lambda row: (-row.lasted, -row.waiting, row.room))
             return Table(
-                wall=(self._last - self._start) * NANO,
-                cpu=self._cpu * NANO,
+                wall=(self._last - self._start) * _NANO,
+                cpu=self._cpu * _NANO,
                 rows=tuple(rows),
-                at_work=tuple(self._at_work[n] * NANO for n in range(max(self._at_work, default=0) + 1)),
-                levels=tuple(self._levels()),
-                unmarked=self._unmarked * NANO,
+                idle=self._idle * _NANO,
+                unmarked=self._unmarked * _NANO,
+                memory=peak_memory(),
             )
-
-    def _levels(self) -> Iterator[Level]:
-        """The memory, each value as high as it was until the next one."""
-        if self._memory:
-            peak, whole = max(value for _, value in self._memory), self._last - self._memory[0][0]
-            steps = pairwise([*self._memory, (self._last, 0.0)])
-            weight = sum(value * (until - at) for (at, value), (until, _) in steps)
-            # Rounding must not lift a level that never moved above its own peak.
-            yield Level(MEMORY, min(weight / whole, peak) if whole > 0 else self._memory[-1][1], peak)
 
     def _row(self, room: str) -> Row:
         work = self._sums.get((room, None), _Sum())
-        waited = [(what, one.spent * NANO) for (of, what), one in self._sums.items() if of == room and what]
+        waited = [(what, one.spent * _NANO) for (of, what), one in self._sums.items() if of == room and what]
         return Row(
             room=room,
-            worked=work.spent * NANO,
-            lasted=work.lasted * NANO,
-            cpu=work.cpu * NANO,
+            worked=work.spent * _NANO,
+            lasted=work.lasted * _NANO,
+            cpu=work.cpu * _NANO,
             waited=tuple(sorted(waited, key=lambda one: -one[1])),
             spells=work.spells,
         )
@@ -326,69 +253,19 @@ class Recording:
         now = perf_counter_ns()
         step, self._last = now - self._last, now
         self._cpu = process_time_ns() - self._cpu_start
-        if not step:
-            return
-        at_work, marked = 0, False
-        for doing, threads in self._under_way.items():
-            if threads:
-                self._sums[doing].spent += threads * step
-                self._sums[doing].lasted += step
-                at_work += threads if doing[1] is None else 0
-                marked = True
-        self._at_work[at_work] += step
-        if not marked:
+        under_way = [(doing, threads) for doing, threads in self._under_way.items() if threads]
+        for doing, threads in under_way:
+            self._sums[doing].spent += threads * step
+            self._sums[doing].lasted += step
+        if all(what is not None for (_, what), _ in under_way):
+            self._idle += step
+        if not under_way:
             self._unmarked += step
-
-
-EVERY = 0.5
-"""Seconds between two looks."""
-
-MEMORY = "memory, MB"
-
-
-@contextmanager
-def watched(
-    found: Recording, every: float = EVERY, look: Callable[[], int | None] = memory_of
-) -> Iterator[None]:
-    """Count the memory every so many seconds while the block lasts, and at its beginning and end."""
-    enough = threading.Event()
-
-    def counted() -> bool:
-        size = look()
-        if size is not None:
-            found.count_memory(round(size / 1e6, 1))
-        return size is not None
-
-    def watch() -> None:
-        while counted() and not enough.wait(every):
-            pass
-
-    thread = threading.Thread(target=watch, name="memory", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        enough.set()
-        thread.join()
-        counted()
-
-
-@contextmanager
-def profiled(wanted: bool) -> Iterator[Recording | None]:
-    """Record the block, and its memory; None where that is not wanted.
-
-    The recording can be asked for its table within the block.
-    """
-    if not wanted:
-        yield None
-        return
-    with recording() as found, watched(found):
-        yield found
 
 
 def lines(table: Table) -> list[str]:
     """The table for people: a row for each room, then the busiest room and the time that nobody marked."""
-    rows = [_cells(row, table) for row in table.rows if row.worked + row.waiting >= LEAST]
+    rows = [_cells(row, table) for row in table.rows if row.worked + row.waiting >= _LEAST]
     return [
         f"Time: {_shown_seconds(table.wall)} by the clock, {_shown_seconds(table.cpu)} of the processor, "
         f"{table.threads_busy:.1f} threads at work on the average.",
@@ -397,11 +274,11 @@ def lines(table: Table) -> list[str]:
         f"No room was at work for {_shown_seconds(table.idle)} ({_share(table.idle, table.wall)}): "
         f"{_shown_seconds(table.idle - table.unmarked)} of waiting, "
         f"{_shown_seconds(table.unmarked)} without a mark.",
-        *(f"{one.name}: {one.mean:.1f} on the average, at most {one.peak:g}." for one in table.levels),
+        f"Memory: at most {table.memory / 1e6:.0f} MB.",
     ]
 
 
-LEAST = 0.0005
+_LEAST = 0.0005
 """Seconds that a room must have had to stand in the table: less is shown as 0.000."""
 
 _HEAD = ("Room", "at work", "of the run", "in threads", "processor", "times", "waited")
@@ -416,7 +293,7 @@ def _cells(row: Row, table: Table) -> tuple[str, ...]:
         _shown_seconds(row.worked),
         _shown_seconds(row.cpu),
         f"{row.spells:,}",
-        f"{row.share_waiting:.0%} of its time: {parts}" if row.waiting else "not",
+        f"{_share(row.waiting, row.worked + row.waiting)} of its time: {parts}" if row.waiting else "not",
     )
 
 

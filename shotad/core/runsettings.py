@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from shotad import __version__
 from shotad.core.config import Config
 from shotad.core.errors import CastError, ConfigError, WorkFolderError
@@ -52,6 +54,9 @@ class Given:
     start: float = 0.0
     end: float | None = None
     cast: GivenCast | None = None
+
+
+_GIVEN = TypeAdapter(Given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,31 +175,16 @@ def _run_of(record: Mapping[str, Any]) -> RunSettings:
     film, given = record["film"], record["given"]
     return RunSettings(
         config=build_settings(Config, record["config"]),
-        film=_path(film["path"]),
-        given=Given(
-            _path(given["subtitles"]),
-            _path(given["slots"]),
-            _path(given["shots"]),
-            float(given["start"]),
-            None if given["end"] is None else float(given["end"]),
-            _cast_of(given.get("cast")),
-        ),
+        film=None if film["path"] is None else Path(film["path"]),
+        given=_GIVEN.validate_python(given),
         frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
         configs=tuple(record["configs"]),
         assignments=tuple(record["assignments"]),
     )
 
 
-def _cast_of(row: Mapping[str, Any] | None) -> GivenCast | None:
-    return None if row is None else GivenCast(Path(row["path"]), row["key"], _path(row["photos"]))
-
-
 def _absolute(path: Path) -> str:
     return str(path.absolute())
-
-
-def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
 
 
 def _clean(value: Any) -> Any:

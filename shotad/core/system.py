@@ -116,10 +116,7 @@ def gpu_memory() -> int | None:
 
 def memory_of(process: int | None = None) -> int | None:
     """Memory that a process has now; None: this one."""
-    found = _kilobytes(_PROC / ("self" if process is None else str(process)) / "status", "VmRSS")
-    if found is not None or (_PROC / "self").is_dir():
-        return found
-    return _asked_ps(os.getpid() if process is None else process)
+    return _kilobytes(_PROC / ("self" if process is None else str(process)) / "status", "VmRSS")
 
 
 def peak_memory() -> int:
@@ -162,15 +159,6 @@ def _kilobytes(file: Path, name: str) -> int | None:
     """The line ``name: … kB`` of a file, in bytes."""
     match = re.search(rf"^{name}:\s+(\d+) kB", _text(file) or "", re.MULTILINE)
     return int(match[1]) * 1024 if match else None
-
-
-def _asked_ps(process: int) -> int | None:
-    """For systems without ``/proc``."""
-    with suppress(OSError, ValueError, subprocess.SubprocessError):
-        asked = ["ps", "-o", "rss=", "-p", str(process)]
-        said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5)
-        return int(said.stdout) * 1024
-    return None
 
 
 def _shares() -> Iterator[int]:

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shotad.core.errors import UsageError
+
 Image = npt.NDArray[np.uint8]
 """``uint8[H, W, 3]``, RGB."""
 
@@ -429,6 +431,19 @@ def file_fingerprint(size: int, read_at: Callable[[int, int], bytes], extra: byt
         digest.update(read_at(size * i // (_SAMPLES + 1), _SAMPLE))
     digest.update(read_at(max(0, size - _EDGE), _EDGE))
     return digest.hexdigest()[:32]
+
+
+def frame_rate_of(given: Fraction | float | str | None) -> Fraction | None:
+    """Frames a second, as people give them: ``"24000/1001"``, 3. Raises UsageError for what is no rate."""
+    if given is None:
+        return None
+    try:
+        rate = Fraction(given)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise UsageError(f"{given!r} is no frame rate.", "Write 3, 25 or 24000/1001.")
+    return rate
 
 
 def thread_name(number: int) -> str:

@@ -324,9 +324,7 @@ def _is_being_written(file: Path) -> bool:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether a process of this machine runs. On Windows that is not asked: open files stay by themselves."""
-    if os.name == "nt":
-        return False
+    """Whether a process of this machine runs."""
     try:
         os.kill(process, 0)
     except PermissionError:

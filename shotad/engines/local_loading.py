@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from shotad.core import (
     ComputeSettings,
@@ -33,7 +33,6 @@ from shotad.core import (
     dtype_of,
     loading_quiet,
     memory_free,
-    memory_total,
     need,
     need_torch,
     reason,
@@ -243,9 +242,8 @@ def _device_map(way: Way) -> dict[str, torch.device] | str | None:
     """Where the parts go as they are read; None: to the CPU, and from there to the device as a whole."""
     if way.device.type == "cpu" or importlib.util.find_spec("accelerate") is None:
         return None
-    total = MachineMeter().total(way.device)
     several = way.device.type == "cuda" and way.device.index is None and torch.cuda.device_count() > 1
-    if several and total is not None and weight_bytes(way) > total:
+    if several and weight_bytes(way) > torch.cuda.mem_get_info(way.device)[1]:
         return "auto"
     return {"": way.device}
 
@@ -309,18 +307,26 @@ _ROOM = 1 << 30
 runs out at work, the others are put away then (`ModelCache.keep_only`)."""
 
 
+def memory_left(device: torch.device) -> int | None:
+    """Bytes of a GPU, or of this process, that can still be taken; None where that is not known."""
+    if device.type == "cuda":
+        unused: int = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0]) + unused
+    if device.type == "mps":
+        return int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())
+    return memory_free()
+
+
 class ModelCache:
     """Loaded models by the way they are loaded, that used longest ago first. Threads may share it."""
 
     def __init__(
         self,
-        meter: Meter | None = None,
         read: Callable[[Way], Loaded] = load_way,
         size: Callable[[Way], int] = weight_bytes,
+        left: Callable[[torch.device], int | None] = memory_left,
     ) -> None:
-        self._meter = meter or MachineMeter()
-        self._read = read
-        self._size = size
+        self._read, self._size, self._left = read, size, left
         self._loaded: dict[Way, Loaded] = {}
         self._lock = threading.RLock()
 
@@ -389,7 +395,7 @@ class ModelCache:
         if not self._loaded:
             return
         wanted = int(self._size(way) * 1.1) + _ROOM
-        while self._loaded and (free := self._meter.free(way.device)) is not None and free < wanted:
+        while self._loaded and (free := self._left(way.device)) is not None and free < wanted:
             oldest = next((one for one in self._loaded if one.device.type == way.device.type), None)
             if oldest is None:
                 return
@@ -405,37 +411,6 @@ _OUT_OF_MEMORY = (
 )
 """What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say (accelerate and
 PyTorch's issue tracker list them)."""
-
-
-class Meter(Protocol):
-    """Tells how much memory there is."""
-
-    def free(self, device: torch.device) -> int | None:
-        """Bytes that can still be taken; None where that is not known."""
-        ...
-
-    def total(self, device: torch.device) -> int | None:
-        """Bytes there are, taken or not; None where that is not known."""
-        ...
-
-
-class MachineMeter:
-    """The memory of this machine: that of the GPU, or what there is for this process."""
-
-    def free(self, device: torch.device) -> int | None:
-        if device.type == "cuda":
-            unused: int = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-            return int(torch.cuda.mem_get_info(device)[0]) + unused
-        if device.type == "mps":
-            return int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())
-        return memory_free()
-
-    def total(self, device: torch.device) -> int | None:
-        if device.type == "cuda":
-            return int(torch.cuda.mem_get_info(device)[1])
-        if device.type == "mps":
-            return int(torch.mps.recommended_max_memory())
-        return memory_total()
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -43,9 +43,6 @@ from shotad.core import (
 
 Ready = TypeVar("Ready")
 
-PROMPT_TOKENS = 200
-"""Tokens that the shortest prompts of both stages have."""
-
 
 class LocalModel(ABC, Generic[Ready]):
     """A model of transformers behind an engine. Threads may share it: they take turns.

@@ -28,8 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import FrameSettings, Request
-from shotad.engines.local_chat import Refused
-from shotad.engines.local_vision_stills import Template, turns
+from shotad.engines.local_words import Refused, Template, turns
 from shotad.film import fit
 
 Times = Literal["none", "interval", "words"]

@@ -1,16 +1,14 @@
-"""One HTTP call to a server through the official client, and where the endpoint and its key are.
+"""One HTTP call to a server through httpx, and where the endpoint and its key are.
 
-The client brings proxies, certificates and the pool of connections. Its own retries are off: they neither
-stop together nor read an answer's body. Every answer has one limit of time and one of bytes, whatever its
-status. The library's own timeout is one of silence: a server that drips a header keeps within it for ever.
-Calls run in an event loop, where the whole of a call can be ended.
+httpx brings proxies, certificates and the pool of connections. Every answer has one limit of time and one of
+bytes, whatever its status. The library's own timeout is one of silence: a server that drips a header keeps
+within it for ever. Calls run in an event loop, where the whole of a call can be ended.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import importlib
 import ipaddress
 import json
 import logging
@@ -21,7 +19,6 @@ import weakref
 import zlib
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -37,6 +34,10 @@ _MOST_BYTES = 32 << 20
 """Of one answer, as it comes and unpacked; a server that sends more than this is not answering."""
 _PACKED = ("gzip", "x-gzip", "deflate")
 """Ways of packing that are read, though none is asked for."""
+
+
+_WHOSE = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+"""Headers by which OpenAI alone is told who pays, and where they are set."""
 
 
 class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never leaves the engine
@@ -60,14 +61,12 @@ class ChatClient:
 
     def ask(self, body: Body) -> Raw:
         """Sends a chat request. Raises Broken; any status is an answer."""
-        return self._call(
-            lambda client: client.chat.completions.with_streaming_response.create, self._timeout, body
-        )
+        return self._call("chat/completions", self._timeout, body)
 
     def models(self) -> tuple[str, ...]:
         """The models that the server says it has; empty where it says nothing of use."""
         try:
-            raw = self._call(lambda client: client.models.with_streaming_response.list, _LISTING, {})
+            raw = self._call("models", _LISTING)
         except Broken:
             return ()
         match raw.document:
@@ -75,96 +74,69 @@ class ChatClient:
                 return tuple(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item)
         return ()
 
-    def _call(self, method: Any, timeout: float, body: Body) -> Raw:
-        openai = need_client()
+    def _call(self, path: str, timeout: float, body: Body | None = None) -> Raw:
+        httpx = need_client()
         key = key_from(self._key_name)
-        limits = openai.Timeout(timeout, connect=min(timeout, _CONNECT))
-        late = f"it took more than {timeout:g} s"
-        client, loop = self._client(openai)
-        send = method(client)(**body, extra_headers=self._headers(openai, key), timeout=limits)
+        secrets = secrets_of(self.address, key)
+        client, loop = self._client(httpx)
+        request = client.build_request(
+            "GET" if body is None else "POST",
+            path,
+            json=body,
+            headers=self._headers(key),
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT)),
+        )
         try:
-            raw = _result(_whole(send, timeout), loop)
-        except TimeoutError:
-            raise Broken(late) from None
-        except openai.APIStatusError as error:
-            raw = Raw(error.status_code, error.response.content, _small(error.response.headers))
-        except openai.APITimeoutError as error:
-            unreached = type(error.__cause__).__name__ == "ConnectTimeout"
-            what = "it does not pick up" if unreached else late
-            raise Broken(what, reached=not unreached) from None
-        except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, Broken):
-                raise error.__cause__ from None
-            unreached = type(error.__cause__).__name__ in (
-                "ConnectError",
-                "ProxyError",
-                "UnsupportedProtocol",
-            )
-            raise Broken(_cause(error, secrets_of(self.address, key)), reached=not unreached) from None
-        except _transport_error(openai) as error:
-            timed_out = "Timeout" in type(error).__name__
-            raise Broken(late if timed_out else "the connection broke in the middle of the answer") from None
-        return Raw(raw.status, _struck_out(raw.body, secrets_of(self.address, key)), raw.headers)
+            raw = _result(_whole(client, request, timeout), loop)
+        except httpx.ConnectTimeout:
+            raise Broken("it does not pick up", reached=False) from None
+        except (TimeoutError, httpx.TimeoutException):
+            raise Broken(f"it took more than {timeout:g} s") from None
+        except httpx.HTTPError as error:
+            unreached = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
+            raise Broken(_cause(error, secrets), reached=not unreached) from None
+        return Raw(raw.status, _struck_out(raw.body, secrets), raw.headers)
 
-    def _headers(self, openai: Any, key: str) -> dict[str, Any]:
+    def _headers(self, key: str) -> dict[str, str]:
         """Who calls, for this call only: the client keeps no key."""
         login = self.address.login
         if login is not None:
             return {"Authorization": f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"}
-        return {"Authorization": f"Bearer {key}" if key else openai.Omit()}
+        return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def _client(self, openai: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
+    def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
         """The client, and the running loop that its calls belong to."""
         with self._lock:
             if self._made is None:
-                self._made = self._new_client(openai), asyncio.new_event_loop()
+                self._made = self._new_client(httpx), asyncio.new_event_loop()
                 client, loop = self._made
                 threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
                 weakref.finalize(self, _end, client, loop)
             return self._made
 
-    def _new_client(self, openai: Any) -> Any:
+    def _new_client(self, httpx: Any) -> Any:
         address = self.address
         # On this machine no proxy of the environment is asked: it would carry frames off, and could seldom
         # find the way back. A redirect would send them on to a host that nobody was told of.
         straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
         if address.is_local and address.url.startswith("http:"):
             straight["verify"] = False  # Nothing is encrypted there, and reading the certificates takes long.
-        http = openai.DefaultAsyncHttpxClient(
-            follow_redirects=False,
-            headers={"Accept-Encoding": "identity"},
-            event_hooks={"response": [_limit(_http_library(openai))]},
-            **straight,
-        )
         if address.query:
-            logging.getLogger(_http_library(openai).__name__).addFilter(_without_query)
-        others = {name: openai.Omit() for name in ("OpenAI-Organization", "OpenAI-Project")}
-        whose = {} if address.is_own else others
-        return openai.AsyncOpenAI(
+            logging.getLogger("httpx").addFilter(_without_query)
+        whose = {name: os.environ.get(variable) for name, variable in _WHOSE.items() if address.is_own}
+        return httpx.AsyncClient(
             base_url=address.url,
-            api_key="none",
-            max_retries=0,
-            default_headers=whose,
-            default_query=dict(address.query),
-            http_client=http,
+            params=dict(address.query),
+            headers={"Accept-Encoding": "identity", **{name: one for name, one in whose.items() if one}},
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=None),
+            **straight,
         )
 
 
 def need_client() -> Any:
-    """The official client. Raises ShotadError, naming the extra, where it is missing."""
-    return need("openai", "An OpenAI-compatible endpoint", "openai")
-
-
-def _transport_error(openai: Any) -> type[Exception]:
-    """The base of what its HTTP library raises while a body is read."""
-    found: type[Exception] = _http_library(openai).HTTPError
-    return found
-
-
-def _http_library(openai: Any) -> ModuleType:
-    """The library under the client; which one that is has changed with its versions."""
-    modules = (base.__module__.partition(".")[0] for base in openai.DefaultHttpxClient.__mro__)
-    return importlib.import_module(next(name for name in modules if name != "openai"))
+    """The module httpx. Raises ShotadError, naming the extra, where it is missing."""
+    return need("httpx", "An OpenAI-compatible endpoint", "openai")
 
 
 def _without_query(record: logging.LogRecord) -> bool:
@@ -185,7 +157,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 def _end(client: Any, loop: asyncio.AbstractEventLoop) -> None:
     async def end() -> None:
-        await client.close()
+        await client.aclose()
         loop.stop()
 
     loop.call_soon_threadsafe(lambda: loop.create_task(end()))
@@ -200,48 +172,33 @@ def _result(call: Coroutine[Any, Any, Raw], loop: asyncio.AbstractEventLoop) -> 
         future.cancel()
 
 
-async def _whole(send: Any, timeout: float) -> Raw:
-    """The answer, from the connection to its last byte within ``timeout`` seconds. Raises TimeoutError."""
-    async with asyncio.timeout(timeout), send as response:
-        body = b"".join([part async for part in response.iter_bytes()])
-        return Raw(response.status_code, body, _small(response.headers))
+async def _whole(client: Any, request: Any, timeout: float) -> Raw:
+    """The answer, from the connection to its last byte within ``timeout`` seconds and `_MOST_BYTES`. Raises
+    TimeoutError, and Broken for one that is longer or cannot be unpacked."""
+    async with asyncio.timeout(timeout):
+        response = await client.send(request, stream=True)
+        try:
+            body = b"".join([part async for part in _unpacked(response)])
+        finally:
+            await response.aclose()
+    return Raw(response.status_code, body, _small(response.headers))
 
 
-def _limit(library: ModuleType) -> Any:
-    """A hook that limits every answer, whatever its status, to `_MOST_BYTES`; its stream raises Broken."""
-
-    class Limited(library.AsyncByteStream):  # type: ignore[name-defined, misc]
-        def __init__(self, stream: Any, packed: bool) -> None:
-            self._stream, self._packed = stream, packed
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            unpacked = zlib.decompressobj(zlib.MAX_WBITS | 32) if self._packed else None
-            taken = given = 0
-            async for part in self._stream:
-                taken += len(part)
-                piece = part if unpacked is None else _unpacked(unpacked, part, _MOST_BYTES + 1 - given)
-                given += len(piece)
-                if max(taken, given) > _MOST_BYTES:
-                    raise Broken(f"its answer has more than {_MOST_BYTES >> 20} MiB")
-                yield piece
-
-        async def aclose(self) -> None:
-            await self._stream.aclose()
-
-    async def hook(response: Any) -> None:
-        packing = response.headers.pop("content-encoding", "identity").strip().lower()
-        if packing not in ("", "identity", *_PACKED):
-            raise Broken(f"its answer is packed ({packing[:40]}), which was not asked for")
-        response.stream = Limited(response.stream, packing in _PACKED)
-
-    return hook
-
-
-def _unpacked(unpacked: Any, part: bytes, most: int) -> bytes:
-    try:
-        return bytes(unpacked.decompress(part, most))
-    except zlib.error:
-        raise Broken("its answer is packed and damaged") from None
+async def _unpacked(response: Any) -> AsyncIterator[bytes]:
+    packing = response.headers.get("content-encoding", "").strip().lower()
+    if packing not in ("", "identity", *_PACKED):
+        raise Broken(f"its answer is packed ({packing[:40]}), which was not asked for")
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packing in _PACKED else None
+    taken = given = 0
+    async for part in response.aiter_raw():
+        try:
+            piece = part if unpacker is None else unpacker.decompress(part, _MOST_BYTES + 1 - given)
+        except zlib.error:
+            raise Broken("its answer is packed and damaged") from None
+        taken, given = taken + len(part), given + len(piece)
+        if max(taken, given) > _MOST_BYTES:
+            raise Broken(f"its answer has more than {_MOST_BYTES >> 20} MiB")
+        yield piece
 
 
 def _small(headers: Any) -> dict[str, str]:

@@ -13,11 +13,11 @@ from shotad.core import Config, Engine, EngineError, Stage
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",
-    "llama3": "shotad.engines.local_chat:ChatModel",
+    "llama3": "shotad.engines.local_engines:ChatModel",
     "narrator": "shotad.engines.narrator:Narrator",
     "observer": "shotad.engines.observer:Observer",
     "openai": "shotad.engines.openai_engine:OpenAI",
-    "qwen2-vl": "shotad.engines.local_vision:VisionModel",
+    "qwen2-vl": "shotad.engines.local_engines:VisionModel",
 }
 """Name → ``module:Class``. A class is made with the whole `Config`."""
 

@@ -55,7 +55,7 @@ class _SpeechLine(ChatClient):
 
     def say(self, body: dict[str, Any]) -> Raw:
         """Sends a speech request. Raises Broken; any status is an answer."""
-        return self._call(lambda client: client.audio.speech.with_streaming_response.create, _TIMEOUT, body)
+        return self._call("audio/speech", _TIMEOUT, body)
 
 
 class EndpointVoice:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import Found, Gathered, Planner, Wishes, gather, read_list
-from shotad.batch.films import Neighbours, beside_of, choose_subtitles
+from shotad.batch.films import choose_subtitles
 from shotad.batch.planning import Folders
 from shotad.core import FilmError, load_config
 
@@ -31,16 +31,6 @@ def test_folders_patterns_and_films_are_taken_once_each(tmp_path: Path) -> None:
     assert names(gather([str(tmp_path)]), tmp_path) == ["b.mp4", "deep/down/a.mkv"]
     again = gather([str(tmp_path / "b.mp4"), str(tmp_path / "*.mp4"), str(tmp_path)])
     assert names(again, tmp_path) == ["b.mp4", "deep/down/a.mkv"]
-
-
-def test_relative_names_are_those_of_one_and_the_same_film(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    touched(tmp_path, "a.mp4", "sub/x.mp4")
-    monkeypatch.chdir(tmp_path / "sub")
-    assert [film.place for film in gather(["../a.mp4", str(tmp_path / "a.mp4")]).found] == [
-        str(tmp_path / "a.mp4")
-    ]
 
 
 def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film(tmp_path: Path) -> None:
@@ -219,7 +209,3 @@ def test_a_bank_of_casts_is_asked_by_the_films_name(tmp_path: Path) -> None:
     films = touched(tmp_path, "0001_Movie.mp4")
     (one,) = Planner(Wishes(cast="/bank.json")).plan([Found(films[0], 1, None)])
     assert one.job.cast_key == "0001_Movie"
-
-
-def test_neighbours_of_a_folder_that_cannot_be_read_are_none(tmp_path: Path) -> None:
-    assert beside_of(str(tmp_path / "gone" / "a.mp4"), Neighbours(), "en").names == ()

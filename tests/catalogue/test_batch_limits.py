@@ -9,7 +9,7 @@ import pytest
 
 from shotad.batch import how_many, parse_size
 from shotad.batch.jobs import FilmJob
-from shotad.batch.limits import MB, Need, Room, free_disk, need_of, size_of, size_text
+from shotad.batch.limits import MB, Need, Room, need_of
 from shotad.core import FilmInfo, NoRoom, UsageError
 from shotad.sound import Kind, Wanted
 
@@ -28,10 +28,6 @@ def test_sizes_are_read(text: str, size: float) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="size"):
         parse_size(text)
-
-
-def test_sizes_are_told() -> None:
-    assert [size_text(size) for size in (2.5e9, 4e8, 1e3, 3e12)] == ["2.5 GB", "400.0 MB", "1 kB", "3.0 TB"]
 
 
 def test_two_hours_need_some_gigabytes_and_a_part_needs_no_more(tmp_path: Path) -> None:
@@ -113,11 +109,3 @@ def test_as_many_at_once_as_the_machine_carries(
     films: int, cores: int, memory: int | None, models: bool, count: int
 ) -> None:
     assert how_many(films, cores, memory, loads_models=models) == count
-
-
-def test_disks_and_folders_are_measured(tmp_path: Path) -> None:
-    assert free_disk(tmp_path / "not" / "there" / "yet") > 0
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "file").write_bytes(b"x" * 10)
-    assert size_of(tmp_path) == 10
-    assert size_of(tmp_path / "nowhere") == 0

@@ -10,28 +10,8 @@ from pathlib import Path
 import pytest
 
 from shotad.batch import Planner, Report, Row, Wishes, as_lines, gather, labels, read_report
-from shotad.core import printable, sentence
 
 LATIN = os.fsdecode(b"caf\xe9.mp4")
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("Amélie – «été» 日本.mp4", "Amélie – «été» 日本.mp4"),
-        ("new\nline.mp4", "new\\nline.mp4"),
-        ("a\x1b[31mred", "a\\x1b[31mred"),
-        ("turned\u202egpj.mp4", "turned\\u202egpj.mp4"),
-        (os.fsdecode(b"caf\xe9.mp4"), "caf\\xe9.mp4"),
-        ("thin\u00a0space", "thin\u00a0space"),
-    ],
-)
-def test_names_are_shown_on_one_line(name: str, shown: str) -> None:
-    assert printable(name) == shown
-
-
-def test_words_over_several_lines_come_on_one() -> None:
-    assert sentence("it failed:\n\n  at a\x07\n") == "it failed: at a\\x07"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names must be UTF-8 there")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from shotad.batch import Found, Watch
 from shotad.batch.films import LEAST_PAUSE
 from shotad.core import StorageError
@@ -84,8 +82,3 @@ def test_a_place_that_cannot_be_read_for_a_while_loses_nothing() -> None:
     place.trouble = None
     assert place.at(watch, 10, film("a.mp4", 5)) == ["/films/a.mp4"]
     assert watch.trouble is None
-
-
-def test_it_cannot_settle_before_it_came() -> None:
-    with pytest.raises(ValueError, match="settle"):
-        Watch(list, -1, lambda: 0.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +15,7 @@ from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.cluster import (
     RaySettings,
     WorkerSettings,
-    _hushed,
     _own_words,
-    _same_signals,
     connected,
     least_cpus,
     quiet_data,
@@ -161,27 +157,6 @@ def test_where_nobody_listens_that_is_said_at_once(
             connected(None if by_environment else there, RaySettings()),
         ):
             pass
-
-
-def test_signals_are_those_of_before() -> None:
-    def mine(*_: object) -> None: ...
-
-    before = signal.signal(signal.SIGTERM, mine)
-    try:
-        with _same_signals():
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        assert signal.getsignal(signal.SIGTERM) is mine
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def test_only_standard_error_of_the_start_is_hushed(capfd: pytest.CaptureFixture[str]) -> None:
-    with _hushed():
-        os.write(2, b"log line")
-    os.write(2, b"after")
-    assert capfd.readouterr().err == "after"
-    with pytest.raises(ConnectionError), _hushed():
-        raise ConnectionError
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -14,7 +14,6 @@ import psutil
 import pytest
 
 from shotad.batch import load_ray_settings
-from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.answering import _Looked
 from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, connected, need_ray
 from shotad.batch.ray.rows import Parts, laid_together
@@ -64,14 +63,6 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
     assert np.array_equal(found.shot_numbers, clip.shot_numbers)
 
 
-def test_a_smooth_picture_is_packed_far_smaller() -> None:
-    pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
-    from shotad.batch.ray.rows import packed
-
-    ramp = np.broadcast_to(np.arange(256, dtype=np.uint8)[None, None, :, None], (4, 64, 256, 3))
-    assert len(packed(Clip(ramp, np.arange(4.0), np.zeros(4, np.int64)))) < ramp.nbytes / 50
-
-
 # The register
 
 
@@ -95,34 +86,6 @@ def test_a_row_that_comes_twice_counts_once_and_the_last_stays_the_last() -> Non
     assert register.arrive(0, "b", None, {}), "a worker that died over it is handed it again"
     register.over(0)
     assert not register.arrive(0, "b", None, {})
-
-
-def test_a_film_that_is_over_takes_no_room_any_more() -> None:
-    register = Register()
-    arrive(register, "a", "b", wanted=2)
-    register.over(0)
-    assert not register.arrive(0, "c", None, {}), "a row that comes once more"
-    assert register._films[0].names == set()
-
-
-def test_a_film_without_slots_ends_by_its_end() -> None:
-    assert arrive(Register(), wanted=0) == [True]
-
-
-def test_attempts_are_counted_until_one_ends() -> None:
-    register = Register()
-    assert [register.begin(0, "x"), register.begin(0, "x"), register.begin(0, "y")] == [1, 2, 1]
-    assert register.begun(["x", "y", "z"]) == [2, 1, 0]
-    register.end("x")
-    assert register.begun(["x"]) == [0]
-    assert register.account(0)[-1] == 2
-
-
-def test_the_first_error_of_a_film_is_kept() -> None:
-    register = Register()
-    register.arrive(0, "a", None, {"what": "first"}, 2.0, 10)
-    register.arrive(0, "b", None, {"what": "second"}, 1.0, 30)
-    assert register.account(0)[:3] == ({"what": "first"}, 2.0, 30)
 
 
 def test_a_run_ends_when_the_engine_fails_for_one_film_after_another() -> None:
@@ -382,12 +345,3 @@ def test_rays_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.batch.ray.cluster.need_ray", found)
     with pytest.raises(UsageError, match="ray job submit"), connected("ray://host:10001", RaySettings()):
         pass
-
-
-def test_a_job_travels_as_text(tmp_path: Path) -> None:
-    import json
-
-    from shotad.batch.ray.rows import as_text
-
-    job = FilmJob("été.mp4", str(tmp_path), config=load_config((), ("prompt.note=Straße",)), makes=("film",))
-    assert FilmJob.of(json.loads(as_text(job.as_json()))) == job

@@ -94,10 +94,6 @@ def test_a_pattern_stays_within_its_folder(place: str) -> None:
     assert found(f"{place}/z*", place) == []
 
 
-def test_a_work_folder_that_is_named_itself_holds_no_films_by_pattern(here: str) -> None:
-    assert found(f"{here}/out/named/*.mp4", here) == []
-
-
 def test_what_is_not_there_is_refused(here: str, there: str) -> None:
     with pytest.raises(FilmError, match=r"There is no .*nothing\.mp4"):
         list(films_in(f"{here}/nothing.mp4"))
@@ -169,11 +165,6 @@ def test_each_folder_is_asked_once_for_what_lies_beside_and_not_for_what_is_belo
     beside = [beside_of(one.place, near, "en").names for one in found]
     assert beside == [(), ("m.srt", "m.cast"), ("shotad.yaml",), ()]
     assert sorted(asked) == [there, f"{there}/f1", f"{there}/f2", f"{there}/sub"]
-
-
-def test_nothing_is_asked_about_what_lies_beside_a_film_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
-    assert beside_of("https://films.example.org/m.mp4?Signature=x", Neighbours(), "en").names == ()
 
 
 SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"

@@ -12,7 +12,7 @@ import pytest
 
 from shotad.batch import staging as leases
 from shotad.batch.mirror import Kind, Mirror, kind_of
-from shotad.batch.staging import NAME, Lease, Placed, staged
+from shotad.batch.staging import NAME, Lease, staged
 from shotad.batch.store import Store
 from shotad.core import InUse, NoProgress, StorageError
 from shotad.script import edited_scripts, load_track
@@ -359,18 +359,6 @@ def test_a_lease_of_a_process_that_has_ended_here_is_taken_at_once(bucket: Bucke
     leases._own.clear()
     Lease(store, PLACE, 90.0).take()
     assert NAME in bucket.names
-
-
-def test_a_lease_that_cannot_be_read_is_no_hindrance_once_it_is_old(bucket: Bucket) -> None:
-    bucket.put(NAME, "damaged")
-    Lease(Store(PLACE), PLACE, 90.0).take()
-
-
-def test_a_film_and_a_folder_of_this_machine_are_used_as_they_are(tmp_path: Path) -> None:
-    film, folder = tmp_path / "x.mp4", tmp_path / "x.shotad"
-    with staged(str(film), str(folder), tmp_path / "scratch", progress=NoProgress()) as here:
-        assert here == Placed(film, folder)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_leaves_nothing_on_the_scratch_disk(bucket: Bucket, tmp_path: Path) -> None:

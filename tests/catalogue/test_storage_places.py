@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 from shotad.batch import is_local, local_path
-from shotad.batch.places import is_address, join, name_of, parent_of, scheme_of, shown, work_place_of
+from shotad.batch.places import is_address, name_of, scheme_of, shown, work_place_of
 from shotad.core import UsageError
-
-
-@pytest.mark.parametrize("text", ["s3://b/x.mp4", "memory://x", "https://h/x", "abfs://c@a/x", "gs://b"])
-def test_an_address_is_told_by_its_scheme(text: str) -> None:
-    assert is_address(text)
-    assert not is_local(text)
 
 
 @pytest.mark.parametrize("text", ["/films/x.mp4", "x.mp4", "C:/films/x.mp4", "a:b//c.mp4", "12://x", "://x"])
@@ -22,10 +16,6 @@ def test_a_path_is_no_address(text: str) -> None:
     assert not is_address(text)
     assert is_local(text)
     assert scheme_of(text) == "file"
-
-
-def test_a_path_object_is_never_an_address() -> None:
-    assert not is_address(Path("s3://b/x"))
 
 
 def test_a_file_address_is_a_path_of_this_machine(tmp_path: Path) -> None:
@@ -36,21 +26,6 @@ def test_a_file_address_is_a_path_of_this_machine(tmp_path: Path) -> None:
     assert local_path("file:///films/a%20b.mp4") == Path("/films/a b.mp4")
     with pytest.raises(UsageError, match="not on this machine"):
         local_path("s3://b/x")
-
-
-@pytest.mark.parametrize(
-    ("place", "name", "joined"),
-    [
-        ("s3://b/ad", "x.shotad", "s3://b/ad/x.shotad"),
-        ("s3://b/ad/", "x.shotad", "s3://b/ad/x.shotad"),
-        ("s3://b", "a b?.mp4", "s3://b/a b?.mp4"),
-        ("https://h/d?key=1", "x.vtt", "https://h/d/x.vtt?key=1"),
-        ("/out", "x", "/out/x"),
-        ("memory://", "x", "memory://x"),
-    ],
-)
-def test_a_name_is_joined_to_a_place(place: str, name: str, joined: str) -> None:
-    assert join(place, name) == joined
 
 
 @pytest.mark.parametrize(
@@ -74,20 +49,6 @@ def test_a_name_that_no_disk_takes_is_cut_and_keeps_its_ending() -> None:
     assert len(name.encode()) <= 255
     assert name.startswith("üü")
     assert name.endswith(".mp4")
-
-
-@pytest.mark.parametrize(
-    ("place", "parent"),
-    [
-        ("s3://b/films/x.mp4", "s3://b/films"),
-        ("s3://b/x.mp4", "s3://b"),
-        ("s3://b", "s3://b"),
-        ("https://h/f/x.mp4?t=1", "https://h/f?t=1"),
-        ("/films/x.mp4", "/films"),
-    ],
-)
-def test_the_folder_of_a_place(place: str, parent: str) -> None:
-    assert parent_of(place) == parent
 
 
 def test_the_work_folder_is_beside_the_film_or_in_a_folder_of_all() -> None:

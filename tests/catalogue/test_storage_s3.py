@@ -83,16 +83,6 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 PLACE = "s3://films/in/a film ü.mp4"
 
 
-def test_films_are_found_and_fetched_whole(server: Server, tmp_path: Path, parts: list[int]) -> None:
-    (film,) = films_in("s3://films/in")
-    assert (film.place, film.size) == (PLACE, len(FILM))
-    fetch_film(Store(PLACE), PLACE, tmp_path / "x.mp4")
-    assert (tmp_path / "x.mp4").read_bytes() == FILM
-    assert sorted(parts) == list(range(16))
-    fetch_film(Store(PLACE), PLACE, tmp_path / "x.mp4")
-    assert len(parts) == 16, "the film that is here is not fetched again"
-
-
 def test_a_write_under_a_condition_that_does_not_hold_is_refused_by_the_store(server: Server) -> None:
     store, place = Store(FOLDER), f"{FOLDER}/track.json"
     first = store.write(place, b"1", over=None)
@@ -230,17 +220,8 @@ def test_a_fetch_that_the_network_breaks_off_goes_on_where_it_was(
     fetch_film(store, PLACE, tmp_path / "x.mp4")
     assert (tmp_path / "x.mp4").read_bytes() == FILM
     assert sorted(parts) == list(range(16)), "each part was fetched once"
-
-
-def test_a_network_that_comes_back_in_time_is_only_waited_for(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Store(PLACE, patience=60.0)
-    server.stop()
-    timer = threading.Timer(0.5, server.start)
-    timer.start()
-    assert store.read(PLACE, 0, 4) == FILM[:4]
-    timer.join()
+    fetch_film(store, PLACE, tmp_path / "x.mp4")
+    assert len(parts) == 16, "the film that is here is not fetched again"
 
 
 def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
@@ -427,14 +408,6 @@ def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: 
     check_target("s3://described/x.shotad")
 
 
-def test_an_object_removed_meanwhile_is_another_than_was_seen(server: Server) -> None:
-    place = f"{FOLDER}/a.json"
-    mark = Store(FOLDER).write(place, b"1", over=None)
-    Store(FOLDER).remove(place)
-    with pytest.raises(Refused):
-        Store(FOLDER).write(place, b"2", over=mark)
-
-
 @pytest.mark.parametrize(
     ("place", "said"),
     [
@@ -476,3 +449,22 @@ def test_an_object_is_read_by_one_request(server: Server) -> None:
         with pytest.raises(FileNotFoundError):
             store.read(f"{FOLDER}/none.json")
     assert asked == ["get_object", "get_object"]
+
+
+def test_a_network_that_comes_back_in_time_is_only_waited_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(PLACE, patience=60.0)
+    server.stop()
+    timer = threading.Timer(0.5, server.start)
+    timer.start()
+    assert store.read(PLACE, 0, 4) == FILM[:4]
+    timer.join()
+
+
+def test_an_object_removed_meanwhile_is_another_than_was_seen(server: Server) -> None:
+    place = f"{FOLDER}/a.json"
+    mark = Store(FOLDER).write(place, b"1", over=None)
+    Store(FOLDER).remove(place)
+    with pytest.raises(Refused):
+        Store(FOLDER).write(place, b"2", over=mark)

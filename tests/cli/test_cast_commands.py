@@ -211,12 +211,6 @@ def test_half_a_merge_is_refused(shotad: Shotad, cast: Path, words: tuple[str, .
     assert "Name both, or --undo" in said.err
 
 
-def test_a_name_moves_to_whoever_has_none(shotad: Shotad, cast: Path) -> None:
-    assert shotad("cast", "merge", cast, "1", "3").out == (
-        "2. person-03: Ann Lee, AD says Ann. Pronoun she. 2 photos.\n"
-    )
-
-
 def test_entries_without_ids_keep_theirs(shotad: Shotad, cast: Path) -> None:
     (cast / "cast.yaml").write_text("- photos: person-01\n- photos: person-02\n")
     assert shotad("cast", "merge", cast, "person", "person-2").out == "1. person-2: no name yet. 3 photos.\n"
@@ -269,12 +263,6 @@ def test_everybody_is_forgotten(shotad: Shotad, cast: Path) -> None:
         shotad("cast", "show", cast).out
         == f"{cast / 'cast.yaml'}: 0 people.\nNote: There is nobody in this cast.\n"
     )
-
-
-def test_photos_without_a_cast_file_are_forgotten(shotad: Shotad, cast: Path) -> None:
-    (cast / "cast.yaml").unlink()
-    assert shotad("cast", "forget", cast, "bo", "--yes").code == 0
-    assert sorted(p.name for p in cast.rglob("*.*") if p.name != ".lock") == ["1.jpg", "1.jpg", "2.jpg"]
 
 
 class Terminal(io.StringIO):

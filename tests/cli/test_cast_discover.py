@@ -96,12 +96,6 @@ def test_who_is_left_out_is_told(
     assert "Left out: 1 seen too briefly." in said.out
 
 
-def test_a_film_that_is_not_there_leaves_nothing_behind(shotad: Shotad, tmp_path: Path) -> None:
-    said = shotad("cast", "discover", tmp_path / "no.mp4")
-    assert said.code != 0
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_cast_stands_beside_the_film() -> None:
     assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
 

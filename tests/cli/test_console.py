@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from shotad.cli.options import Console, asked_time, mode_of
@@ -56,26 +54,6 @@ def test_a_task_that_fails_is_not_said_to_be_done(capsys: pytest.CaptureFixture[
     with pytest.raises(FilmError):
         work()
     assert capsys.readouterr().err.splitlines() == ["Reading."]
-
-
-def test_json_mode_says_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    console = Console("json")
-    console.note("not heard")
-    task = console.task("x", 10, "s")
-    task.advance(5)
-    task.done()
-    console.result("text", {"wörter": [1]})
-    heard = capsys.readouterr()
-    assert json.loads(heard.out) == {"wörter": [1]}
-    assert heard.err == ""
-
-
-def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    console = Console("quiet")
-    console.note("a")
-    console.task("b", 1, "s").done()
-    console.result("c", "d")
-    assert capsys.readouterr() == ("", "")
 
 
 def test_no_terminal_means_plain() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.main import main
 from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, make_film
 
@@ -67,10 +65,6 @@ def test_json_is_what_the_file_holds(threads: Shotad, labels: Path) -> None:
     assert json.loads(said.out) == kept
     again = threads(labels, "--json", "--out", labels / "results")
     assert again == said, "results that lie below DIR are not taken for labels"
-
-
-def test_quiet_is_quiet(threads: Shotad, labels: Path) -> None:
-    assert threads(labels, "--quiet") == Said(0, "", "")
 
 
 def test_the_table_repeats_table_1(threads: Shotad, labels: Path) -> None:
@@ -157,18 +151,3 @@ def test_wrong_labels_are_refused_before_anything_is_done(threads: Shotad, label
     assert said.code == 1
     assert said.err.startswith("Error: wrong.json: shot 3 stands in clusters 0 and 1")
     assert not (labels.parent / "data.shotad").exists()
-
-
-def test_a_folder_that_is_not_there(threads: Shotad, tmp_path: Path) -> None:
-    said = threads(tmp_path / "none")
-    assert said.code == 1
-    assert "none is not a folder" in said.err
-
-
-def test_help_of_the_group_names_its_kinds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["shotad", "evaluate", "-h"])
-    with pytest.raises(SystemExit):
-        main()
-    assert " ".join(capsys.readouterr().out.split()).count("threads Threads of shots") == 1

@@ -109,11 +109,6 @@ def test_json_is_all_that_standard_output_has(evaluate: Place, here: Path) -> No
         strictly(line)
 
 
-def test_quiet_says_nothing(evaluate: Place) -> None:
-    said = evaluate("--metrics", "bleu-1", "--quiet")
-    assert (said.code, said.out, said.err) == (0, "", "")
-
-
 def test_actions_that_were_made_are_told_apart_from_published_ones(
     evaluate: Place, shotad: Shotad, here: Path
 ) -> None:

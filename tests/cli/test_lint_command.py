@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.core import ConfigError, Interval, ShotadError, UsageError, WorkFolderError, readable_json
+from shotad.core import ConfigError, Interval, ShotadError, UsageError, readable_json
 from shotad.script import Cue, FilmId, Track, to_json
 from shotad.script.checked_lines import FILE
 from tests.script_text import write_script
@@ -139,8 +139,3 @@ def test_several_paths_and_the_list_of_rules(folder: Path) -> None:
     assert code == 0
     assert "T1, over speech (error)" in text
     assert {row["id"] for row in json.loads(run("--list", "--json")[1])} > {"T1", "L12", "A3"}
-
-
-def test_what_is_no_track_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WorkFolderError, match="has no track"):
-        run(tmp_path)

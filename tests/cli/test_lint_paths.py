@@ -16,7 +16,6 @@ from shotad.core import (
     GivenCast,
     ShotadError,
     WorkFolder,
-    WorkFolderError,
     load_config,
     write_settings,
 )
@@ -130,11 +129,6 @@ def test_one_of_several_that_cannot_be_read_keeps_not_the_others_from_it(
     rows = json.loads(run(folder, bad, tmp_path / "no.vtt", "--json")[1])
     assert [set(row) >= {"name", "error", "hint"} for row in rows] == [False, True, True]
     assert run(folder, tmp_path / "no.vtt")[0] == 1
-
-
-def test_a_film_that_was_never_described_is_no_script() -> None:
-    with pytest.raises(WorkFolderError, match="has no track"):
-        run(film_with())
 
 
 def test_an_accepted_finding_on_times_is_told_again_where_the_times_have_changed(folder: Path) -> None:

@@ -55,15 +55,6 @@ def test_it_tells_programs_the_same(shotad: Shotad, root: Path, tmp_path: Path) 
     assert (again["made"], again["kept"], again["used"]) == (0, 2, None)
 
 
-def test_without_failures_it_ends_well(shotad: Shotad, root: Path, tmp_path: Path) -> None:
-    ids = tmp_path / "ids.txt"
-    ids.write_text("9\n10\n")
-    out = tmp_path / "p.jsonl"
-    said = shotad("predict", "cmd-ad", "--root", root, "--out", out, "--ids", ids, *FAKE)
-    assert said.code == 0
-    assert [row["id"] for row in rows(out)] == ["9", "10"]
-
-
 def test_the_datasets_own_settings_count(shotad: Shotad, root: Path, tmp_path: Path) -> None:
     """0.275 seconds a word, as the dataset has it, and one word more by the paper's budget."""
     out, ids = tmp_path / "p.jsonl", tmp_path / "ids.txt"

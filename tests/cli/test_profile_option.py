@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import LOUDNESS_PROFILES
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
 
@@ -45,14 +44,3 @@ def test_nothing_is_recorded_unasked_and_nothing_else_changes(shotad: Shotad, fi
     shotad("describe", film, *FAKE, "--quiet", "--no-sheet", "--profile", "--force")
     again = {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "log.txt"}
     assert again == kept
-
-
-def test_render_names_the_kinds_of_loudness(shotad: Shotad) -> None:
-    said = shotad("render", "nothing.mp4", "--loudness", "loudest")
-    assert all(profile in said.err for profile in LOUDNESS_PROFILES)
-
-
-def test_describe_takes_no_loudness_by_that_name(shotad: Shotad, film: Path) -> None:
-    said = shotad("describe", film, *FAKE, "--profile", "web")
-    assert said.code == 2
-    assert "web" in said.err

@@ -163,8 +163,3 @@ def test_a_folder_of_an_older_run_is_told_of(shotad: Shotad, film: Path) -> None
     said = shotad("redo", film, "1")
     assert said.code == 1
     assert "Run shotad describe on the film again" in said.err
-
-
-def test_redo_is_among_the_commands(shotad: Shotad) -> None:
-    assert "redo" in shotad("--help").out
-    assert "--over-edits" in shotad("redo", "--help").out

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import VoiceError, WorkFolder, WorkFolderError
+from shotad.core import VoiceError, WorkFolderError
 from tests.cli.program import FAKE, Shotad
 from tests.rendering.described import film_with, sound_of, write_folder
 from tests.sound.muxmedia import describe_tracks
@@ -42,11 +42,6 @@ def test_json_for_programs(shotad: Shotad, place: Path) -> None:
     assert made.pop("sound")["loudness"]["true_peak"] <= 0
     assert made == {"kind": "ad", "path": str(place / "movie.ad.flac"), "fresh": True}
     assert all(row["start"] < row["end"] for row in told["lines"])
-
-
-def test_quiet_says_nothing(shotad: Shotad, place: Path) -> None:
-    said = shotad("render", place, *FAKE_VOICE, "--make", "ad", "--quiet")
-    assert (said.code, said.out, said.err) == (0, "", "")
 
 
 def test_a_file_may_be_named(shotad: Shotad, place: Path, tmp_path: Path) -> None:
@@ -99,12 +94,6 @@ def test_mistakes_are_told_without_a_traceback(
     assert "Traceback" not in said.err
 
 
-def test_where_nothing_was_described(shotad: Shotad, tmp_path: Path) -> None:
-    said = shotad("render", tmp_path)
-    assert said.code == 1
-    assert "has no track" in said.err
-
-
 def test_describe_may_speak_in_one_go(shotad: Shotad, tmp_path: Path) -> None:
     film = tmp_path / "movie.mp4"
     shutil.copy(film_with(), film)
@@ -115,13 +104,6 @@ def test_describe_may_speak_in_one_go(shotad: Shotad, tmp_path: Path) -> None:
     assert (place / "movie.ad.mp3").is_file()
     assert "Guidelines: " in said.out
     assert "spoken by fake" in said.out
-
-
-def test_a_voice_that_is_not_there_is_refused_before_any_work(shotad: Shotad, tmp_path: Path) -> None:
-    said = shotad("describe", film_with(), *FAKE, "--voice", "nobody", "--out", tmp_path / "w")
-    assert said.code == 2
-    assert "nobody" in said.err
-    assert not (tmp_path / "w").exists()
 
 
 def test_describing_is_told_before_the_voice_begins(
@@ -172,12 +154,6 @@ def test_a_file_that_fails_is_told_and_is_exit_code_1(
     assert said.code == 1
     assert f"Not made: {place / 'movie.mix.wav'}" in said.out
     assert (place / "movie.described.mp4").is_file()
-
-
-def test_two_at_once_is_refused(shotad: Shotad, place: Path) -> None:
-    with WorkFolder(place):
-        said = shotad("render", place, *FAKE_VOICE)
-    assert (said.code, "in use by another shotad" in said.err) == (1, True)
 
 
 def test_an_interruption_is_exit_code_130(

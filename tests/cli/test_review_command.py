@@ -56,16 +56,6 @@ def test_options_reach_the_server(shotad: Shotad, place: Path, served: list[Any]
     assert (call["reviewer"], call["film"]) == ("Ann", moved)
 
 
-def test_a_film_may_be_named_in_place_of_its_work_folder(
-    shotad: Shotad, tmp_path: Path, served: list[Any]
-) -> None:
-    film = tmp_path / "movie.mp4"
-    film.write_bytes(film_with().read_bytes())
-    write_folder(tmp_path / "movie.shotad", film)
-    assert shotad("review", film).code == 0
-    assert (served[0]["folder"], served[0]["film"]) == (tmp_path / "movie.shotad", film)
-
-
 def test_a_film_that_is_gone_is_no_hindrance(shotad: Shotad, tmp_path: Path, served: list[Any]) -> None:
     film = tmp_path / "a" / "movie.mp4"
     film.parent.mkdir()
@@ -93,13 +83,6 @@ def test_what_cannot_be_meant_is_said(
     assert heard.code == code
     assert said in heard.err
     assert served == []
-
-
-def test_a_folder_without_a_track_says_what_to_do_first(shotad: Shotad, tmp_path: Path) -> None:
-    heard = shotad("review", tmp_path)
-    assert heard.code == 1
-    assert "has no track" in heard.err
-    assert "Run shotad describe first" in heard.err
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])

@@ -14,9 +14,9 @@ import pytest
 import torch
 from transformers import Dinov2Config, Dinov2Model
 
-from shotad.cli.main import main
 from shotad.core import ComputeSettings, ShotScale
 from shotad.grammar.scale_net import ScaleClassifier
+from tests.cli.program import Shotad
 from tests.media import FilmSpec, make_film
 from tests.scale_pictures import make_scale_pictures
 
@@ -54,49 +54,31 @@ def words(ready: tuple[Path, Path], out: Path, *more: str) -> list[str]:
     ]
 
 
-def said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
-) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["shotad", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    heard = capsys.readouterr()
-    return int(stop.value.code or 0), heard.out, heard.err
-
-
 def test_it_says_what_was_reached_beside_the_paper(
-    ready: tuple[Path, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    code, out, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), "--plain")
-    assert code == 0, err
-    assert "35 train, 5 val, 10 test" in err
-    assert "Epoch 1 of 1: loss" in err
-    assert "ViViT" in out
-    assert "this run, on its own test split" in out
-    assert f"--set scale.checkpoint={tmp_path / 'run' / 'best.safetensors'}" in out
+    said = shotad(*words(ready, tmp_path / "run"), "--plain")
+    assert said.code == 0, said.err
+    assert "35 train, 5 val, 10 test" in said.err
+    assert "Epoch 1 of 1: loss" in said.err
+    assert "ViViT" in said.out
+    assert "this run, on its own test split" in said.out
+    assert f"--set scale.checkpoint={tmp_path / 'run' / 'best.safetensors'}" in said.out
 
-    code, out, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"))
-    assert (code, out) == (2, "")
-    assert "was begun before. Go on with --resume" in err
+    said = shotad(*words(ready, tmp_path / "run"))
+    assert (said.code, said.out) == (2, "")
+    assert "was begun before. Go on with --resume" in said.err
 
-    code, out, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), "--resume", "--json")
-    report = json.loads(out)
-    assert (code, err) == (0, "")
+    said = shotad(*words(ready, tmp_path / "run"), "--resume", "--json")
+    report = json.loads(said.out)
+    assert (said.code, said.err) == (0, "")
     assert report["test"]["items"] == 10
     assert Path(report["checkpoint"]).is_file()
 
 
-def test_the_checkpoint_is_used_by_describe(
-    ready: tuple[Path, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    code, _, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), "--quiet")
-    assert code == 0, err
+def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path) -> None:
+    said = shotad(*words(ready, tmp_path / "run"), "--quiet")
+    assert said.code == 0, said.err
     checkpoint = tmp_path / "run" / "best.safetensors"
     film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
     wanted = (
@@ -107,10 +89,8 @@ def test_the_checkpoint_is_used_by_describe(
     )
     settings = [word for assignment in wanted for word in ("--set", assignment)]
     out = tmp_path / "work"
-    code, _, err = said(
-        monkeypatch, capsys, "describe", str(film), "--engine", "fake", "--out", str(out), *settings
-    )
-    assert code == 0, err
+    said = shotad("describe", str(film), "--engine", "fake", "--out", str(out), *settings)
+    assert said.code == 0, said.err
     grammar = json.loads((out / "grammar.json").read_text(encoding="utf-8"))
     reader = ScaleClassifier.load(checkpoint, ComputeSettings())
     assert grammar["scale_method"] == reader.identity
@@ -131,16 +111,11 @@ def test_the_checkpoint_is_used_by_describe(
     ],
 )
 def test_what_cannot_be_meant_is_told(
-    arguments: list[str],
-    message: str,
-    ready: tuple[Path, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    shotad: Shotad, arguments: list[str], message: str, ready: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    code, _, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), *arguments)
-    assert code == 2
-    assert message in err
+    said = shotad(*words(ready, tmp_path / "run"), *arguments)
+    assert said.code == 2
+    assert message in said.err
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -149,11 +149,6 @@ def test_what_cannot_be_meant_is_refused(
     assert not list(folder.glob("track.*.json"))
 
 
-def test_a_folder_without_a_track_is_told(shotad: Shotad, tmp_path: Path) -> None:
-    said = shotad("translate", tmp_path, "--to", "de")
-    assert (said.code, "has no track" in said.err) == (1, True)
-
-
 @pytest.mark.parametrize(
     ("how", "kept"), [(("--quotes", "keep"), True), (("--set", "translate.quotes=keep"), True), ((), False)]
 )

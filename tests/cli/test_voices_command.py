@@ -101,7 +101,7 @@ def test_what_cannot_be_done_is_told_in_one_line(
 
 
 def test_an_endpoint_is_named_by_settings(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("openai", reason="the endpoint's client is not installed: pip install .[openai]")
+    pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
     with SpeechServer([sound(tone(0.5))]) as server:
         settings = ("--set", f"voice.base_url={server.url}", "--set", "voice.model=kokoro")
         said = shotad("voices", "--say", "Hallo.", "--voice", "openai:nova", "--language", "de", *settings)

@@ -101,12 +101,6 @@ def test_a_batch_says_what_each_says_alone(random: Teller) -> None:
     assert {reply.batch for reply in small} != {reply.batch for reply in together}
 
 
-def test_the_same_seed_says_the_same_and_another_something_else(random: Teller) -> None:
-    first = random.ask([request(1), request(1), request(2)], ["The rain"] * 3)
-    assert first[0].text == first[1].text != first[2].text
-    assert random.ask([request(1)], ["The rain"])[0].text == first[0].text
-
-
 def test_the_model_s_own_settings_do_not_leak_in(random: Teller) -> None:
     """Its generation config has a repetition penalty, top_k and a length; greedy must be plain greedy."""
     ids = random.tokenizer(TEXTS[1])["input_ids"]
@@ -133,10 +127,6 @@ def test_the_end_of_a_turn_ends_the_answer(teller: Teller) -> None:
     words = teller.tokenizer(SAYS, add_special_tokens=False)["input_ids"]
     assert (reply.text, reply.finish) == (SAYS, "stop")
     assert reply.usage.tokens_out == len(words) + 1
-
-
-def test_ends_of_a_list_count_too(random: Teller) -> None:
-    assert random.tokenizer.convert_tokens_to_ids("a") in end_tokens(random.loaded, random.tokenizer)
 
 
 def test_each_is_cut_at_its_own_length(teller: Teller) -> None:
@@ -255,13 +245,3 @@ def test_an_input_that_cannot_be_made_fails_alone(random: Teller) -> None:
     lengths = [len(row) for row in rows]
     found = answers(random.loaded, random.tokenizer, REQUESTS, lengths, collate, tokens=10_000, most=16)
     assert [reply.error for reply in found] == [None, None, "ValueError: no such frames", None, None]
-
-
-def test_nothing_asked_nothing_answered(random: Teller) -> None:
-    assert random.ask([], []) == []
-
-
-def test_rows_are_filled_up_on_the_left() -> None:
-    batch = padded([[5, 6, 7], [8]], pad=1)
-    assert batch["input_ids"].tolist() == [[5, 6, 7], [1, 1, 8]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 1], [0, 0, 1]]

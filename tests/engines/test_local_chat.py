@@ -22,13 +22,12 @@ from shotad.core import (
     Reply,
     Request,
     SamplingSettings,
-    ShotadError,
     Stage2Settings,
     WeightsError,
 )
 from shotad.core.config import Stage1Settings
-from shotad.engines import local_chat as chat, local_loading, make_engine
-from shotad.engines.local_chat import ChatModel
+from shotad.engines import local_loading, make_engine
+from shotad.engines.local_engines import ChatModel
 from tests.language_models import NO_SYSTEM_TEMPLATE, make_llama
 
 SAYS = "He opens the door."
@@ -177,19 +176,9 @@ def test_engines_with_the_same_model_share_it(root: Path) -> None:
     assert local_loading.CACHE.labels == ("random",)
 
 
-def test_it_says_what_it_can_take(root: Path) -> None:
-    abilities = ChatModel(config(root / "random", batch=5)).abilities
-    assert (abilities.accepts_images, abilities.batch, abilities.in_flight, abilities.sends_to) == (
-        False,
-        5,
-        1,
-        "",
-    )
-
-
 def test_a_context_that_leaves_no_room_is_refused_before(root: Path, tmp_path: Path) -> None:
     folder = make_llama(tmp_path / "short", context=128)
-    with pytest.raises(EngineError, match=r"short takes 128 tokens.*max_tokens = 40 leaves 88"):
+    with pytest.raises(EngineError, match=r"short takes 128 tokens; stage2.sampling.max_tokens is 40"):
         ChatModel(config(folder)).get_ready(NoProgress())
 
 
@@ -199,18 +188,10 @@ def test_what_cannot_work_is_refused_before_anything_is_fetched(
     def resolve(*_: object) -> None:
         raise AssertionError("fetched")
 
-    monkeypatch.setattr(chat, "resolve", resolve)
+    monkeypatch.setattr("shotad.engines.local_engines.resolve", resolve)
     with pytest.raises(ConfigError, match="cuda:99"):
         ChatModel(config(None, ComputeSettings(device="cuda:99"))).get_ready(NoProgress())
     with pytest.raises(ConfigError, match="cannot be used on cpu"):
         ChatModel(config(root / "random", quantise="4bit")).get_ready(NoProgress())
     with pytest.raises(WeightsError, match="no model called"):
         ChatModel(config("lama3"))
-
-
-@pytest.mark.parametrize("missing", ["torch", "transformers"])
-def test_missing_libraries_are_named(root: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ShotadError, match=f"The engine llama3 needs {missing}") as caught:
-        ChatModel(config(root / "random")).get_ready(NoProgress())
-    assert "shotad[models]" in caught.value.hint

@@ -11,7 +11,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shotad.core import ComputeSettings, ConfigError, LocalSettings, ShotadError, WeightsError
+from shotad.core import (
+    ComputeSettings,
+    ConfigError,
+    LocalSettings,
+    ShotadError,
+    WeightsError,
+    memory_total,
+)
 from shotad.engines import local_loading
 from shotad.engines.local_loading import (
     config_of,
@@ -220,8 +227,7 @@ def test_the_cpu_s_allocator_is_known_by_its_own_words() -> None:
 
 
 def test_free_memory_is_measured() -> None:
-    meter, cpu = local_loading.MachineMeter(), torch.device("cpu")
-    total, free = meter.total(cpu), meter.free(cpu)
+    total, free = memory_total(), local_loading.memory_left(torch.device("cpu"))
     assert total is not None
     if free is not None:
         assert 0 < free <= total

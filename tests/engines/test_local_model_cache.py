@@ -24,7 +24,7 @@ class Model:
 
 
 class Machine:
-    """A meter and a loader: models take the memory that their size says, and give it back when they die."""
+    """Models take the memory that their size says, and give it back when they die."""
 
     def __init__(self, total: int, sizes: dict[str, int], told: bool = True) -> None:
         self.total_bytes, self.sizes, self.told = total, sizes, told
@@ -32,24 +32,19 @@ class Machine:
         self._alive: list[tuple[weakref.ref[Model], int]] = []
 
     def cache(self) -> ModelCache:
-        return ModelCache(self, self.read, lambda way: self.sizes[way.place.label])
-
-    def free(self, device: torch.device) -> int | None:
-        return self._left() if self.told else None
-
-    def total(self, device: torch.device) -> int | None:
-        return self.total_bytes
+        told = (lambda _: self.left()) if self.told else (lambda _: None)
+        return ModelCache(self.read, lambda way: self.sizes[way.place.label], told)
 
     def read(self, way: Way) -> Loaded:
         label = way.place.label
         self.loads.append(label)
-        if self.sizes[label] > self._left():
+        if self.sizes[label] > self.left():
             raise torch.OutOfMemoryError("CUDA out of memory.")
         model = Model()
         self._alive.append((weakref.ref(model), self.sizes[label]))
         return Loaded(model, way.device, way.dtype, label)
 
-    def _left(self) -> int:
+    def left(self) -> int:
         return self.total_bytes - sum(size for model, size in self._alive if model() is not None)
 
 
@@ -57,16 +52,10 @@ def take(cache: ModelCache, label: str, **local: Any) -> Loaded:
     return cache.take(ModelPlace(Path("/models") / label, label, "1"), "text", CPU, LocalSettings(**local))
 
 
-def test_a_model_is_loaded_once() -> None:
-    machine = Machine(100 * GB, {"a": 10 * GB})
-    cache = machine.cache()
-    assert take(cache, "a") is take(cache, "a")
-    assert machine.loads == ["a"]
-
-
-def test_both_stay_where_both_fit() -> None:
+def test_a_model_is_loaded_once_and_both_stay_where_both_fit() -> None:
     machine = Machine(100 * GB, {"a": 16 * GB, "b": 16 * GB})
     cache = machine.cache()
+    assert take(cache, "a") is take(cache, "a")
     for _ in range(3):
         take(cache, "a")
         take(cache, "b")
@@ -118,7 +107,7 @@ def test_other_errors_pass() -> None:
         raise ValueError("no model")
 
     with pytest.raises(ValueError, match="no model"):
-        take(ModelCache(Machine(GB, {"a": 1}), broken, lambda way: 1), "a")
+        take(ModelCache(broken, lambda way: 1), "a")
 
 
 def test_all_but_one_are_put_away_when_it_needs_room_to_work() -> None:
@@ -128,7 +117,7 @@ def test_all_but_one_are_put_away_when_it_needs_room_to_work() -> None:
         take(cache, label)
     cache.keep_only(take(cache, "b"))
     assert cache.labels == ("b",)
-    assert machine.free(torch.device("cpu")) == 99 * GB
+    assert machine.left() == 99 * GB
 
 
 def test_threads_take_turns() -> None:

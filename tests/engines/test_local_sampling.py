@@ -76,13 +76,6 @@ def test_a_row_draws_the_same_alone_and_among_others() -> None:
         assert found.tolist() == torch.cat(single).tolist() == turned.tolist()
 
 
-def test_seeds_decide() -> None:
-    same = drawn([request(11), request(11)], 50)
-    assert same[0].tolist() == same[1].tolist()
-    other = drawn([request(11), request(12)], 50)
-    assert other[0].tolist() != other[1].tolist()
-
-
 def test_temperature_zero_is_the_likeliest_and_changes_nothing() -> None:
     choice = SeededChoice([request(1, 0.0), request(2, 0.0)])
     rows = SCORES.expand(2, -1)
@@ -91,12 +84,6 @@ def test_temperature_zero_is_the_likeliest_and_changes_nothing() -> None:
     mixed = SeededChoice([request(1, 0.0), request(2, 1.0)])
     assert mixed.draws
     assert mixed(torch.empty(0), rows)[0].tolist() == SCORES.tolist()
-
-
-def test_the_model_s_scores_are_not_written_to() -> None:
-    scores = SCORES.clone()[None]
-    SeededChoice([request(1, 0.6, 0.9)])(torch.empty(0), scores)
-    assert scores[0].tolist() == SCORES.tolist()
 
 
 def test_the_likeliest_word_stays_however_small_the_nucleus() -> None:

@@ -19,9 +19,10 @@ from shotad.core import (
     Stage2Settings,
 )
 from shotad.engines import local_loading
-from shotad.engines.local_chat import ChatModel, prompt_ids
+from shotad.engines.local_engines import ChatModel
 from shotad.engines.local_loading import config_of, tokenizer_of, way_of, weight_bytes
 from shotad.engines.local_model import resolve
+from shotad.engines.local_words import Template, turns
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,9 @@ def test_who_it_is(engine: ChatModel) -> None:
 
 def test_its_template(engine: ChatModel) -> None:
     tokenizer = tokenizer_of(resolve("smollm2"))
-    assert tokenizer.decode(prompt_ids(tokenizer, ASKED)) == (
+    assert Template(tokenizer, None, "smollm2", words_only=True).prompt(
+        turns(request(1, messages=ASKED))
+    ) == (
         "<|im_start|>system\nYou write audio description for films.<|im_end|>\n"
         f"<|im_start|>user\n{ASKED[1].text}<|im_end|>\n<|im_start|>assistant\n"
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Message
-from shotad.engines.local_chat import Refused, alternating, folded, prompt_ids
+from shotad.core import Message, Request
+from shotad.engines.local_words import Refused, Template, TextWords
 from tests.language_models import (
     BEGIN,
     LLAMA_TEMPLATE,
@@ -24,6 +24,10 @@ REPAIRED = (*ASKED, Message("assistant", "Rain"), Message("user", "As a sentence
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
     return make_tokenizer()
+
+
+def prompt_ids(tokenizer: Any, messages: tuple[Message, ...]) -> list[int]:
+    return TextWords(Template(tokenizer, None, "a model", words_only=True)).tokens(Request("s1", messages))
 
 
 def said(tokenizer: Any, messages: tuple[Message, ...]) -> str:
@@ -46,11 +50,6 @@ def test_turns_are_those_of_the_template(tokenizer: Any) -> None:
         "<|start_header_id|>user<|end_header_id|>\n\nAs a sentence.<|eot_id|>"
         "<|start_header_id|>assistant<|end_header_id|>\n\n"
     )
-
-
-def test_marks_of_turns_are_single_tokens(tokenizer: Any) -> None:
-    ids = prompt_ids(tokenizer, REPAIRED)
-    assert ids.count(tokenizer.convert_tokens_to_ids(TURN_END)) == 4
 
 
 def test_a_template_that_knows_no_system_role_gets_its_words_in_the_first_turn() -> None:
@@ -113,14 +112,5 @@ def test_models_that_think_aloud_are_told_not_to() -> None:
     assert "think" not in said(make_tokenizer(thinks), ASKED)
 
 
-def test_folding_keeps_all_words_in_order() -> None:
-    talk = [{"role": one.role, "content": one.text} for one in REPAIRED]
-    assert [turn["role"] for turn in folded(talk)] == ["user", "assistant", "user"]
-    assert [turn["content"] for turn in folded(talk)] == [
-        "Be short.\n\nWhat falls?",
-        "Rain",
-        "As a sentence.",
-    ]
-    assert alternating(talk) == talk
-    alone = folded([{"role": "system", "content": "Be short."}])
-    assert alone == [{"role": "user", "content": "Be short."}]
+def test_what_the_system_says_alone_is_said_by_the_user() -> None:
+    assert "user<|end_header_id|>Be short.<|eot_id|>" in said(make_tokenizer(NO_SYSTEM_TEMPLATE), ASKED[:1])

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.engines import narrator_words as words
-from shotad.engines.narrator_phrases import Clause
-from shotad.engines.narrator_sentence import Memory, same_text
+from shotad.engines.narrator_sentence import same_text
 from shotad.engines.narrator_words import Quote, clean, fit_quote, spoken_words
 
 
@@ -73,19 +72,6 @@ def test_verbs_agree(verb: str, one: str, many: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "form"),
-    [
-        ("come closer", "coming closer"),
-        ("leave", "leaving"),
-        ("go", "going"),
-        ("keep still", "keeping still"),
-    ],
-)
-def test_gerunds(verb: str, form: str) -> None:
-    assert words.gerund(verb) == form
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("COMING SOON", 2),
@@ -106,21 +92,6 @@ def test_gerunds(verb: str, form: str) -> None:
 )
 def test_spoken_words(text: str, expected: int) -> None:
     assert words.spoken_words(text) == expected
-
-
-@given(st.text())
-def test_speaking_never_takes_fewer_words_than_writing(text: str) -> None:
-    assert words.spoken_words(text) >= len(text.split())
-
-
-def test_capital_skips_quotation_marks() -> None:
-    assert words.capital("a person") == "A person"
-    assert words.capital('"exit"') == '"Exit"'
-    assert words.capital("…") == "…"
-
-
-def test_bare_keeps_letters_and_digits() -> None:
-    assert words.bare('A sign reads: "EXIT 3."') == "a sign reads exit 3"
 
 
 LONG = "In the year 2045, the world is ruled by machines. Nobody remembers how it began."
@@ -147,26 +118,9 @@ def test_clean(written: str, speakable: str) -> None:
     assert clean(written) == speakable
 
 
-def test_a_text_that_fits_is_whole() -> None:
-    assert fit_quote("COMING SOON", 2) == Quote("COMING SOON")
-
-
 def test_a_long_text_is_cut_after_a_sentence() -> None:
     quote = fit_quote(LONG, 12)
     assert quote == Quote("In the year 2045, the world is ruled by machines", whole=False)
-
-
-def test_an_opening_phrase_alone_is_not_read() -> None:
-    assert fit_quote(LONG, 7) is None
-
-
-def test_nothing_is_cut_inside_a_phrase() -> None:
-    assert fit_quote("THE BLENDER FOUNDATION", 2) is None
-
-
-def test_quotes_close_a_sentence_with_their_own_mark() -> None:
-    assert Quote("Who are you?").at_end() == '"Who are you?"'
-    assert Quote("SINTEL").at_end() == '"SINTEL."'
 
 
 @given(st.text(max_size=200), st.integers(0, 30))
@@ -192,33 +146,3 @@ def test_what_is_read_fits_and_stands_in_the_text(text: str, room: int) -> None:
 )
 def test_same_text(first: str, second: str, same: bool) -> None:
     assert same_text(first, second) is same
-
-
-def test_lines_since_counts_from_the_last_line() -> None:
-    memory = Memory(("A person appears.", "Light flashes."), 0)
-    assert memory.lines_since("light flashes") == 0
-    assert memory.lines_since("a person appears") == 1
-    assert memory.lines_since("person appear") is None
-
-
-def test_a_statement_is_known_with_or_without_its_details() -> None:
-    memory = Memory(("Someone with red hair and black clothes comes closer in the dark.",), 0)
-    assert memory.lines_since_any([Clause("someone", "come closer")]) == 0
-    assert memory.lines_since_any([Clause("someone", "move away")]) is None
-    assert memory.lines_since_any([Clause("a person", "come closer")]) is None
-
-
-def test_a_text_is_known_from_its_quotation() -> None:
-    memory = Memory(('Words appear: "THE BLENDER FOUNDATION," then "SINTEL."',), 0)
-    assert memory.has_read("Sintel")
-    assert memory.has_read("THE BIENDER FOUNDATION")
-    assert not memory.has_read("COMING SOON")
-
-
-def test_order_prefers_the_verb_not_lately_heard_and_follows_the_seed() -> None:
-    clauses = [Clause("someone", "come closer"), Clause("someone", "draw nearer")]
-    fresh = Memory(("A person comes closer.",), 3).order(clauses, "tag")
-    assert fresh[0].verb == "draw nearer"
-    firsts = {Memory((), seed).order(clauses, "tag")[0].verb for seed in range(20)}
-    assert firsts == {"come closer", "draw nearer"}
-    assert Memory((), 5).order(clauses, "tag") == Memory((), 5).order(clauses, "tag")

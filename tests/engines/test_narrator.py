@@ -271,14 +271,6 @@ def test_for_benchmarks_what_was_measured_is_said_again() -> None:
         assert always(facts, history=("Someone appears.", "A person appears.")).text.endswith(" appears.")
 
 
-def test_for_benchmarks_what_is_worth_little_is_said() -> None:
-    facts = Facts((1,), people=(person(count=2),))
-    history = ("Two people appear.",)
-    assert ask(facts, history=history, budget=9).finish == "silent"
-    said = always(facts, history=history)
-    assert (said.finish, said.text) == ("stop", "Two people appear.")
-
-
 def test_for_benchmarks_nothing_is_invented_nor_uncertain_nor_too_long() -> None:
     assert always(Facts((1,))).finish == "silent"
     assert always(Facts((1,), people=(person(sure=0.3),))).finish == "silent"
@@ -292,13 +284,6 @@ def test_for_benchmarks_silence_has_its_true_reason() -> None:
     facts = Facts((1,), people=(person(),))
     reply = ask(facts, budget=1, always=True, history=("Someone appears.",))
     assert (reply.finish, reply.notes["reason"]) == ("silent", "nothing that is new fits into 1 words")
-
-
-def test_for_benchmarks_other_lines_stay_as_they_are() -> None:
-    facts = Facts(
-        (1, 2), people=(person(1, enters=True), person(2, at=4, count=2)), texts=(text("EXIT", "sign"),)
-    )
-    assert always(facts, schema=FIVE).text == ask(facts, schema=FIVE, budget=9).text
 
 
 def test_wording_differs_from_the_last_lines() -> None:
@@ -510,12 +495,6 @@ def test_prose_is_shortened_at_the_ends_of_clauses(budget: int, line: str) -> No
 )
 def test_prose_is_freed_of_labels_and_asides(description: str, line: str) -> None:
     assert prose(f"**2. Actions:** {description}", budget=7).text == line
-
-
-def test_prose_that_fits_nowhere_is_silence() -> None:
-    reply = prose(PROSE, budget=2)
-    assert (reply.finish, reply.text) == ("silent", "")
-    assert "budget" in reply.notes["reason"]
 
 
 def test_prose_without_steps_and_with_markup() -> None:

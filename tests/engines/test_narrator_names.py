@@ -30,12 +30,7 @@ from shotad.core import (
 from shotad.core.config import NarratorSettings
 from shotad.engines.narrator import Narrator
 from shotad.engines.narrator_words import (
-    called_together,
-    face_of,
-    resolved,
     spoken_words,
-    stands_for,
-    without_cast,
     without_names,
 )
 from shotad.script import check_line
@@ -395,23 +390,6 @@ def test_who_is_named_is_noted_for_describers() -> None:
     (said,) = ask([person(THOM, CELIA, count=3)]).notes["said"]
     times = {"since": 5.0, "until": 7.0, "after": 0}
     assert said == [{"what": "people", "shot": 1, "sure": 0.9, **times, "who": ["thom", "celia"]}]
-
-
-def test_phrases() -> None:
-    assert called_together((THOM, RED), 0) == "Thom and the woman in red"
-    assert called_together((), 2) == "two other people"
-    assert (face_of(THOM), face_of(RED)) == ("Thom's face", "the face of the woman in red")
-    assert stands_for(THOM, "Thom leaves.", CAST)
-    assert not stands_for(THOM, "", CAST)
-    assert resolved("She leaves.", "Celia enters.", EVERYBODY, CAST) == "Celia leaves."
-    assert resolved("She leaves.", "Thom enters.", EVERYBODY, CAST) == "She leaves."
-    assert resolved("Her face appears.", "Celia enters.", EVERYBODY, CAST) == "Celia's face appears."
-    assert resolved("Her hat falls.", "Celia enters.", EVERYBODY, CAST) == "Her hat falls."
-    assert (
-        without_cast('Celia reads: "Celia," as the woman in red leaves.', CAST)
-        == ' reads: "Celia," as  leaves.'
-    )
-    assert resolved('A sign reads: "HE."', "Thom enters.", EVERYBODY, CAST) == 'A sign reads: "HE."'
 
 
 PLACES = st.sampled_from(["left", "centre", "right"])

@@ -11,12 +11,6 @@ from shotad.engines.openai_client import OWN, secrets_of, struck_out, unhinted
 from tests.endpoint import engine_for
 
 
-@pytest.fixture(autouse=True)
-def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def test_the_first_that_is_set_counts_then_the_environment_then_openai(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

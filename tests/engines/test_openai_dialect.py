@@ -1,27 +1,16 @@
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shotad.engines import ServerError
-from shotad.engines.openai_wire import Dialect
 from tests.bad_server import Act, BadServer, Seen, echo, plain, status
 from tests.endpoint import engine_for, request
 
-pytest.importorskip("openai", reason="the extra openai is not installed")
+pytest.importorskip("httpx", reason="the extra openai is not installed")
 
 LIMIT = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 WARMTH = "Unsupported value: 'temperature' does not support 0.6 with this model. Only the default (1) value is supported."
-
-
-@pytest.fixture(autouse=True)
-def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [
-        name for name in os.environ if name.startswith("OPENAI_") or name.lower().endswith("_proxy")
-    ]:
-        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +90,3 @@ def test_many_threads_learn_at_once() -> None:
         texts = [str(n) for n in range(24)]
         replies = pool.map(lambda text: engine.generate([request(text, schema=True)])[0].text, texts)
         assert list(replies) == texts
-
-
-def test_what_is_not_blamed_is_not_changed() -> None:
-    body = {"messages": [], "max_tokens": 5, "temperature": 0.6}
-    dialect = Dialect()
-    assert dialect.next_try(body, frozenset(), ServerError(400, "the picture is broken")) is None
-    assert dialect.next_try(body, frozenset(), ServerError(400, "response_format is unknown")) is None
-    assert dialect.said(body, dialect.known) == body

@@ -11,7 +11,7 @@ from PIL import Image
 from shotad.core import EndpointSettings, Message, Usage
 from shotad.engines import Raw, trouble_in
 from shotad.engines.openai_engine import tokens_per_image
-from shotad.engines.openai_wire import answer_in, body_of, messages_of, seed_of, strict
+from shotad.engines.openai_wire import answer_in, body_of, messages_of, strict
 from tests.bad_server import completion
 from tests.endpoint import SCHEMA, greedy, request
 
@@ -80,10 +80,6 @@ def test_strict_reaches_objects_at_any_depth_and_leaves_the_original() -> None:
     outer = {"type": "object", "properties": {"a": {"type": "array", "items": inner}}}
     assert strict(outer)["properties"]["a"]["items"]["required"] == ["b"]
     assert "required" not in inner
-
-
-def test_seeds_fit_signed_numbers() -> None:
-    assert (seed_of(0xFFFF_FFFF), seed_of(5)) == (0x7FFF_FFFF, 5)
 
 
 def test_halves_of_characters_do_not_break_the_request() -> None:

@@ -12,7 +12,6 @@ from shotad.engines.local_vision_qwen import (
     PatchRules,
     grid_of,
     smart_size,
-    tokens_in,
     video_patches,
 )
 
@@ -121,10 +120,6 @@ def test_frames_that_fit_keep_their_size() -> None:
     assert smart_size(1, 1, 28) == (28, 28)
     with pytest.raises(ValueError, match="200 times as long"):
         smart_size(1, 201, 28)
-
-
-def test_tokens_of_the_papers_clip() -> None:
-    assert tokens_in(grid_of(504, 280, 32, PatchRules()), PatchRules()) == 2880
 
 
 def test_rules_come_from_the_processors_file() -> None:

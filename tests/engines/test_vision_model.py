@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,20 +11,17 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 import torch
-import transformers
 
 from shotad.core import (
     Config,
-    ConfigError,
     EngineError,
     NoProgress,
     Request,
     SamplingSettings,
-    WeightsError,
     load_config,
 )
 from shotad.engines import local_loading, make_engine
-from shotad.engines.local_vision import VisionModel
+from shotad.engines.local_engines import VisionModel
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
 KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")
@@ -93,12 +89,6 @@ def test_the_answer_depends_on_every_frame(kind: str, folders: dict[str, Path]) 
     assert len({reply.text for reply in engine.generate(asked)}) == 5
 
 
-def test_the_same_run_twice_gives_the_same_bytes(folders: dict[str, Path]) -> None:
-    first = VisionModel(settings(folders["qwen2_vl"])).generate(questions())
-    local_loading.CACHE.clear()
-    assert VisionModel(settings(folders["qwen2_vl"])).generate(questions()) == first
-
-
 def test_positions_are_those_of_transformers_own_rule(folders: dict[str, Path]) -> None:
     """By hand, for one clip: words count on, patches have time, line and column, words go on after them."""
     engine = VisionModel(settings(folders["qwen2_vl"]))
@@ -142,38 +132,6 @@ def test_seeds_belong_to_the_request(folders: dict[str, Path]) -> None:
     assert len(set(alone)) == 3
 
 
-def test_memory_that_runs_out_halves_the_batch(
-    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = VisionModel(settings(folders["qwen2_vl"]))
-    asked = [make_request(str(n), clip=make_clip(2 + n, seed=n)) for n in range(4)]
-    whole = engine.generate(asked)
-    kind = transformers.Qwen2VLForConditionalGeneration
-    real, sizes = kind.generate, []
-
-    def small(self: Any, **inputs: Any) -> Any:
-        sizes.append(len(inputs["input_ids"]))
-        if sizes[-1] > 2:
-            raise torch.OutOfMemoryError("out of memory")
-        return real(self, **inputs)
-
-    monkeypatch.setattr(kind, "generate", small)
-    found = engine.generate(asked)
-    assert sizes == [4, 2, 2]
-    assert [reply.text for reply in found] == [reply.text for reply in whole]
-    local_loading.CACHE.clear()
-
-
-def test_a_prompt_too_long_fails_alone_and_says_so(folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders["qwen2_vl"]))
-    good, bad = make_request("a", clip=make_clip(2)), make_request("b", "why " * 1100, clip=make_clip(2))
-    first, second = engine.generate([good, bad])
-    assert first.text
-    assert second.finish == "error"
-    assert second.error is not None
-    assert "than the 4096 that qwen2_vl takes" in second.error
-
-
 def test_a_frame_that_has_no_size_fails_alone(folders: dict[str, Path]) -> None:
     engine = VisionModel(settings(folders["qwen2_vl"]))
     good, bad = make_request("a", clip=make_clip(2)), make_request("b", clip=make_clip(2, 600, 2))
@@ -210,10 +168,3 @@ def test_estimates_need_no_model() -> None:
     engine = VisionModel(Config())
     assert engine.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
     assert engine.image_tokens(504, 280, 32) == 2880
-
-
-def test_what_is_no_model_or_no_device_is_refused(folders: dict[str, Path]) -> None:
-    with pytest.raises(WeightsError, match="no model called"):
-        VisionModel(load_config(None, ["stage1.model=qwen9-vl"]))
-    with pytest.raises(ConfigError, match="abacus"):
-        VisionModel(settings(folders["llava"], "compute.device=abacus")).get_ready(NoProgress())

@@ -18,9 +18,8 @@ import transformers
 from transformers import AutoConfig, AutoTokenizer
 
 from shotad.core import Clip, EngineError, FrameSettings, Message
-from shotad.engines.local_chat import Refused
+from shotad.engines.local_engines import make_words
 from shotad.engines.local_model import ModelPlace
-from shotad.engines.local_vision import Words, make_words
 from shotad.engines.local_vision_qwen import (
     END,
     IMAGE,
@@ -33,7 +32,8 @@ from shotad.engines.local_vision_qwen import (
     seconds_per_patch,
     video_patches,
 )
-from shotad.engines.local_vision_stills import StillWords, Template, turns
+from shotad.engines.local_vision_stills import StillWords
+from shotad.engines.local_words import Refused, Template, turns
 from tests.vision_models import (
     CHATML,
     PLAIN,
@@ -57,7 +57,7 @@ def qwen_words(times: Any = "none", patch: int = 14) -> QwenWords:
     return QwenWords(template, times, PatchRules(patch=patch), Bounds(784, 20000), 256)
 
 
-def words_of(folder: Path, frames: FrameSettings = SMALL) -> Words:
+def words_of(folder: Path, frames: FrameSettings = SMALL) -> QwenWords | StillWords:
     place = ModelPlace(folder, folder.name, "")
     config, tokenizer = AutoConfig.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     return make_words(place, config, tokenizer, frames)
@@ -176,25 +176,6 @@ def test_templates_of_plain_words_are_served() -> None:
     assert template.prompt(turns(make_request(), "image", 0)) == "user: What is seen?\n"
     with pytest.raises(Refused, match="a model cannot be used"):
         template.prompt(turns(make_request(clip=make_clip(1)), "image", 1))
-
-
-def test_one_token_begins_the_text() -> None:
-    begins = "{{ bos_token }}{{ messages[0].content[0].text }}"
-    silent = "{{ messages[0].content[0].text }}"
-    counts = []
-    for text in (begins, silent):
-        tokenizer = make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>", bos="<s>")
-        tokenizer._tokenizer.post_processor = _bos_first(tokenizer)
-        template = Template(tokenizer, None, "a model")
-        ids = template.ids(template.prompt(turns(make_request(), "image", 0)))
-        counts.append(ids.count(tokenizer.bos_token_id))
-    assert counts == [1, 1]
-
-
-def _bos_first(tokenizer: Any) -> Any:
-    from tokenizers import processors
-
-    return processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", tokenizer.bos_token_id)])
 
 
 @pytest.mark.parametrize("kind", ["llava", "idefics3", "smolvlm"])

@@ -16,7 +16,7 @@ from tests.bad_server import BadServer, endless
 from tests.endpoint import StoppedTime
 from tests.speech_server import Act, SpeechServer, refusal, sound, tone
 
-pytest.importorskip("openai", reason="the endpoint's client is not installed: pip install .[openai]")
+pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
 
 KEY = "sk-test-0123456789abcdef"
 

@@ -7,7 +7,6 @@ them.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +24,8 @@ from shotad.batch.ray.rows import (
     Parts,
     Record,
     Row,
-    as_text,
     columns,
+    job_of,
     laid_together,
     rows,
     unpacked,
@@ -69,7 +68,7 @@ class Looking:
         asked = [row for row in given if not _is_known(row)]
         times = self._register.begun([_unit(row) for row in asked]) if asked else []
         begun = list(zip(asked, times, strict=True))
-        with self._room.together():
+        with self._room.together:
             yield from self._look([row for row, before in begun if not before])
         for row in (row for row, before in begun if before):
             with self._room.alone():
@@ -87,13 +86,13 @@ class Looking:
                 yield row, lost(f"asking about slot {row.name}", attempt - 1)
             else:
                 begun.append(row)
-        for text in dict.fromkeys(row.job for row in begun):
-            group = [row for row in begun if row.job == text]
+        for film in dict.fromkeys(row.film for row in begun):
+            group = [row for row in begun if row.film == film]
             try:
-                self._ask(group, FilmJob.of(json.loads(text)))
+                self._ask(group, job_of(group[0]))
             except EngineError as trouble:
                 error = error_of(trouble)
-                self._register.missed(group[0].film, error)
+                self._register.missed(film, error)
                 yield from ((row, error) for row in group)
             except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
                 yield from ((row, error_of(trouble)) for row in group)
@@ -142,39 +141,23 @@ def _unit(row: Row) -> str:
 
 
 class _Room:
-    """Who is in it together, or alone."""
+    """``together`` is for whoever works with others; `alone` waits until all have left it."""
+
+    _MOST = 1000
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._inside = 0
-        self._closed = False
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """With others, while nobody is in it alone."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._closed)
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._inside -= 1
-                self._changed.notify_all()
+        self.together = threading.Semaphore(self._MOST)
+        self._one = threading.Lock()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """When all others have left."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._closed)
-            self._closed = True
-            self._changed.wait_for(lambda: not self._inside)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._closed = False
-                self._changed.notify_all()
+        with self._one:
+            for _ in range(self._MOST):
+                self.together.acquire()
+            try:
+                yield
+            finally:
+                self.together.release(self._MOST)
 
 
 _AGAIN = 3.0
@@ -193,11 +176,11 @@ class Finishing:
         for row in rows(batch):
             count = row.count if row.end else None
             if self._register.arrive(row.film, row.name, count, dict(row.error), row.seconds, row.peak):
-                yield columns([Row(row.film, "result", result=as_text(self._result(row).as_json()))])
+                yield columns([Row(row.film, "result", result=self._result(row))])
                 self._register.over(row.film)
 
     def _result(self, row: Row) -> FilmResult:
-        job, unit = FilmJob.of(json.loads(row.job)), f"track {row.film}"
+        job, unit = job_of(row), f"track {row.film}"
         attempt = int(self._register.begin(row.film, unit))
         error, seconds, peak, attempts = self._register.account(row.film)
         if not error and attempt > self._settings.attempts:

@@ -21,7 +21,16 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from shotad.batch.jobs import fault_of
-from shotad.core import EngineError, Settings, ShotadError, UsageError, load_settings, need, processors
+from shotad.core import (
+    EngineError,
+    Settings,
+    ShotadError,
+    UsageError,
+    load_settings,
+    native_quiet,
+    need,
+    processors,
+)
 
 _KNOCK = 5.0
 """Seconds for which a cluster's port is waited for. Ray itself waits for many minutes, without a word."""
@@ -144,7 +153,7 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
         "include_dashboard": False,
     }
     try:
-        with _hushed(), _same_signals():
+        with native_quiet(), _same_signals():
             ray.init(
                 address="local" if here else there,
                 log_to_driver=False,
@@ -152,7 +161,7 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
                 **(own if here else {}),
             )
     except Exception as trouble:  # noqa: BLE001  Ray raises just that where a node does not start in time
-        with _hushed():
+        with native_quiet():
             ray.shutdown()
         if here:
             what, hint = "Ray could not be started on this machine", "Its logs are in /tmp/ray."
@@ -207,19 +216,6 @@ def _replaced(owner: Any, values: Mapping[str, Any]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(owner, name, value)
-
-
-@contextmanager
-def _hushed() -> Iterator[None]:
-    """What Ray's own library writes to standard error while it starts goes nowhere."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 @contextmanager

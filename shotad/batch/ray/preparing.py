@@ -10,7 +10,6 @@ one before has left it.
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from shotad.batch.describing import given_of
 from shotad.batch.jobs import DONE, FilmJob, done_before
 from shotad.batch.places import is_local, join
 from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
-from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, packed
+from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, job_of, packed, rows
 from shotad.batch.ray.servers import ready_if_here, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
@@ -64,20 +63,20 @@ class Preparing:
         self._register, self._settings = register, settings
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
-        for film, job in zip(batch["film"], batch["job"], strict=True):
-            yield from (columns([row]) for row in self.rows(int(film), str(job)))
+        for given in rows(batch):
+            yield from (columns([row]) for row in self.rows(given.film, job_of(given)))
 
-    def rows(self, film: int, text: str) -> Iterator[Row]:
+    def rows(self, film: int, job: FilmJob) -> Iterator[Row]:
         """The rows of one film: one for each slot, then its end."""
         unit, clock, count = f"film {film}", time.monotonic(), 0
         forget_peak()
         told = int(self._register.told(unit))
         error: dict[str, str] = {}
         try:
-            for question in self._questions(film, text, unit):
+            for question in self._questions(film, job, unit):
                 count += 1
                 self._register.tell(unit, count)
-                yield Row(film, question.plan.slot.id, text, question)
+                yield Row(film, question.plan.slot.id, job, question)
         except GeneratorExit:
             raise
         except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
@@ -85,12 +84,12 @@ class Preparing:
         for number in range(count, told - 1):
             # As many rows as an earlier attempt has handed on, before the one that must arrive.
             count += 1
-            yield Row(film, f"left out {number}", text)
+            yield Row(film, f"left out {number}", job)
         self._register.tell(unit, count + 1)
         yield Row(
             film,
             "end",
-            text,
+            job,
             end=True,
             count=count,
             error=error,
@@ -99,14 +98,13 @@ class Preparing:
         )
         self._register.end(unit)
 
-    def _questions(self, film: int, text: str, unit: str) -> Iterator[Question]:
+    def _questions(self, film: int, job: FilmJob, unit: str) -> Iterator[Question]:
         stopped = self._register.stopped()
         if stopped:
             raise _Refused(halted(stopped))
         attempt = int(self._register.begin(film, unit))
         if attempt > self._settings.attempts:
             raise _Refused(lost("preparing the film", attempt - 1))
-        job = FilmJob.of(json.loads(text))
         if done_before(job) is None:
             yield from self._prepared(film, job, attempt)
 

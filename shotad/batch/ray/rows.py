@@ -11,7 +11,6 @@ them into ``stage1.jsonl``. Of a folder on object storage each file is an object
 
 from __future__ import annotations
 
-import json
 import pickle
 import shutil
 import tempfile
@@ -23,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from shotad.batch.jobs import FilmJob, FilmResult
 from shotad.batch.places import is_local, join, local_path
 from shotad.batch.store import Store
 from shotad.core import Clip, RecordLog, WorkFolder
@@ -59,7 +59,7 @@ class Row:
 
     film: int
     name: str
-    job: str = ""
+    job: FilmJob | None = None
     question: Question | None = None
     end: bool = False
     count: int = 0
@@ -67,8 +67,8 @@ class Row:
     """Kind, what and hint of what ended the film; empty where all is well."""
     seconds: float = 0.0
     peak: int = 0
-    result: str = ""
-    """The film's result as JSON, when all is done."""
+    result: FilmResult | None = None
+    """The film's result, when all is done."""
 
 
 def columns(rows: Sequence[Row]) -> Columns:
@@ -86,6 +86,12 @@ def rows(batch: Columns) -> Iterator[Row]:
         row = pickle.loads(bytes(data))
         assert isinstance(row, Row)
         yield row
+
+
+def job_of(row: Row) -> FilmJob:
+    """What is asked of the film of a row that is on its way."""
+    assert row.job is not None
+    return row.job
 
 
 def packed(clip: Clip) -> bytes:
@@ -107,11 +113,6 @@ def unpacked(data: bytes) -> Clip:
     raw = pyarrow.Codec("zstd", _LEVEL).decompress(held, int(np.prod(shape)), asbytes=True)
     steps = np.frombuffer(raw, np.uint8).reshape(shape)
     return Clip(np.cumsum(steps, axis=2, dtype=np.uint8), seconds, numbers)
-
-
-def as_text(value: Mapping[str, Any]) -> str:
-    """A job or a result as text."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 Record = dict[str, Any]

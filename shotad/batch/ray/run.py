@@ -12,7 +12,7 @@ film is begun.
 from __future__ import annotations
 
 import inspect
-import json
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +35,7 @@ from shotad.batch.ray.cluster import (
     register_of_run,
 )
 from shotad.batch.ray.preparing import Preparing
-from shotad.batch.ray.rows import as_text, rows
+from shotad.batch.ray.rows import Row, rows
 from shotad.batch.ray.servers import stage_engine
 from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
 
@@ -112,13 +112,14 @@ def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterat
     register = register_of_run(ray)
     for batch in pipeline(ray, jobs, settings, register).iter_batches(batch_size=None, prefetch_batches=0):
         for row in rows(batch):
-            job, result = jobs[row.film], FilmResult.of(json.loads(row.result))
-            yield row.film, replace(result, film=job.film, folder=job.folder)
+            assert row.result is not None
+            job = jobs[row.film]
+            yield row.film, replace(row.result, film=job.film, folder=job.folder)
 
 
 def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
     """The lazy dataset: a row for each film in, one for each film's result out."""
-    films = [{"film": film, "job": as_text(_anywhere(job).as_json())} for film, job in enumerate(jobs)]
+    films = [{"row": pickle.dumps(Row(film, "film", _anywhere(job)))} for film, job in enumerate(jobs)]
     able = _abilities(jobs, settings)
     batch = settings.batch or able.batch
     data = ray.data.from_items(films, override_num_blocks=len(films))

@@ -1,8 +1,10 @@
-"""Vision-language models on this machine: Qwen2-VL as in the paper, and others that transformers loads.
+"""Models of this machine as engines: any chat model of transformers, and any that sees.
 
-The published system shows Qwen2-VL the clip as one video before the prompt's text, gives it no frame rate,
+By default they are those of Shot-by-Shot, Meta-Llama-3-8B-Instruct and Qwen2-VL-7B-Instruct. The published
+system shows Qwen2-VL the clip as one video before the prompt's text, gives it no frame rate,
 leaves the system prompt to the chat template and takes the likeliest word at each step
-(Shot-by-Shot, section 3.2 and its code).
+(Shot-by-Shot, section 3.2 and its code). Temperature, top-p and length come with each request, the seed is
+that of the slot.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -33,8 +35,7 @@ from shotad.core import (
     need_torch,
     reason,
 )
-from shotad.engines.local_chat import Refused
-from shotad.engines.local_model import PROMPT_TOKENS, LocalModel, ModelPlace, resolve
+from shotad.engines.local_model import LocalModel, ModelPlace, resolve
 from shotad.engines.local_vision_qwen import (
     FAMILY,
     IMAGE,
@@ -46,15 +47,12 @@ from shotad.engines.local_vision_qwen import (
     qwen_rules,
     tokens_in,
 )
-from shotad.engines.local_vision_stills import StillWords, Template, make_processor, read_settings
+from shotad.engines.local_vision_stills import StillWords, make_processor, read_settings
+from shotad.engines.local_words import Refused, Template, TextWords
 from shotad.film import vlm_size
 
-if TYPE_CHECKING:
-    from shotad.engines.local_loading import Loaded
-
-NAME = "qwen2-vl"
-
-_PURPOSE = f"The engine {NAME}"
+PROMPT_TOKENS = 200
+"""Tokens that the shortest prompts of both stages have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,51 +62,37 @@ class _Ready:
     words: Words
 
 
-class VisionModel(LocalModel[_Ready]):
-    """An image-text model that answers questions about clips, and questions without one.
+class ChatModel(LocalModel[_Ready]):
+    """A chat model, which reads words only, by the chat template that comes with it."""
 
-    Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, as they were trained and as
-    the paper shows it, others as stills in a row.
-    """
+    name = "llama3"
+    default = "llama3-8b"
+    kind: ClassVar[Literal["text", "image-text"]] = "text"
 
-    name = NAME
-    default = "qwen2-vl-7b"
-
-    def __init__(self, config: Config, stage: Stage = "stage1") -> None:
+    def __init__(self, config: Config, stage: Stage = "stage2") -> None:
         """As `LocalModel` says."""
         super().__init__(config, stage)
-        self.abilities = Abilities(accepts_images=True, wants_overlay=True, batch=config.local.batch)
+        self.abilities = Abilities(accepts_images=self.kind != "text", batch=config.local.batch)
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply for each request; those with a clip go through the model apart from those without.
-
-        A prompt longer than the model takes is a failed reply that says so.
+        """One reply for each request, in order; those with a clip go through a model that sees apart from
+        those without. A prompt that cannot be put into words, or is longer than the model takes, is a failed
+        reply that says so. See `shotad.engines.local_answers.answers`.
         """
         ready = self._prepared(NoProgress())
         from shotad.engines import local_loading
 
         replies: dict[int, Reply] = {}
-        with local_loading.lent(
-            ready.place, "image-text", self._config.compute, self._config.local
-        ) as loaded:
-            for with_clip in {request.clip is not None: None for request in requests}:
-                chosen = [i for i, request in enumerate(requests) if (request.clip is not None) == with_clip]
+        compute, local = self._config.compute, self._config.local
+        with local_loading.lent(ready.place, self.kind, compute, local) as loaded:
+            shown = [self.abilities.accepts_images and request.clip is not None for request in requests]
+            for with_clip in dict.fromkeys(shown):
+                chosen = [index for index, one in enumerate(shown) if one == with_clip]
                 answered = self._answers(loaded, ready, [requests[index] for index in chosen])
                 replies.update(zip(chosen, answered, strict=True))
         return [replies[index] for index in range(len(requests))]
 
-    def image_tokens(self, width: int, height: int, frames: int) -> int:
-        """Tokens of a clip of ``frames`` frames of this size: 2880 for Qwen2-VL with 32 of 504 x 280.
-
-        For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
-        """
-        if self._ready is not None:
-            return self._ready.words.image_tokens(width, height, frames)
-        rules = PatchRules()
-        size = bounds_of(self._config.frames).size(width, height, rules)
-        return tokens_in(grid_of(*size, frames, rules), rules)
-
-    def _answers(self, loaded: Loaded, ready: _Ready, requests: Sequence[Request]) -> list[Reply]:
+    def _answers(self, loaded: Any, ready: _Ready, requests: Sequence[Request]) -> list[Reply]:
         from shotad.engines.local_answers import answers
 
         lengths: dict[int, int] = {}
@@ -125,49 +109,81 @@ class VisionModel(LocalModel[_Ready]):
             made = ready.words.inputs([asked[place] for place in places])
             return {name: value for name, value in made.items() if name in accepted}
 
-        local = self._config.local
-        found = answers(
-            loaded,
-            ready.tokenizer,
-            asked,
-            list(lengths.values()),
-            collate,
-            most=local.batch,
-        )
+        most = self._config.local.batch
+        found = answers(loaded, ready.tokenizer, asked, list(lengths.values()), collate, most=most)
         replies.update(zip(lengths, found, strict=True))
         return [replies[index] for index in range(len(requests))]
 
     def _made_ready(self, progress: Progress) -> _Ready:
-        need_torch(_PURPOSE)
-        need("transformers", _PURPOSE)
+        need_torch(f"The engine {self.name}")
+        need("transformers", f"The engine {self.name}")
         from shotad.engines import local_loading
 
         settings = self._config
         # What the machine lacks is told before many GB are fetched.
         local_loading.check_machine(settings.compute, settings.local)
         place = resolve(self._model, self._revision, progress)
-        way = local_loading.way_of(place, "image-text", settings.compute, settings.local)
+        way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
-        words = make_words(place, config, tokenizer, settings.frames)
-        self._check_context(place.label, local_loading.context_of(config), words)
-        self.identity = Identity(NAME, place.label, f"{place.revision} {way.precision}")
+        words = self._words(place, config, tokenizer)
+        self._check_context(place.label, local_loading.context_of(config), self._clip_tokens(words))
+        self.identity = Identity(self.name, place.label, f"{place.revision} {way.precision}")
         return _Ready(place, tokenizer, words)
 
-    def _check_context(self, label: str, context: int | None, words: Words) -> None:
-        """Refuse a model that no clip of a wide film fits into. Its tokens are reckoned from two frames."""
-        frames = 0
-        if self._stage == "stage1":
-            settings = self._config.frames
-            two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
-            frames = two * (settings.inside + settings.outside) // 2
-        if context is not None and context < frames + self._answer + PROMPT_TOKENS:
-            clip = f"a clip takes about {frames} and " if frames else ""
-            hint = "Lower frames.inside and frames.outside, or n" if frames else "Lower that number, or n"
+    def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
+        return TextWords(Template(tokenizer, None, place.label, words_only=True))
+
+    def _clip_tokens(self, words: Words) -> int:
+        return 0
+
+    def _check_context(self, label: str, context: int | None, clip: int) -> None:
+        if context is not None and context < clip + self._answer + PROMPT_TOKENS:
+            takes = f"a clip takes about {clip} and " if clip else ""
+            hint = "Lower frames.inside and frames.outside, or n" if clip else "Lower that number, or n"
             raise EngineError(
-                f"{label} takes {context} tokens; {clip}{self._stage}.sampling.max_tokens is {self._answer}.",
+                f"{label} takes {context} tokens; "
+                f"{takes}{self._stage}.sampling.max_tokens is {self._answer}.",
                 f"{hint}ame a model that takes more.",
                 again=False,
             )
+
+
+class VisionModel(ChatModel):
+    """An image-text model that answers questions about clips, and questions without one.
+
+    Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, as they were trained and as
+    the paper shows it, others as stills in a row.
+    """
+
+    name = "qwen2-vl"
+    default = "qwen2-vl-7b"
+    kind = "image-text"
+
+    def __init__(self, config: Config, stage: Stage = "stage1") -> None:
+        """As `LocalModel` says."""
+        super().__init__(config, stage)
+
+    def image_tokens(self, width: int, height: int, frames: int) -> int:
+        """Tokens of a clip of ``frames`` frames of this size: 2880 for Qwen2-VL with 32 of 504 x 280.
+
+        For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
+        """
+        if self._ready is not None and isinstance(self._ready.words, QwenWords | StillWords):
+            return self._ready.words.image_tokens(width, height, frames)
+        rules = PatchRules()
+        size = bounds_of(self._config.frames).size(width, height, rules)
+        return tokens_in(grid_of(*size, frames, rules), rules)
+
+    def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
+        return make_words(place, config, tokenizer, self._config.frames)
+
+    def _clip_tokens(self, words: Words) -> int:
+        """Of a clip of a wide film, reckoned from two frames."""
+        if self._stage != "stage1" or isinstance(words, TextWords):
+            return 0
+        settings = self._config.frames
+        two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
+        return two * (settings.inside + settings.outside) // 2
 
 
 def _accepted(model: Any) -> set[str]:
@@ -176,27 +192,13 @@ def _accepted(model: Any) -> set[str]:
     return named | set(inspect.signature(model.forward).parameters)
 
 
-class Words(Protocol):
-    """What makes a model's input out of requests."""
-
-    def image_tokens(self, width: int, height: int, frames: int) -> int:
-        """Tokens of a clip."""
-        ...
-
-    def prompt(self, request: Request) -> str:
-        """The words, with marks where frames belong. Raises Refused where the template cannot."""
-        ...
-
-    def length(self, request: Request) -> int:
-        """Tokens of a prompt, frames included."""
-        ...
-
-    def inputs(self, requests: Sequence[Request]) -> dict[str, Any]:
-        """What the model is given; all of the requests have a clip, or none has."""
-        ...
+Words = TextWords | QwenWords | StillWords
+"""What makes a model's input out of requests."""
 
 
-def make_words(place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings) -> Words:
+def make_words(
+    place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings
+) -> QwenWords | StillWords:
     """What makes the input of the model in ``place``.
 
     Raises EngineError for a model that takes no images, or whose processor cannot be made without
@@ -205,7 +207,9 @@ def make_words(place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSett
     _check_kind(config, place.label)
     text = _template(place.folder)
     if config.model_type in FAMILY:
-        made: Words = _qwen(place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames)
+        made: QwenWords | StillWords = _qwen(
+            place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames
+        )
     else:
         processor = make_processor(place.folder, config, tokenizer, text, place.label)
         made = StillWords(Template(tokenizer, text, place.label, (processor.image_token,)), processor)
@@ -213,7 +217,7 @@ def make_words(place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSett
     return made
 
 
-def _try(words: Words, label: str) -> None:
+def _try(words: QwenWords | StillWords, label: str) -> None:
     """See that frames can be shown at all. Raises EngineError."""
     failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
     clip = Clip(np.zeros((2, 56, 56, 3), np.uint8), np.arange(2.0), np.ones(2, np.int64))

@@ -1,0 +1,189 @@
+"""Where the time goes: nested rooms, waiting, threads, errors within a span, and nothing while none records."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from shotad.core import Recording, in_room, lines, profiled, span, spanned, waiting
+
+
+class Clock:
+    """Time by hand: nanoseconds by the clock; the processor takes half of them."""
+
+    def __init__(self) -> None:
+        self.now = 10**9
+
+    def clock(self) -> int:
+        return self.now
+
+    def cpu(self) -> int:
+        return self.now // 2
+
+    def pass_(self, seconds: float) -> None:
+        self.now += round(seconds * 1e9)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    one = Clock()
+    monkeypatch.setattr("shotad.core.profiling.thread_time_ns", one.cpu)
+    monkeypatch.setattr("shotad.core.profiling.perf_counter_ns", one.clock)
+    monkeypatch.setattr("shotad.core.profiling.process_time_ns", one.cpu)
+    monkeypatch.setattr("shotad.core.profiling.peak_memory", lambda: 12_300_000)
+    return one
+
+
+@contextmanager
+def recording() -> Iterator[Recording]:
+    with profiled() as found:
+        assert found is not None
+        yield found
+
+
+def worked(found: Recording) -> dict[str, float]:
+    return {row.room: round(row.worked, 6) for row in found.table().rows}
+
+
+def test_a_table_reads_line_by_line(clock: Clock) -> None:
+    with recording() as found:
+        clock.pass_(2)
+        with span("stage1"):
+            clock.pass_(10)
+            with waiting("stage1", "frames"):
+                clock.pass_(6)
+                with span("decode"):
+                    clock.pass_(3)
+            with waiting("stage1", "shots"):
+                clock.pass_(0.5)
+            clock.pass_(2.5)
+        with span("cast"):
+            pass
+    assert lines(found.table()) == [
+        "Time: 24.0 s by the clock, 12.0 s of the processor, 0.6 threads at work on the average.",
+        "  Room    at work  of the run  in threads  processor  times  waited",
+        "  stage1   12.5 s         52%      12.5 s      6.2 s      1  34% of its time: 6.0 s for frames, "
+        "0.500 s for shots",
+        "  decode    3.0 s         12%       3.0 s      1.5 s      1  not",
+        "Busiest: stage1, at work 52% of the run; it waited 34% of its time, most of it for frames.",
+        "No room was at work for 8.5 s (35%): 6.5 s of waiting, 2.0 s without a mark.",
+        "Memory: at most 12 MB.",
+    ]
+    as_json = found.table().as_json()
+    assert (as_json["busiest"], as_json["idle"], as_json["unmarked"]) == ("stage1", 8.5, 2.0)
+    assert as_json["rooms"][0]["waited"] == {"frames": 6.0, "shots": 0.5}
+
+
+def test_a_table_of_nothing_says_so() -> None:
+    with recording() as found:
+        pass
+    assert "(100%): 0.000 s of waiting, " in lines(found.table())[-2]
+    with profiled(False) as none, span("mix"):
+        assert none is None
+
+
+def test_a_room_within_itself_is_counted_once(clock: Clock) -> None:
+    with recording() as found, span("decode"):
+        clock.pass_(1)
+        with span("decode"):
+            clock.pass_(1)
+    (row,) = found.table().rows
+    assert (row.worked, row.lasted, row.spells) == pytest.approx((2.0, 2.0, 2))
+
+
+def test_an_error_ends_its_spans_and_the_recording_and_the_next_one_is_new(clock: Clock) -> None:
+    kept = []
+
+    def fail() -> None:
+        with recording() as found:
+            kept.append(found)
+            with span("cast"), span("sheet"):
+                clock.pass_(1)
+                raise KeyError("nobody")
+
+    with pytest.raises(KeyError):
+        fail()
+    clock.pass_(5)
+    with recording() as other, span("mix"):
+        clock.pass_(2)
+        assert worked(other) == {"mix": 2.0}, "what is under way counts up to now"
+        clock.pass_(1)
+    assert worked(other) == {"mix": 3.0}
+    assert worked(kept[0]) == {"sheet": 1.0, "cast": 0.0}
+    assert kept[0].table().wall == pytest.approx(1.0)
+
+
+def test_two_recordings_at_once_are_refused() -> None:
+    with recording(), pytest.raises(RuntimeError, match="recorded already"), recording():
+        pass
+    with recording() as found:
+        assert found.table().rows == ()
+
+
+def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) -> None:
+    def work(inside: threading.Event, enough: threading.Event) -> None:
+        with span("decode"):
+            inside.set()
+            enough.wait(60)
+
+    events = {name: (threading.Event(), threading.Event()) for name in ("one", "other")}
+    threads = {name: threading.Thread(target=work, args=pair, name=name) for name, pair in events.items()}
+    with recording() as found:
+        for name, thread in threads.items():
+            thread.start()
+            assert events[name][0].wait(60)
+        for name, seconds in (("one", 2.0), ("other", 1.0)):
+            clock.pass_(seconds)
+            events[name][1].set()
+            threads[name].join()
+    table = found.table()
+    assert (table.rows[0].worked, table.rows[0].lasted, table.idle) == pytest.approx((5.0, 3.0, 0.0))
+    assert table.threads_busy == pytest.approx(5 / 3)
+
+
+def test_only_the_drawing_of_what_is_spanned_and_a_decorated_call_are_marked(clock: Clock) -> None:
+    def frames() -> Iterator[int]:
+        for number in range(3):
+            clock.pass_(1)
+            yield number
+
+    @in_room("sheet")
+    def draw(pages: int) -> int:
+        clock.pass_(2)
+        return pages + 1
+
+    with recording() as found:
+        for _ in spanned("decode", frames()):
+            clock.pass_(10)
+        assert draw(pages=2) == 3
+    assert worked(found) == {"decode": 3.0, "sheet": 2.0}
+
+
+def test_a_mark_that_outlives_its_recording_changes_nothing(clock: Clock) -> None:
+    with recording() as found:
+        late = span("decode")
+        late.__enter__()
+        clock.pass_(1)
+    before = found.table()
+    clock.pass_(5)
+    late.__exit__(None, None, None)
+    assert found.table() == before
+    assert worked(found) == {"decode": 1.0}
+
+
+def test_nothing_is_kept_while_nothing_records() -> None:
+    assert span("decode") is span("shots") is waiting("stage1", "frames")
+
+
+def test_time_and_memory_are_those_of_the_machine() -> None:
+    with recording() as found, span("mix"):
+        held = b"x" * 30_000_000
+        time.sleep(0.02)
+    table = found.table()
+    assert table.memory > len(held)
+    assert 0.015 <= table.rows[0].worked <= table.wall
+    assert table.rows[0].cpu < table.rows[0].worked
