@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from shotad.core import STARTERS, Interval, LintSettings, is_english
+from shotad.core import STARTERS, Interval, LintSettings, at_hand, is_english
 from shotad.script.cast_members import Member, listed_as
 from shotad.script.checked_lines import TrackLine
 from shotad.script.english_names import people_named
 from shotad.script.english_words import BASES, FUNCTION_WORDS, NO_ARTICLE, THIRD, listed, pasts
 from shotad.script.line_mentions import Mention, NameToken, book_of, mentions, tokens_of
-from shotad.script.parsing import Parse, Parser, ParserModel, find_parser, is_at_hand
+from shotad.script.parsing import Parse, Parser, ParserModel, find_parser
 from shotad.script.rules import Finding, Level, unquoted
 
 MODEL = "en_core_web_sm"
@@ -187,7 +187,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
             return None, _BY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
-        if not is_at_hand(MODEL):
+        if importlib.util.find_spec(MODEL) is None and not at_hand(MODEL.replace("_", "-")):
             return None, _BY_WORDS.format(f"the model {MODEL} is not here (--set lint.parse=spacy gets it)")
     return Reader(find_parser(MODEL)), ""
 
