@@ -45,7 +45,8 @@ def _runs(bare: str) -> Iterator[_Run]:
         if run and not (capital and joins(line, at)):
             yield tuple(run)
             run = []
-        run += [token] * capital
+        if capital:
+            run.append(token)
     if run:
         yield tuple(run)
 
@@ -132,7 +133,7 @@ def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def _names(text: str) -> tuple[tuple[str, bool], ...]:
-    """Names, and whether they are ones for sure: the others begin a sentence and act as rain and smoke do."""
+    """Names, and whether they are ones for sure: the others begin a sentence and act, as rain may too."""
     bare = without_quotations(text)
     found: list[tuple[str, bool]] = []
     for run in _runs(bare):

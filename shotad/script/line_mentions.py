@@ -360,20 +360,13 @@ def shortens(short: str, name: str) -> bool:
 
 
 def _one_off(one: str, other: str) -> bool:
-    """Whether two differ in one letter, and not in the first."""
-    if abs(len(one) - len(other)) > 1 or max(len(one), len(other)) < _LONG or one[0] != other[0]:
-        return False
-    return _distance(one, other) <= 1
-
-
-def _distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """Levenshtein's."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        above, row[0] = row[0], i
-        for j, b in enumerate(other, 1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (a != b))
-    return row[-1]
+    """Whether two differ in one letter at most, and not in the first."""
+    same = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    short = max(len(one), len(other)) < _LONG or not same
+    a, b = one[same:], other[same:]
+    return not short and (a[1:] == b[1:] or a[1:] == b or a == b[1:])
 
 
 _NEVER = TITLES | STARTERS | PEOPLE_NOUNS
@@ -445,11 +438,8 @@ def acts(line: Sequence[NameToken], at: int) -> bool:
     )
 
 
-def respelt(
-    cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]
-) -> tuple[list[tuple[NameToken, ...]], dict[str, str]]:
-    """The lines with names as the cast has them, where they are spelt otherwise (see `soundalike`), and which
-    words were taken for which.
+def respelt(cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]) -> list[tuple[NameToken, ...]]:
+    """The lines with names as the cast has them, where they are spelt otherwise (see `alike`).
 
     Not for a word that somewhere stands beside the name that it is like: these are two people.
     """
@@ -461,15 +451,10 @@ def respelt(
         near = alike(word, parts)
         if len(near) == 1 and not any({word, near[0]} <= {token.key for token in line} for line in lines):
             found[word] = near[0]
-    if not found:
-        return list(lines), found
     return [
-        tuple(
-            replace(token, key=found[token.key]) if token.capital and token.key in found else token
-            for token in line
-        )
+        tuple(replace(t, key=found[t.key]) if t.capital and t.key in found else t for t in line)
         for line in lines
-    ], found
+    ]
 
 
 def _nameable(line: Sequence[NameToken]) -> Iterator[str]:

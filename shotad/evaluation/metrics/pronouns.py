@@ -52,14 +52,6 @@ class InFocus:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Several who were spoken of together; ``people`` is empty where they are nobody that one knows."""
-
-    people: tuple[Who, ...]
-    line: int
-
-
 class Focus:
     """Who is in focus, line after line of one film."""
 
@@ -68,7 +60,8 @@ class Focus:
         self._leads = leads
         self._with_groups = groups
         self._standing: dict[Who, InFocus] = {}
-        self._groups: list[Group] = []
+        self._groups: list[tuple[int, tuple[Who, ...]]] = []
+        """Lines, and who were spoken of together there; nobody where they are nobody that one knows."""
         self._number = -1
         self._someone = 0
         self._acted: tuple[Who, ...] = ()
@@ -95,7 +88,7 @@ class Focus:
         if mention.kind == "cast":
             return (self._owner(mention),)
         if mention.kind == "group":
-            self._groups.append(Group((), self._number))
+            self._groups.append((self._number, ()))
             return ()
         if mention.kind != "pronoun":
             return ((mention.kind, mention.key),)
@@ -167,16 +160,16 @@ class Focus:
     def _they(self, mention: Mention, line: Line) -> tuple[Who, ...]:
         """The last row or group; else, for those who act, everybody of the line before."""
         them = mention.key == "them"
-        near = [group for group in self._groups if them <= self._number - group.line <= _GROUP_REACH]
+        near = [people for line, people in self._groups if them <= self._number - line <= _GROUP_REACH]
         if near:
-            self._groups.append(Group(near[-1].people, self._number))
-            return near[-1].people
+            self._groups.append((self._number, near[-1]))
+            return near[-1]
         if mention.key != "they":
             return ()
         here = tuple(dict.fromkeys(who for people in line.meant for who in people))
         before = tuple(one.who for one in self._standing.values() if self._far(one) == 1)
         people = next((some for some in (here, before) if len(some) > 1), ())
-        self._groups.append(Group(people, self._number))
+        self._groups.append((self._number, people))
         return people
 
     def _note(self, who: Who, mention: Mention, place: Place) -> None:
@@ -196,7 +189,7 @@ class Focus:
             if not place.joined:
                 break
         if line.where[at].joined and len(set(row)) > 1:
-            self._groups.append(Group(tuple(dict.fromkeys(row)), self._number))
+            self._groups.append((self._number, tuple(dict.fromkeys(row))))
 
 
 _VERSION = 1
@@ -238,7 +231,7 @@ class Reading:
 def read(document: Document) -> Reading:
     """Everybody who is named or meant in a film's lines; pronouns not yet resolved."""
     cast = members(document.cast)
-    lines, _ = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
+    lines = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
     book = book_of(cast, lines)
     found = tuple(mentions(line, cast, book) for line in lines)
     where = tuple(places(line, those) for line, those in zip(lines, found, strict=True))
