@@ -9,7 +9,6 @@ from hypothesis import given, strategies as st
 
 from shotad.core import FitSettings
 from shotad.script import count_words, usual_words, variants
-from shotad.script.fit import fit_words
 from shotad.script.pace import tempo
 from shotad.sound.placing import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line
@@ -45,9 +44,6 @@ def test_variants_get_ever_shorter_and_the_first_is_the_line(parts: list[str]) -
     words = [count_words(one) for one in found]
     assert found[0] == text
     assert all(more > fewer > 0 for more, fewer in itertools.pairwise(words))
-    budgets = range(count_words(text), 0, -1)
-    every = [fitted.text for budget in budgets if (fitted := fit_words(text, budget)) is not None]
-    assert found == list(dict.fromkeys(every))
 
 
 def test_what_is_gone_is_told() -> None:
