@@ -45,7 +45,7 @@ def _runs(bare: str) -> Iterator[_Run]:
         if run and not (capital and joins(line, at)):
             yield tuple(run)
             run = []
-        if capital:
+        if capital and (run or token.gap != "-"):
             run.append(token)
     if run:
         yield tuple(run)
@@ -264,7 +264,7 @@ def _is_person(run: _Run, bare: str) -> bool:
         return False
     if len(core) < len(run):
         return True
-    if SENTENCE_START.search(front) and len(core) == 1:
+    if SENTENCE_START.search(front) and (len(core) == 1 or all(token.gap == "-" for token in run[1:])):
         return (core[0] in GIVEN_NAMES or not _is_word(core[0])) and (_owns(after) or _acts(after))
     before = _before(front)
     if _follows_determiner(before) or _is_attribute(after):
