@@ -192,7 +192,7 @@ class Focus:
             self._groups.append((self._number, tuple(dict.fromkeys(row))))
 
 
-_VERSION = 1
+_VERSION = 2
 
 
 class PlainResolver:
