@@ -28,7 +28,6 @@ from shotad.script import (
     cast_mentions,
     check_line,
     count_words,
-    key_of,
     keys_of,
     people_named,
     similarity,
@@ -410,7 +409,7 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
     case. Nothing where no cast is given. English."""
     if not presence.cast:
         return ()
-    known = {key_of(word) for word in re.findall(r"[\w'’.-]+", told)}
+    known = set(keys_of(told))
     of_cast = cast_mentions(description, presence.cast)
     spans = [(m.start, m.end) for m in of_cast if not m.hidden]
     spans += (span for span in people_named(description) if not any(_meets(span, m) for m in of_cast))
@@ -443,9 +442,7 @@ def _not_described(found: Sequence[CastMention], by_id: _ByID, description: str)
 def _from_nowhere(
     line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
 ) -> Iterator[Complaint]:
-    known = words_of(cast) | {
-        key_of(word) for text in (told, *(h.name for h in heard)) for word in text.split()
-    }
+    known = words_of(cast).union(keys_of(told), *(keys_of(one.name) for one in heard))
     names = [character.called for character in cast if character.named]
     for start, end in people_named(line, known.__contains__):
         near = get_close_matches(line[start:end], names, 1, _MISSPELT)
@@ -461,7 +458,7 @@ _MISSPELT = 0.75
 
 def _other_names(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
     for name, character in _each(found, by_id, hidden=False).items():
-        if key_of(name) != key_of(character.called):
+        if keys_of(name) != keys_of(character.called):
             yield Complaint("L8", f'Write "{character.called}" instead of "{name}".')
 
 

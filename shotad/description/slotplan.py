@@ -35,7 +35,7 @@ from shotad.script import (
     NO_ARTICLE,
     NO_NAMES,
     cast_mentions,
-    key_of,
+    keys_of,
     listed,
     people_named,
     words_of,
@@ -172,7 +172,7 @@ def in_usual_letters(text: str, cast: tuple[Character, ...]) -> str:
     names = words_of(cast) - WORD_NAMES
     return re.sub(
         r"[^\W\d_]+(?:['’][^\W\d_]+)*",
-        lambda m: m[0].title() if key_of(m[0]) in names else m[0].lower(),
+        lambda m: m[0].title() if names.issuperset(keys_of(m[0])) else m[0].lower(),
         text,
     )
 

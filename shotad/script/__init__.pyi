@@ -8,7 +8,6 @@ from .cast_members import (
     HER_NOUNS as HER_NOUNS,
     HIS_NAMES as HIS_NAMES,
     HIS_NOUNS as HIS_NOUNS,
-    NAME_DETERMINERS as NAME_DETERMINERS,
     NAME_FUNCTION_WORDS as NAME_FUNCTION_WORDS,
     NAME_PREPOSITIONS as NAME_PREPOSITIONS,
     PEOPLE_NOUNS as PEOPLE_NOUNS,
@@ -22,6 +21,7 @@ from .cast_members import (
     UPON_OTHERS as UPON_OTHERS,
     WHO as WHO,
     Member as Member,
+    keys_of as keys_of,
     listed_as as listed_as,
     members as members,
 )
@@ -104,8 +104,6 @@ from .embeddings import (
 from .english_names import (
     NO_NAMES as NO_NAMES,
     SENTENCE_START as SENTENCE_START,
-    key_of as key_of,
-    keys_of as keys_of,
     names_in as names_in,
     people_named as people_named,
 )

@@ -19,7 +19,19 @@ from functools import lru_cache
 from itertools import combinations, takewhile
 
 from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
-from shotad.script.english_words import listed, listed_in
+from shotad.script.english_words import (
+    ADVERBS,
+    AFTER_A_VERB,
+    AUXILIARIES,
+    COORDINATING,
+    NOMINATIVE,
+    POINTING,
+    PREPOSITIONS,
+    RELATIVE,
+    SUBORDINATING,
+    listed,
+    listed_in,
+)
 
 Keys = tuple[str, ...]
 """Words as they are compared, see `key`."""
@@ -57,12 +69,15 @@ _NO_NAMES = TITLES | PARTICLES | frozenset(("jr", "sr", "ii", "iii", "iv"))
 class Form:
     """One way to speak of somebody. ``whole``: it is one of their names in full, titles and articles aside.
     ``role``: ordinary words (``bike salesman``), which need the article ``the`` in small letters;
-    ``common``: they may stand in small letters at all."""
+    ``common``: they may stand in small letters at all. ``sure``: it is a name at a sentence's beginning too;
+    ``secret``: it may not be said, so it is found before any other name too."""
 
     keys: Keys
     whole: bool
     role: bool = False
     common: bool = False
+    sure: bool = False
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +93,21 @@ class Member:
 
 def key(word: str) -> str:
     """A word as it is compared: small letters, no accents, dots, apostrophes or possessive s; titles in full.
+    Signs of other scripts that make another letter (U+3099 makes ``か`` to ``が``) stay.
 
     >>> [key(word) for word in ("O’Brien's", "T.J.", "Zoë", "Moses'", "Lt.")]
     ['obrien', 'tj', 'zoe', 'moses', 'lieutenant']
     """
     bare = re.sub(r"['’]s?$", "", word, flags=re.IGNORECASE)
     apart = bare if bare.isascii() else unicodedata.normalize("NFD", bare)
-    flat = "".join(c for c in apart if not unicodedata.combining(c))
+    flat = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", apart))
     small = re.sub(r"[.'’]", "", flat).casefold()
     return _SHORT.get(small, small)
+
+
+def keys_of(written: str) -> Keys:
+    """The words of a name as they are compared, see `key`: ``Dr. Smith's → doctor smith``."""
+    return tuple(filter(None, map(key, WORD.findall(written))))
 
 
 @lru_cache(maxsize=512)
@@ -102,8 +123,7 @@ def member(name: str) -> Member:
     given: list[str] = []
     pronoun = ""
     for written in _names(name):
-        words = [key(word) for word in WORD.findall(written)]
-        words = [word for word in words if word]
+        words = keys_of(written)
         if not words:
             continue
         forms |= dict.fromkeys(_forms(words, written.strip().lower().startswith("the ")))
@@ -243,10 +263,6 @@ PLURAL_NOUNS = listed(
 
 PEOPLE_NOUNS: frozenset[str] = PERSON_NOUNS | PLURAL_NOUNS
 
-NAME_DETERMINERS = listed(
-    "a an the another this that his her their its one every each some any no both two three"
-)
-
 HE = listed("he him his himself")
 SHE = listed("she her hers herself")
 THEY = listed("they them their theirs themselves")
@@ -259,27 +275,25 @@ SHORTENED = {
 }
 """``he's → he``."""
 
-NAME_PREPOSITIONS = listed(
-    """
-    about above across after against along alongside amid among around at atop before behind below beneath
-    beside besides between beyond by despite down during except for from in inside into like near next of
-    off on onto opposite out outside over past round since through throughout to toward towards under
-    underneath until up upon via with within without
-    """
+NAME_PREPOSITIONS = PREPOSITIONS | listed(
+    "about besides despite except next opposite round since throughout until"
 )
-NAME_FUNCTION_WORDS: frozenset[str] = NAME_PREPOSITIONS | listed(
-    """
-    a an the his her their its him them it he she they this that these those and or but as while when where
-    who whom which then not also back away again together forward forwards backward backwards upright aside
-    ahead twice hard fast high low home upstairs downstairs off still just almost nearly now slowly quickly
-    open shut apart to himself herself itself themselves alone
-    """
+NAME_FUNCTION_WORDS: frozenset[str] = (
+    NAME_PREPOSITIONS
+    | AFTER_A_VERB
+    | ADVERBS
+    | NOMINATIVE
+    | POINTING
+    | COORDINATING
+    | RELATIVE
+    | listed(
+        "when whom not again apart alone together forwards backward backwards upright ahead twice hard fast "
+        "high home upstairs downstairs low nearly slowly quickly"
+    )
 )
 """What follows a verb and hardly ever a plural noun."""
-CLAUSE_WORDS = listed(
-    "as while when where who whom which because and but before after until if then so that though once"
-)
-AUXILIARIES: frozenset[str] = listed("is has was does can will must cannot isn't hasn't doesn't can't won't")
+CLAUSE_WORDS = SUBORDINATING | RELATIVE | COORDINATING | {"then", "so"}
+IS_OR_DOES: frozenset[str] = AUXILIARIES | listed("was will won't")
 
 WHO = listed("who whose whom")
 UPON_OTHERS = listed(

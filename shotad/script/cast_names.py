@@ -1,6 +1,6 @@
-"""Names of the cast in a text, where they stand and whose they are; and the rules on names, L7 and L8.
+"""Names of a film's cast in a text, where they stand and whose they are; and the rules on names, L7 and L8.
 
-Names are read from runs of words with a capital letter, so that a part of a longer name that is somebody
+Names are found as `shotad.script.line_mentions` finds them, so that a part of a longer name that is somebody
 else's (``Mary Smith`` where the cast has ``Celia Smith``) or something else's (``Smith Street``) is not taken
 for it. Text in quotation marks, which is read from the screen, is not looked at; names that may not be said
 yet are found there too, unless it is told to be read, and in small letters. Pure logic.
@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import takewhile
+from itertools import combinations
 
-from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES, Character
-from shotad.script.english_names import SENTENCE_START, Token, key_of, keys_of, quoted, runs
+from shotad.core import PARTICLES, STARTERS, WORD_NAMES, Character
+from shotad.script.cast_members import TITLES, Form, Member, keys_of
+from shotad.script.english_names import quoted
+from shotad.script.line_mentions import NameIndex, NameToken, book_of, goes_on, mentions, tokens_of
 from shotad.script.rules import Finding, Level, without_quotations
 
 
@@ -43,130 +45,100 @@ def cast_mentions(text: str, cast: Sequence[Character]) -> tuple[CastMention, ..
     pronouns.
     """
     index = _index_of(tuple(cast))
-    if not index.names:
-        return ()
-    found = _found(without_quotations(text), text, index)
-    if any(name.hidden for name in index.names):
+    found = list(_found(without_quotations(text), text, index))
+    if any(index.is_secret([place]) for place in range(len(index.members))):
         found += [mention for mention in _found(quoted(text), text, index) if mention.hidden]
-    return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))
-
-
-def _found(bare: str, text: str, index: _NameIndex) -> list[CastMention]:
-    """Names in ``bare``, which is ``text`` with a part of it blanked out."""
-    found: list[CastMention] = []
-    for match in index.literal.finditer(bare) if index.literal else ():
-        owners = index.whole(tuple(keys_of(match[0])))
-        if len(owners) == 1:
-            found.append(index.mention(owners[0], match.start(), match.end(), text))
-    for run in runs(bare):
-        found += [
-            m
-            for m in _in_run(run, text, index)
-            if not any(m.start < o.end and o.start < m.end for o in found)
-        ]
-    return found
-
-
-def _joined(found: Sequence[CastMention], text: str) -> Iterator[CastMention]:
-    """``Thomas`` and ``van Beek`` side by side as one, where the same person has both names."""
-    last: CastMention | None = None
-    for mention in found:
-        if last is not None and last.id == mention.id and not text[last.end : mention.start].strip():
-            last = replace(last, end=mention.end, text=text[last.start : mention.end])
-            continue
-        if last is not None:
-            yield last
-        last = mention
-    if last is not None:
-        yield last
+    return tuple(sorted(found, key=lambda mention: mention.start))
 
 
 def words_of(cast: Sequence[Character]) -> frozenset[str]:
-    """All words of all names of the cast, as `key_of` gives them."""
-    return _index_of(tuple(cast)).words
+    """All words of all names of the cast, as `keys_of` gives them."""
+    return _index_of(tuple(cast)).names.words
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
-    """One of somebody's names as its words; ``hidden`` as in `Mention`."""
+class _CastIndex:
+    """All names of a cast. Somebody's names that may not be said are those of a member of their own.
+    ``literal`` are names with other words in small letters, or letters that are neither small nor capital; of
+    those that may not be said the spelling in small letters too, where that is no word."""
 
-    owner: Character
-    keys: tuple[str, ...]
-    hidden: bool
+    members: tuple[Member, ...]
+    names: NameIndex
+    literal: re.Pattern[str]
 
-    @property
-    def is_alias(self) -> bool:
-        """Whether it is another name than the one to speak."""
-        return self.keys != tuple(keys_of(self.owner.called))
-
-    @property
-    def core(self) -> tuple[str, ...]:
-        """The words that may stand for the whole: no titles, initials and particles."""
-        return tuple(k for k in self.keys if k not in NAME_TITLES | PARTICLES and len(k.rstrip(".")) > 1)
+    def is_secret(self, places: Sequence[int]) -> bool:
+        """Whether a name of these members may not be said."""
+        return bool(places) and all(self.members[place].forms[0].secret for place in places)
 
 
-@dataclass(frozen=True, slots=True)
-class _NameIndex:
-    """All names of a cast."""
-
-    names: tuple[_Name, ...]
-    words: frozenset[str]
-    literal: re.Pattern[str] | None
-    """Names with a word in small letters (``the Dude``), which are no runs; of names that may not be said the
-    spelling in small letters too, where that is no word."""
-
-    def whole(self, keys: tuple[str, ...]) -> tuple[_Name, ...]:
-        """The names that are just these words, one for each owner."""
-        return _one_each(name for name in self.names if name.keys == keys)
-
-    def part(self, keys: tuple[str, ...]) -> tuple[_Name, ...]:
-        """The names of several words of which these are some, in order."""
-        return _one_each(
-            name
-            for name in self.names
-            if len(name.keys) > 1 and _within(keys, name.keys) and set(keys) & set(name.core)
-        )
-
-    def is_first(self, mention: CastMention) -> bool:
-        """Whether a mention begins with what is never a later word of that person's names."""
-        key = next(keys_of(mention.text))
-        names = [name.keys for name in self.names if name.owner.id == mention.id]
-        return any(keys[0] == key for keys in names) and not any(key in keys[1:] for keys in names)
-
-    def tells(self, mention: CastMention) -> bool:
-        """Whether a mention gives somebody away whatever stands before it: it is a whole name and no word."""
-        keys = tuple(keys_of(mention.text))
-        return bool(self.whole(keys)) and (len(keys) > 1 or _is_no_word(keys[0]))
-
-    def mention(self, name: _Name, start: int, end: int, text: str) -> CastMention:
-        return CastMention(name.owner.id, start, end, text[start:end], name.hidden)
+def _found(bare: str, text: str, index: _CastIndex) -> Iterator[CastMention]:
+    """Names in ``bare``, which is ``text`` with a part of it blanked out."""
+    line = tokens_of(bare)
+    spans = []
+    for match in index.literal.finditer(bare):
+        whole = (place for place, form in index.names.forms.get(keys_of(match[0]), ()) if form.whole)
+        spans.append((match.start(), match.end(), tuple(whole)))
+    for mention in mentions(line, index.members, index.names) if index.members else ():
+        article = line[mention.start].key == "the" and not mention.key.startswith("the ")
+        last = mention.end
+        # What may not be said is told by the beginning of a longer name too.
+        while index.is_secret(mention.members) and goes_on(line, last, index.names):
+            last += 1
+        start, end = line[mention.start + article].at, _end(line[last - 1], bare)
+        if mention.kind == "cast" and not any(start < stop and begin < end for begin, stop, _ in spans):
+            spans.append((start, end, mention.members))
+    for start, end, places in spans:
+        if len({index.members[place].name for place in places}) == 1:
+            owner = index.members[places[0]].name
+            yield CastMention(owner, start, end, text[start:end], index.is_secret(places))
 
 
-def _one_each(names: Iterator[_Name]) -> tuple[_Name, ...]:
-    return tuple({name.owner.id: name for name in names}.values())
+def _end(token: NameToken, text: str) -> int:
+    """Where the name ends: behind the full stop of ``T.J.`` where no sentence ends with it."""
+    initials = len(token.key) == 1 or "." in token.text
+    return token.end + (initials and re.match(r"\.(?=[,;:'’]| [^\W_A-Z])", text[token.end :]) is not None)
 
 
 @lru_cache(maxsize=512)
-def _index_of(cast: tuple[Character, ...]) -> _NameIndex:
-    names: list[_Name] = []
-    literal: list[str] = []
-    for character in cast:
-        open_names = (character.called, character.full, *character.others) if character.named else ()
-        for written, hidden in [*((n, False) for n in open_names), *((n, True) for n in character.hidden)]:
-            keys = tuple(keys_of(written))
-            if keys and not any(n.keys == keys and n.owner.id == character.id for n in names):
-                names.append(_Name(character, keys, hidden))
-                if not all(word[0].isupper() for word in written.split()) or keys[0] == "the":
-                    literal.append(_pattern(written))
-                if hidden and (len(keys) > 1 or (written == character.hidden[0] and _is_no_word(keys[0]))):
-                    literal.append(_pattern(written.lower()))
-    literal.sort(key=len, reverse=True)
-    pattern = re.compile("|".join(literal)) if literal else None
-    return _NameIndex(tuple(names), frozenset(key for name in names for key in name.keys), pattern)
+def _index_of(cast: tuple[Character, ...]) -> _CastIndex:
+    members: list[Member] = []
+    literal: list[str] = [r"(?!)"]
+    for one in cast:
+        names = (one.called, one.full, *one.others) if one.named else ()
+        for written, secret in ((names, False), (one.hidden, True)):
+            forms = tuple(dict.fromkeys(form for name in written for form in _forms(name, one, secret)))
+            if forms:
+                # Whose pronoun is not known is neither Mr. nor Mrs.: that may be a wife or a husband.
+                members.append(Member(one.id, forms, one.pronoun.lower() or "unknown"))
+            literal += [_pattern(name) for name in written if not _is_name(name)]
+        literal += [_pattern(name.lower()) for name in one.hidden if _tells(name, one)]
+    pattern = re.compile("|".join(sorted(literal, key=len, reverse=True)))
+    return _CastIndex(tuple(members), book_of(members, ()), pattern)
 
 
-def _is_no_word(key: str) -> bool:
-    return len(key) > 2 and key not in WORD_NAMES | NAME_TITLES | STARTERS
+def _forms(name: str, one: Character, secret: bool) -> Iterator[Form]:
+    """The name in full, and what may stand for it: some of its words, not only titles and initials."""
+    keys = keys_of(name)
+    core = {word for word in keys if word not in TITLES | PARTICLES and len(word) > 1}
+    if "doctor" in keys:
+        yield Form(("doc",), False, secret=secret)
+    for size in range(len(keys), 0, -1):
+        for part in combinations(keys, size):
+            whole = part == keys
+            if (core & set(part) and part[-1] not in PARTICLES) or (whole and not PARTICLES.issuperset(part)):
+                yield Form(part, whole, sure=whole and (secret or name == one.called), secret=secret)
+
+
+def _is_name(written: str) -> bool:
+    """Whether a name is one by its capital letters."""
+    return all(word[0].isupper() or word[0].isdigit() or word in PARTICLES for word in written.split())
+
+
+def _tells(name: str, one: Character) -> bool:
+    """Whether a name that may not be said is one in small letters too: the first, unless it is a word."""
+    keys = keys_of(name)
+    word = not keys or len(keys[0]) < 3 or keys[0] in WORD_NAMES | TITLES | STARTERS
+    return len(keys) > 1 or (name == one.hidden[0] and not word)
 
 
 def _pattern(written: str) -> str:
@@ -176,105 +148,6 @@ def _pattern(written: str) -> str:
         return words
     the = re.sub(r"\A[Tt]he(?=\\s)", "[Tt]he", words)
     return rf"(?<![\w'’-]){the}(?![\w-])"
-
-
-def _within(keys: tuple[str, ...], name: tuple[str, ...]) -> bool:
-    rest = iter(name)
-    return all(key in rest for key in keys)
-
-
-def _in_run(run: tuple[Token, ...], text: str, index: _NameIndex) -> Iterator[CastMention]:
-    """The cast's names in one run; a neighbour that is no title and nobody's makes another name of it."""
-    pieces = list(_pieces(run, text, index))
-    for i, piece in enumerate(pieces):
-        if not isinstance(piece, CastMention):
-            continue
-        before = pieces[i - 1] if i else None
-        after = pieces[i + 1] if i + 1 < len(pieces) else None
-        joined = isinstance(before, Token) and not _starts(before, text, index.is_first(piece))
-        if not joined and not isinstance(after, Token):
-            yield piece
-        elif piece.hidden and (not joined or index.tells(piece)):
-            yield _with_following(piece, pieces[i + 1 :], text)
-
-
-def _with_following(name: CastMention, pieces: Sequence[CastMention | Token], text: str) -> CastMention:
-    """A name that may not be said, with the words behind it that are nobody's: its beginning tells it."""
-    end = name.end
-    for piece in takewhile(lambda piece: isinstance(piece, Token), pieces):
-        end = piece.end
-    return replace(name, end=end, text=text[name.start : end])
-
-
-def _starts(token: Token, text: str, before_first: bool) -> bool:
-    """Whether a word has its capital letter from the sentence that it begins: ``Behind Smith``.
-
-    Before a first name it may be any word: ``Hey Celia``, where nobody is called Hey.
-    """
-    word = before_first or token.key in STARTERS or token.key.endswith(("ing", "ly"))
-    return word and bool(SENTENCE_START.search(text[: token.start]))
-
-
-def _pieces(run: tuple[Token, ...], text: str, index: _NameIndex) -> Iterator[CastMention | Token]:
-    at = 0
-    while at < len(run):
-        for end in range(len(run), at, -1):
-            name = _owner(run[at:end], text, index)
-            if name is not None:
-                yield index.mention(
-                    name, _with_particle(run[at], name, text), _with_dot(run[end - 1], text), text
-                )
-                at = end
-                break
-        else:
-            yield run[at]
-            at += 1
-
-
-def _owner(tokens: tuple[Token, ...], text: str, index: _NameIndex) -> _Name | None:
-    keys = tuple(token.key for token in tokens)
-    may_be_word = keys[0] in WORD_NAMES and SENTENCE_START.search(text[: tokens[0].start]) is not None
-    whole = index.whole(keys)
-    if whole:
-        sure = len(whole) == 1 and not (
-            may_be_word and len(keys) == 1 and whole[0].is_alias and not whole[0].hidden
-        )
-        return whole[0] if sure else None
-    titles = next((i for i, key in enumerate(keys) if key not in NAME_TITLES), len(keys))
-    core, title = keys[titles:], keys[:titles]
-    if not core:
-        return None
-    if len(keys) == 1 and may_be_word:
-        return None
-    owners = [
-        name for name in (index.whole(core) if title else ()) or index.part(core) if _suits(title, name.owner)
-    ]
-    return owners[0] if len(owners) == 1 else None
-
-
-def _suits(title: tuple[str, ...], owner: Character) -> bool:
-    """Whether a title does not speak against somebody: ``Mrs. Smith`` may be the wife of Smith, so that only
-    her pronoun tells that she is meant."""
-    own = {"he": HIS_TITLES, "she": HER_TITLES}.get(owner.pronoun.lower(), frozenset())
-    return not set(title) & ((HIS_TITLES | HER_TITLES) - own)
-
-
-def _with_dot(token: Token, text: str) -> int:
-    """Where the name ends: behind the full stop of ``T.J.`` where no sentence ends with it."""
-    initials = len(token.key) == 1 or "." in token.key
-    return token.end + (initials and re.match(r"\.(?=[,;:'’]| [^\W_A-Z])", text[token.end :]) is not None)
-
-
-def _with_particle(token: Token, name: _Name, text: str) -> int:
-    """Where the name begins: with the ``van`` before it where that is part of it, and a title before that."""
-    start = token.start
-    while before := re.search(r"(?<!\w)(\w+)\.? \Z", text[:start]):
-        particle = before[1] in PARTICLES and before[1] in name.keys
-        title = start < token.start and before[1][0].isupper() and before[1].lower() in NAME_TITLES
-        if not particle and not title:
-            break
-        start = before.start()
-    return start
 
 
 CastAt = Callable[[float], Sequence[Character]]
@@ -342,8 +215,8 @@ def _usual(named: Sequence[Sequence[CastMention]], casts: Sequence[Sequence[Char
 
 def _core(name: str) -> str:
     """A name as it is compared, without titles: ``Inspector Hubbard`` is no other name than ``Hubbard``."""
-    words = key_of(name).split()
-    return " ".join([word for word in words if word not in NAME_TITLES] or words)
+    words = keys_of(name)
+    return " ".join([word for word in words if word not in TITLES] or words)
 
 
 def _two_names(found: Sequence[CastMention], usual: dict[str, str], first: set[str]) -> list[Finding]:

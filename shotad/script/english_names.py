@@ -1,20 +1,19 @@
 """Names in English lines, read from words with a capital letter. Pure logic.
 
-`runs` are such words side by side. `names_in` reads the names in use from lines and from the user's note.
-`people_named` tells names of people from those of places, makes and titles by what stands around them; rather
-one too few than one too many.
+`names_in` reads the names in use from lines and from the user's note. `people_named` tells names of people
+from those of places, makes and titles by what stands around them; rather one too few than one too many.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
-from shotad.core import NAME_TITLES, STARTERS, WORD_NAMES
+from shotad.core import STARTERS, WORD_NAMES
+from shotad.script.cast_members import GIVEN_NAMES, TITLES
 from shotad.script.english_words import (
     ADJECTIVES,
     ADVERBS,
@@ -28,34 +27,28 @@ from shotad.script.english_words import (
     THIRD,
     listed,
 )
+from shotad.script.line_mentions import NameToken, joins, tokens_of
 from shotad.script.rules import quotations, without_quotations
 
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word of a run. ``key`` is what is compared, without possessive s, dot and the like."""
-
-    key: str
-    start: int
-    end: int
-    """Where the word ends, the possessive s left out."""
-
-
-def _capitals() -> str:
-    """All capital letters below U+2000, Greek and Cyrillic among them, as ranges for a character class."""
-    codes = [code for code in range(0x2000) if chr(code).isupper()]
-    ends = [i for i, code in enumerate(codes) if i + 1 == len(codes) or codes[i + 1] != code + 1]
-    starts = [0, *(end + 1 for end in ends[:-1])]
-    return "".join(f"{chr(codes[a])}-{chr(codes[b])}" for a, b in zip(starts, ends, strict=True))
-
-
-_UPPER = _capitals()
-_CAPITAL = rf"(?:[{_UPPER}]\.(?!\w)|[{_UPPER}][\w]*(?:[-'’.][\w]+)*)"
-RUN = re.compile(rf"(?<![\w'’-]){_CAPITAL}(?:(?:\.[ \t]|[ \t]){_CAPITAL})*")
-"""Words with a capital letter side by side; a full stop within is looked at again in `runs`."""
-_WORD = re.compile(rf"[{_UPPER}]\.(?!\w)|[\w]+(?:[-'’.][\w]+)*")
-_POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
 SENTENCE_START = re.compile(r"(?:\A|[.!?…:])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
+
+_Run = tuple[NameToken, ...]
+"""Words with a capital letter side by side."""
+
+
+def _runs(bare: str) -> Iterator[_Run]:
+    """The runs of a text; a full stop ends one where it ends a sentence, and not a title."""
+    line = tokens_of(bare)
+    run: list[NameToken] = []
+    for at, token in enumerate(line):
+        capital = token.text[0].isupper()
+        if run and not (capital and joins(line, at)):
+            yield tuple(run)
+            run = []
+        if capital and (run or token.gap != "-"):
+            run.append(token)
+    if run:
+        yield tuple(run)
 
 
 def quoted(text: str) -> str:
@@ -87,57 +80,7 @@ _READ_AFTER = re.compile(
 )
 
 
-def runs(text: str) -> Iterator[tuple[Token, ...]]:
-    """Runs of words with a capital letter, split where a full stop ends a sentence and not a title."""
-    for match in RUN.finditer(text):
-        run: list[Token] = []
-        for word in _WORD.finditer(match[0]):
-            token = _token(word[0], match.start() + word.start())
-            title = run and (run[-1].key in NAME_TITLES or len(run[-1].key) == 1)
-            if run and not title and "." in text[run[-1].end : token.start]:
-                yield tuple(run)
-                run = []
-            run.append(token)
-            if text[token.end : match.start() + word.end()].strip("."):
-                yield tuple(run)
-                run = []
-        if run:
-            yield tuple(run)
-
-
-def key_of(name: str) -> str:
-    """A name as it is compared: ``Dr. Smith's → dr smith``."""
-    return " ".join(keys_of(name))
-
-
-def keys_of(written: str) -> Iterator[str]:
-    """The words of a name as they are compared.
-
-    >>> list(keys_of("Dr. O’Brien's"))
-    ['dr', "o'brien"]
-    """
-    for word in _WORD.finditer(written):
-        yield _token(word[0], 0).key
-
-
-def _token(word: str, start: int) -> Token:
-    """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; a full stop is left out of the span as well."""
-    bare = _POSSESSIVE.sub("", word).rstrip(".")
-    return Token(_without_accents(bare).replace("’", "'").casefold(), start, start + len(bare))
-
-
-def _without_accents(word: str) -> str:
-    """``Zoë → Zoe``: models leave accents out as they like. Signs of other scripts that make another letter
-    (U+3099 makes ``か`` to ``が``) stay."""
-    if word.isascii():
-        return word
-    apart = unicodedata.normalize("NFD", word)
-    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", apart))
-
-
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
-_RUN = re.compile(rf"(?<![\w'’-]){_NAME}(?:[ \t]+{_NAME})*(?![\w-])")
-_SENTENCE_START = re.compile(r"(?:^|[.!?…:;])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
 _ENTRY = re.compile(
     rf"^[ \t*•–—-]*+({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
     r"(?=\s*+(?:[:=(]|[–—]|-\s|,\s+(?:an?|the|his|her|their|aged?|\d)\b|(?<=\s)is\b))",
@@ -145,20 +88,6 @@ _ENTRY = re.compile(
 )
 """A line of a cast list: ``Ann: a thief``, ``Bo (her brother)``, ``Ann is a thief``."""
 
-_JOINED = re.compile(rf" and {_NAME}")
-"""``Ann and Bo run``: what is joined to a name is one, at the sentence's beginning too."""
-
-_OF = re.compile(rf"(?<![\w'’-]){_NAME} of (?:the )?\Z")
-_OF_THIS = re.compile(rf" of (?:the )?{_NAME}")
-"""``Tears of Steel`` is the title of something."""
-
-_TITLES = listed(
-    """
-    Mr Mrs Ms Miss Dr Doctor Professor Prof Captain Capt Colonel Col General Gen Major Lieutenant Lt
-    Sergeant Sgt Officer Detective Inspector Agent Sir Lady Lord Madam Father Sister Brother Uncle Aunt
-    King Queen Prince Princess President Judge Nurse Reverend Saint St Commander Admiral Private
-    """
-)
 NO_NAMES = listed(
     """
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April June July
@@ -188,63 +117,45 @@ def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
     >>> names_in(["Ann hides.", "The guard looks at Captain Bo Lee."], "The thief is called Ann.")
     ('Ann', 'Bo Lee')
     """
-    entries = (name for match in _ENTRY.finditer(note) for name in _name(match[1]))
-    sure = sorted([*_names_of(note), *entries], key=note.find)
-    acting = Counter(name for line in lines for name in _acting(line))
+    found = [name for name, is_sure in _names(note) if is_sure]
+    for entry in _ENTRY.findall(note):
+        found += [name for run in _runs(entry) for name in _name(run, entry)]
+    found.sort(key=note.find)
+    acting = Counter(name for line in lines for name, is_sure in set(_names(line)) if not is_sure)
     for line in reversed(lines):
-        sure += [*_names_of(line), *(name for name in _acting(line) if acting[name] > 1)]
+        found += [name for name, is_sure in _names(line) if is_sure or acting[name] > 1]
     known: list[str] = []
-    for name in dict.fromkeys(sure):
+    for name in dict.fromkeys(found):
         if not any(set(name.split()) <= set(longer.split()) for longer in known):
             known.append(name)
     return tuple(known)
 
 
 @lru_cache(maxsize=8192)
-def _names_of(text: str) -> tuple[str, ...]:
-    """Names that are ones for sure."""
+def _names(text: str) -> tuple[tuple[str, bool], ...]:
+    """Names, and whether they are ones for sure: the others begin a sentence and act, as rain may too."""
     bare = without_quotations(text)
-    found: list[str] = []
-    for match in _RUN.finditer(bare):
-        before = bare[: match.start()]
-        if _OF.search(before) or _OF_THIS.match(bare, match.end()):
+    found: list[tuple[str, bool]] = []
+    for run in _runs(bare):
+        front, after = bare[: run[0].at], bare[run[-1].end :]
+        if _TITLE_OF.search(front) or _OF_TITLE.match(after):
             continue
-        titled = match[0].partition(" ")[0] in _TITLES and " " in match[0]
-        within = not _SENTENCE_START.search(before) or _after_title(before) or titled
-        owns = match[0].endswith(("'s", "’s"))
-        if within or owns or _JOINED.match(bare, match.end()):
-            found += _name(match[0])
+        titled = run[0].key in TITLES and len(run) > 1
+        is_sure = titled or not SENTENCE_START.search(front) or run[-1].possessive or _AND_NAME.match(after)
+        first = run[0].key
+        thing = first in NO_ARTICLE or first.endswith(("ing", "light", "thing", "body"))
+        if is_sure or (_acts(after) and not thing):
+            found += ((name, bool(is_sure)) for name in _name(run, bare))
     return tuple(found)
 
 
-@lru_cache(maxsize=8192)
-def _acting(text: str) -> tuple[str, ...]:
-    """Words that begin a sentence and a verb follows: names, but for rain, smoke and the like."""
-    bare = without_quotations(text)
-    found: list[str] = []
-    for match in _RUN.finditer(bare):
-        verb = re.match(r" (?:\w+ly )?(\w+)", bare[match.end() :])
-        first = match[0].lower()
-        if not verb or verb[1] not in THIRD or not _SENTENCE_START.search(bare[: match.start()]):
-            continue
-        if first not in NO_ARTICLE and not first.endswith(("ing", "light", "thing", "body")):
-            found += _name(match[0])
-    return tuple(dict.fromkeys(found))
-
-
-def _after_title(before: str) -> bool:
-    """True after ``Mr.``, whose full stop ends no sentence."""
-    title = re.search(r"(?<!\w)(\w+)\.\s*\Z", before)
-    return title is not None and title[1] in _TITLES
-
-
-def _name(run: str) -> Iterator[str]:
-    """The name in a run of words with capital letters, without titles and without possessive s."""
-    words = [re.sub(r"['’]s$", "", word) for word in run.split()]
-    while words and words[0] in _TITLES | NO_NAMES:
-        words.pop(0)
-    if words and not any(word in NO_NAMES for word in words):
-        yield " ".join(words)
+def _name(run: _Run, bare: str) -> Iterator[str]:
+    """The name in a run, without titles; none in one with an abbreviation or with a word that is no name."""
+    words = [bare[token.at : token.end] for token in run]
+    none = [word in NO_NAMES or word.startswith(("I'", "I’")) for word in words]
+    first = sum(1 for _ in takewhile(lambda i: none[i] or run[i].key in TITLES, range(len(run))))
+    if words[first:] and not any(none[first:]) and not any(map(str.isupper, words[first:])):
+        yield bare[run[first].at : run[-1].end]
 
 
 Known = Callable[[str], bool]
@@ -327,34 +238,34 @@ def people_named(text: str, known: Known = lambda key: False) -> tuple[tuple[int
     """
     bare = _READ_OUT.sub(lambda match: " " * len(match[0]), without_quotations(text))
     return tuple(
-        (run[0].start, run[-1].end)
+        (run[0].at, run[-1].end)
         for run in _named(bare)
         if not any(known(token.key) for token in run) and _is_person(run, bare)
     )
 
 
-def _named(bare: str) -> Iterator[tuple[Token, ...]]:
+def _named(bare: str) -> Iterator[_Run]:
     """Runs without the word that has its capital letter from the sentence it begins, and without titles."""
-    for run in runs(bare):
-        begins = len(run) > 1 and SENTENCE_START.search(bare[: run[0].start]) and _is_word(run[0].key)
+    for run in _runs(bare):
+        begins = len(run) > 1 and SENTENCE_START.search(bare[: run[0].at]) and _is_word(run[0].key)
         yield run[1:] if begins else run
 
 
-def _is_person(run: tuple[Token, ...], bare: str) -> bool:
-    front, after = bare[: run[0].start], bare[run[-1].end :]
-    core = [token.key for token in run if token.key not in NAME_TITLES]
+def _is_person(run: _Run, bare: str) -> bool:
+    front, after = bare[: run[0].at], bare[run[-1].end :]
+    core = [token.key for token in run if token.key not in TITLES]
     if (
         not core
         or any(key in _NEVER or key.capitalize() in NO_NAMES for key in core)
         or not all(_spelt_out(token, bare) for token in run)
     ):
         return False
-    if _TITLE_OF.search(front) or re.match(r" of (?:the )?[A-Z]", after):
+    if _TITLE_OF.search(front) or _OF_TITLE.match(after):
         return False
     if len(core) < len(run):
         return True
-    if SENTENCE_START.search(front) and len(core) == 1:
-        return not _is_word(core[0]) and (_owns(after) or _acts(after))
+    if SENTENCE_START.search(front) and (len(core) == 1 or all(token.gap == "-" for token in run[1:])):
+        return (core[0] in GIVEN_NAMES or not _is_word(core[0])) and (_owns(after) or _acts(after))
     before = _before(front)
     if _follows_determiner(before) or _is_attribute(after):
         return False
@@ -362,9 +273,9 @@ def _is_person(run: tuple[Token, ...], bare: str) -> bool:
     return _owns(after) or not before or not (is_there or before[-1] in _PLACED)
 
 
-def _spelt_out(token: Token, bare: str) -> bool:
+def _spelt_out(token: NameToken, bare: str) -> bool:
     """False for abbreviations, ``TV`` and ``FBI``, and for what holds a figure."""
-    word = bare[token.start : token.end].rstrip(".")
+    word = bare[token.at : token.end].rstrip(".")
     if "'" in word.replace("’", "'")[1:2]:
         return word[0] in "OD" and len(word) > 4
     return not ((word.isupper() and len(word) <= 4) or any(c.isdigit() for c in word))
@@ -428,5 +339,6 @@ def _is_attribute(after: str) -> bool:
 
 _NO_NOUNS = FUNCTION_WORDS | ADVERBS | listed("is are has also")
 
-_TITLE_OF = re.compile(r"(?<!\w)[A-Z]\w+ of (?:the )?\Z")
+_AND_NAME = re.compile(r" and [A-Z]")
+_TITLE_OF, _OF_TITLE = re.compile(r"(?<!\w)[A-Z]\w+ of (?:the )?\Z"), re.compile(r" of (?:the )?[A-Z]")
 """``Tears of Steel``: names that ``of`` joins are a title or a place."""

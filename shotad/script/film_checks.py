@@ -44,7 +44,7 @@ def _is_spoken(line: TrackLine) -> bool:
     return line.voiced is not None and line.voiced.interval is not None
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _RUN = 4
 """Words in a row that a line and what is spoken have in common by chance only where few of them mean much."""
 _FEWEST = 3
@@ -57,18 +57,21 @@ def check_dialogue(line: TrackLine, speech: Sequence[Utterance], window: float) 
     """L10: ``line`` has four words in a row, two of them no small ones, that somebody says within ``window``
     seconds before or after it. Utterances without words say nothing."""
     near = [u.text for u in speech if u.text and _apart(u.interval, line.heard) <= window]
-    if (shared := _most_shared(line.text, near)) is not None:
-        words = line.text[slice(*shared)]
-        yield Finding("L10", Level.WARNING, f"is said in the dialogue too: {words!r}", span=shared)
+    return _repeated(line, near, "L10", Level.WARNING, "is said in the dialogue too")
 
 
 def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -> Iterator[Finding]:
     """L12: as L10, of subtitles that stand in the picture within ``window`` seconds of the line."""
-    subtitles = (text for text in texts if text.kind == "subtitle")
-    near = [text.text for text in subtitles if _apart(_shown(text), line.heard) <= window]
-    if (shared := _most_shared(line.text, near)) is not None:
-        words = line.text[slice(*shared)]
-        yield Finding("L12", Level.ERROR, f"stands in the subtitles of the picture: {words!r}", span=shared)
+    near = [t.text for t in texts if t.kind == "subtitle" and _apart(_shown(t), line.heard) <= window]
+    return _repeated(line, near, "L12", Level.ERROR, "stands in the subtitles of the picture")
+
+
+def _repeated(line: TrackLine, heard: Sequence[str], rule: str, level: Level, what: str) -> Iterator[Finding]:
+    """The longest of what a line shares with one of ``heard``, the earliest of equals."""
+    found = (span for one in heard if (span := _shared(line.text, one)) is not None)
+    span = max(found, key=lambda span: (span[1] - span[0], -span[0]), default=None)
+    if span is not None:
+        yield Finding(rule, level, f"{what}: {line.text[slice(*span)]!r}", span=span)
 
 
 def _shown(text: TextFact) -> Interval:
@@ -78,12 +81,6 @@ def _shown(text: TextFact) -> Interval:
 def _apart(one: Interval, other: Interval) -> float:
     """Seconds between two times; 0 where they touch or overlap."""
     return max(0.0, one.start - other.end, other.start - one.end)
-
-
-def _most_shared(text: str, heard: Sequence[str]) -> tuple[int, int] | None:
-    """The longest of what ``text`` shares with one of ``heard``, the earliest of equals, as characters."""
-    found = (span for one in heard if (span := _shared(text, one)) is not None)
-    return max(found, key=lambda span: (span[1] - span[0], -span[0]), default=None)
 
 
 def _shared(text: str, heard: str) -> tuple[int, int] | None:
@@ -106,7 +103,6 @@ def _key(word: str) -> str:
     return word.lower().replace("’", "'")
 
 
-_SCREEN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SURE = 0.8
 """How sure a reading must be: a sign that is none would be asked for in vain."""
 _ENOUGH = 0.5
@@ -182,7 +178,7 @@ def _is_read(text: str, heard: str) -> bool:
 
 def _words(text: str) -> list[str]:
     """Its words, each once, without the small ones (a letter or two, ``the``) unless there are no others."""
-    words = list(dict.fromkeys(match.lower() for match in _SCREEN_WORD.findall(text)))
+    words = list(dict.fromkeys(match.lower() for match in _WORD.findall(text)))
     return [word for word in words if len(word) > 2 and word not in FUNCTION_WORDS] or words
 
 

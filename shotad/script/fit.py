@@ -9,7 +9,6 @@ writer may be asked for a shorter line (`Shorten`).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +31,7 @@ _FEWEST = 3
 """Words that a shortened line must still have to be worth saying."""
 
 _MOST = 150
-"""Words of a sentence that is looked at; only a model that repeats itself writes longer ones."""
+"""Words of a sentence, and sentences, that are looked at; only a model that repeats itself writes more."""
 
 _MARK = "\ue000"
 """Stands for a blank inside quotation marks, so that a quotation is one word while a line is cut."""
@@ -46,46 +45,41 @@ class Fitted:
     steps: tuple[str, ...] = ()
 
 
-def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
-    """``text`` with at most ``budget`` words, or None where nothing whole is short enough.
-
-    Words of other languages count as the English ones that take as long to say (`spoken_words`).
-    Of English lines clauses and phrases are dropped where what stays is sure to be a sentence; of others
-    only what follows a comma.
-    """
-    if spoken_words(text, language) <= budget:
-        return Fitted(text)
-    steps: list[str] = []
-    sentences = split_sentences(text, language)
-    if len(sentences) > 1:
-        steps.append("dropped sentences")
-        most = bisect_right(
-            range(1, len(sentences) + 1),
-            budget,
-            key=lambda n: spoken_words(" ".join(sentences[:n]), language),
-        )
-        sentences = sentences[: max(1, most)]
-    line = " ".join(sentences)
-    if spoken_words(line, language) > budget:
-        steps.append("dropped clauses")
-        english = is_english(language)
-        line = _shorter(line, budget) if english else _without_clauses(line, budget, language)
-    if not min(_FEWEST, budget) <= spoken_words(line, language) <= budget:
-        return None
-    return Fitted(line, tuple(steps))
-
-
 def variants(text: str, *, language: str = "en") -> Iterator[Fitted]:
-    """The line as it is, then ever shorter whole forms of it, each with fewer words than the one before: what
-    `fit_words` gives for falling budgets."""
+    """The line as it is, then ever shorter whole forms of it, each said in less time than the one before.
+
+    First sentences go, the last one first. Of English lines clauses and phrases are dropped where what stays
+    is sure to be a sentence; of others only what follows a comma.
+    """
     yield Fitted(text)
-    budget = spoken_words(text, language) - 1
-    while budget > 0:
-        fitted = fit_words(text, budget, language=language)
-        if fitted is not None:
+    least = spoken_words(text, language)
+    for fitted in _forms(text, language):
+        if 0 < (words := spoken_words(fitted.text, language)) < least:
             yield fitted
-            budget = spoken_words(fitted.text, language)
-        budget -= 1
+            least = words
+
+
+def fit_spoken(text: str, max_words: int, *, language: str = "en") -> Fitted | None:
+    """``text`` in the time of at most ``max_words`` English words (`spoken_words`), or None where nothing
+    whole is short enough."""
+    forms = variants(text, language=language)
+    found = next((one for one in forms if spoken_words(one.text, language) <= max_words), None)
+    fewest = min(_FEWEST, max_words) if rate_of(language).words else 1
+    few = found is not None and found.steps and spoken_words(found.text, language) < fewest
+    return None if few else found
+
+
+def _forms(text: str, language: str) -> Iterator[Fitted]:
+    """Beginnings of a line, the longest first, and what can be made of its first sentence alone."""
+    wide = not rate_of(language).words
+    parts = _WIDE_END.split(text) if wide else split_sentences(text, language)
+    sentences = [part for part in parts if part.strip()]
+    for number in range(min(len(sentences) - 1, _MOST), 0, -1):
+        yield Fitted(("" if wide else " ").join(sentences[:number]).strip(), ("dropped sentences",))
+    steps = ("dropped sentences",) if len(sentences) > 1 else ()
+    for sentence in sentences[:1]:
+        heads = _shorter(sentence) if is_english(language) else _without_clauses(sentence, wide)
+        yield from (Fitted(head, (*steps, "dropped clauses")) for head in heads)
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
@@ -105,16 +99,17 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
-def _shorter(sentence: str, budget: int) -> str:
-    """The longest whole sentence that fits, made by dropping what leads in or what trails; else as it is."""
+def _shorter(sentence: str) -> Iterator[str]:
+    """Whole sentences made by dropping what leads in or what trails, the longest first; of equals the one
+    that keeps most of the sentence's beginning."""
     words = _hidden(sentence).split()
     if len(words) > _MOST:
-        return sentence
+        return
     whole = {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}
-    short = [text for text in whole if _FEWEST <= spoken_words(_shown(text)) <= budget]
-    # The longest; among those the one that keeps most of the sentence's beginning.
-    best = max(short, key=lambda text: (spoken_words(_shown(text)), _shared(text, words), text), default=None)
-    return sentence if best is None else _finished(_shown(best))
+    ordered = sorted(
+        ((spoken_words(_shown(text)), _shared(text, words), text) for text in whole), reverse=True
+    )
+    yield from (_finished(_shown(text)) for count, _, text in ordered if count >= _FEWEST)
 
 
 def _mains(words: list[str]) -> Iterator[list[str]]:
@@ -208,13 +203,13 @@ _FEW = 3
 _SUBORDINATE = listed("while as who which when where but then and")
 
 
-def _without_clauses(sentence: str, budget: int, language: str) -> str:
-    """The longest beginning that ends before a comma or a dash and fits; the sentence if there is none."""
-    for match in reversed(list(_BORDER.finditer(sentence))):
-        head = sentence[: match.start()].rstrip(" ,;:–—-")
-        if _quotes_closed(head) and spoken_words(head, language) <= budget:
-            return f"{head}."
-    return sentence
+def _without_clauses(sentence: str, wide: bool) -> Iterator[str]:
+    """Beginnings that end before a comma or a dash, the longest first."""
+    border, stop = (_WIDE_BORDER, "。") if wide else (_BORDER, ".")
+    for match in reversed(list(border.finditer(sentence))):
+        head = sentence[: match.start()].strip().rstrip(" ,;:–—-")
+        if _quotes_closed(head):
+            yield f"{head}{stop}"
 
 
 def _hidden(text: str) -> str:
@@ -244,7 +239,8 @@ def _finished(text: str) -> str:
 
 
 def _quotes_closed(text: str) -> bool:
-    return text.count('"') % 2 == 0 and text.count("“") == text.count("”")
+    pairs = (("“", "”"), ("「", "」"), ("『", "』"))
+    return text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
 
 
 _WIDE_END = re.compile(r"(?<=[。！？])")
@@ -252,13 +248,6 @@ _WIDE_BORDER = re.compile(r"[，、；]")
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff]"
 _NOUN_CAPITALS = frozenset(("de", "lb", "gsw", "nds"))
 """Languages that write every noun with a capital letter."""
-
-
-def fit_spoken(text: str, max_words: int, *, language: str = "en") -> Fitted | None:
-    """As `fit_words`, by the time that a line takes to say: at most that of ``max_words`` English words."""
-    if rate_of(language).words or spoken_words(text, language) <= max_words:
-        return fit_words(text, max_words, language=language)
-    return next((one for one in _wide(text) if 0 < spoken_words(one.text, language) <= max_words), None)
 
 
 def own_signs(text: str, language: str) -> str:
@@ -282,21 +271,6 @@ def own_signs(text: str, language: str) -> str:
 def capitals_are_names(language: str) -> bool:
     """Whether a capital letter within a sentence is a name's."""
     return language.lower().split("-")[0] not in _NOUN_CAPITALS
-
-
-def _wide(text: str) -> Iterator[Fitted]:
-    """Ever shorter beginnings of a line of Chinese or Japanese: sentences, then clauses."""
-    sentences = [part for part in _WIDE_END.split(text) if part.strip()]
-    for number in range(len(sentences) - 1, 0, -1):
-        yield Fitted("".join(sentences[:number]).strip(), ("dropped sentences",))
-    if not sentences:
-        return
-    steps = ("dropped sentences",) if len(sentences) > 1 else ()
-    for border in reversed(list(_WIDE_BORDER.finditer(sentences[0]))):
-        head = sentences[0][: border.start()].strip()
-        pairs = (("“", "”"), ("「", "」"), ("『", "』"))
-        if head.count('"') % 2 == 0 and all(head.count(a) == head.count(b) for a, b in pairs):
-            yield Fitted(f"{head}。", (*steps, "dropped clauses"))
 
 
 @dataclass(frozen=True, slots=True)

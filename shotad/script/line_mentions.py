@@ -14,7 +14,6 @@ from typing import Literal
 
 from shotad.core import HER_TITLES, HIS_TITLES, PARTICLES, STARTERS, WORD_NAMES
 from shotad.script.cast_members import (
-    AUXILIARIES,
     GENERIC_NOUNS,
     GIVEN_NAMES,
     HE,
@@ -22,7 +21,7 @@ from shotad.script.cast_members import (
     HER_NOUNS,
     HIS_NAMES,
     HIS_NOUNS,
-    NAME_DETERMINERS,
+    IS_OR_DOES,
     NAME_FUNCTION_WORDS,
     PEOPLE_NOUNS,
     PLURAL_NOUNS,
@@ -36,12 +35,13 @@ from shotad.script.cast_members import (
     Member,
     key,
 )
+from shotad.script.english_words import DETERMINERS
 from shotad.script.rules import without_quotations
 
 Kind = Literal["cast", "name", "noun", "group", "pronoun"]
 _LONGEST = 6
 _NO_NAMES = TITLES | STARTERS
-_VERBAL = NAME_FUNCTION_WORDS | AUXILIARIES
+_VERBAL = NAME_FUNCTION_WORDS | IS_OR_DOES
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +132,21 @@ def _named(
     """Somebody of the cast whose name begins here; the longest."""
     if line[at].key not in index.words and line[at].key not in TITLES:
         return None
+    before_it = line[at - 1].key if at and joins(line, at) else ""
     for end in range(min(len(line), at + _LONGEST), at, -1):
-        if any(not _joins(line, i) for i in range(at + 1, end)):
+        if any(not joins(line, i) for i in range(at + 1, end)):
             continue
         keys = tuple(token.key for token in line[at:end])
         owners = [
             (place, form)
             for place, form in _forms(keys, index)
-            if _written(line, at, end, form, before, index) and _suits(keys, cast[place])
+            if _written(line, at, end, form, before, index)
+            and ((form.keys == keys and keys[0] in TITLES) or _suits((before_it, *keys), cast[place]))
         ]
-        if owners and not _another(line, at, end, index):
+        secret = any(form.secret for _, form in owners)
+        tells = secret and (end - at > 1 or (len(keys[0]) > 2 and keys[0] not in WORD_NAMES | _NO_NAMES))
+        alone = (tells or not _follows(line, at, index)) and (secret or not goes_on(line, end, index))
+        if owners and alone:
             whole = [place for place, form in owners if form.whole]
             chosen = tuple(dict.fromkeys(whole or [place for place, _ in owners]))
             start = at - (at > 0 and line[at - 1].key == "the")
@@ -161,7 +166,7 @@ def _forms(keys: Keys, index: NameIndex) -> Iterator[tuple[int, Form]]:
         yield from (owner for owner in index.forms.get(core, ()) if not owner[1].role)
 
 
-def _joins(line: Sequence[NameToken], at: int) -> bool:
+def joins(line: Sequence[NameToken], at: int) -> bool:
     """Whether a word may go on with the name before it: ``Anne-Marie``, ``Dr. Brown``, ``John H. Watson``."""
     return not line[at].opens and line[at].gap in (" ", "-", ". ") and not line[at - 1].possessive
 
@@ -183,7 +188,7 @@ def _surely(line: Sequence[NameToken], at: int, form: Form, index: NameIndex) ->
     """Whether a word that begins a sentence is a name and not a word that has its capital from there."""
     token = line[at]
     word = token.key in index.spoken or (token.key in WORD_NAMES and token.key not in index.inside)
-    if not form.role and not word:
+    if form.sure or (not form.role and not word):
         return True
     after = line[at + 1] if at + 1 < len(line) else None
     if token.possessive or acts(line, at) or after is None or after.opens or "," in after.gap:
@@ -217,24 +222,28 @@ def _compound(line: Sequence[NameToken], end: int) -> bool:
     return not verb and not after.capital
 
 
-def _another(line: Sequence[NameToken], at: int, end: int, index: NameIndex) -> bool:
-    """Whether a word beside makes another name of it: ``Mary Smith`` where the cast has Celia Smith."""
+def goes_on(line: Sequence[NameToken], end: int, index: NameIndex) -> bool:
+    """Whether the word behind makes another name of it: ``Smith Street``."""
     after = line[end] if end < len(line) else None
-    if (
+    return (
         after is not None
         and after.capital
         and not after.opens
         and after.gap in (" ", "-")
         and not line[end - 1].possessive
-        and after.key not in index.words
-        and after.key not in TITLES
-    ):
-        return True
+        and (after.gap == "-" or after.key not in index.words | TITLES)
+    )
+
+
+def _follows(line: Sequence[NameToken], at: int, index: NameIndex) -> bool:
+    """Whether the word before makes another name of it: ``Mary Smith`` where the cast has Celia Smith."""
     if at == 0 or line[at].opens or line[at].gap not in (" ", "-"):
         return False
     token = line[at - 1]
-    if not token.capital or token.possessive or token.key in index.words or token.key in _NO_NAMES:
+    if not token.capital or token.possessive or token.key in _NO_NAMES:
         return False
+    if token.key in index.words:
+        return line[at].gap == "-"
     return not token.opens or token.key in GIVEN_NAMES or token.key in index.actors
 
 
@@ -257,7 +266,7 @@ def _other(line: Sequence[NameToken], at: int, index: NameIndex) -> Mention | No
     if not token.capital or token.text[0].isdigit() or token.key in STARTERS or token.text == "I":
         return None
     end = at + 1
-    while end < len(line) and line[end].capital and _joins(line, end) and line[end].key not in index.words:
+    while end < len(line) and line[end].capital and joins(line, end) and line[end].key not in index.words:
         end += 1
     keys = tuple(token.key for token in line[at:end])
     core = [word for word in keys if word not in TITLES] or list(keys)
@@ -279,11 +288,11 @@ def _noun(line: Sequence[NameToken], at: int) -> Mention | None:
         (
             i
             for i in range(at - 1, max(at - 5, -1), -1)
-            if line[i].key in NAME_DETERMINERS or line[i].possessive or line[i + 1].gap != " "
+            if line[i].key in DETERMINERS or line[i].possessive or line[i + 1].gap != " "
         ),
         -1,
     )
-    determined = start >= 0 and (line[start].key in NAME_DETERMINERS or line[start].possessive)
+    determined = start >= 0 and (line[start].key in DETERMINERS or line[start].possessive)
     start = (start + line[start].possessive) if determined else at
     if word in PLURAL_NOUNS:
         return Mention("group", start, at + 1, word, "they", possessive=line[at].text.endswith(("'", "’")))
@@ -351,20 +360,13 @@ def shortens(short: str, name: str) -> bool:
 
 
 def _one_off(one: str, other: str) -> bool:
-    """Whether two differ in one letter, and not in the first."""
-    if abs(len(one) - len(other)) > 1 or max(len(one), len(other)) < _LONG or one[0] != other[0]:
-        return False
-    return _distance(one, other) <= 1
-
-
-def _distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """Levenshtein's."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        above, row[0] = row[0], i
-        for j, b in enumerate(other, 1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (a != b))
-    return row[-1]
+    """Whether two differ in one letter at most, and not in the first."""
+    same = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    short = max(len(one), len(other)) < _LONG or not same
+    a, b = one[same:], other[same:]
+    return not short and (a[1:] == b[1:] or a[1:] == b or a == b[1:])
 
 
 _NEVER = TITLES | STARTERS | PEOPLE_NOUNS
@@ -419,7 +421,7 @@ def acts(line: Sequence[NameToken], at: int) -> bool:
     after = line[at + 1] if at + 1 < len(line) else None
     if after is None or after.opens or after.capital or re.search(r"[,;:()]", after.gap):
         return False
-    if after.key in AUXILIARIES:
+    if after.key in IS_OR_DOES:
         return True
     if after.key.endswith("ly") and at + 2 < len(line):
         return acts(line, at + 1)
@@ -436,11 +438,8 @@ def acts(line: Sequence[NameToken], at: int) -> bool:
     )
 
 
-def respelt(
-    cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]
-) -> tuple[list[tuple[NameToken, ...]], dict[str, str]]:
-    """The lines with names as the cast has them, where they are spelt otherwise (see `soundalike`), and which
-    words were taken for which.
+def respelt(cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]) -> list[tuple[NameToken, ...]]:
+    """The lines with names as the cast has them, where they are spelt otherwise (see `alike`).
 
     Not for a word that somewhere stands beside the name that it is like: these are two people.
     """
@@ -452,15 +451,10 @@ def respelt(
         near = alike(word, parts)
         if len(near) == 1 and not any({word, near[0]} <= {token.key for token in line} for line in lines):
             found[word] = near[0]
-    if not found:
-        return list(lines), found
     return [
-        tuple(
-            replace(token, key=found[token.key]) if token.capital and token.key in found else token
-            for token in line
-        )
+        tuple(replace(t, key=found[t.key]) if t.capital and t.key in found else t for t in line)
         for line in lines
-    ], found
+    ]
 
 
 def _nameable(line: Sequence[NameToken]) -> Iterator[str]:

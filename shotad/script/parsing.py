@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core import NoProgress, Progress, WeightsError, at_hand, manifest, need, reason, weights_folder
+from shotad.core import NoProgress, Progress, WeightsError, manifest, need, reason, weights_folder
 
 EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""
@@ -127,18 +127,6 @@ def find_parser(name: str, progress: Progress | None = None) -> ParserModel:
     if entry in manifest():
         return _of_folder(weights_folder(entry, progress or NoProgress()), entry.replace("-", "_"))
     raise WeightsError(f"There is no spaCy model {name!r}.", _GET.format(name))
-
-
-def is_at_hand(name: str) -> bool:
-    """Whether `find_parser` finds spaCy and the model ``name`` without fetching anything."""
-    if importlib.util.find_spec("spacy") is None:
-        return False
-    if (Path(name).expanduser() / _META).is_file():
-        return True
-    if name.isidentifier() and importlib.util.find_spec(name) is not None:
-        return True
-    entry = name.replace("_", "-")
-    return entry in manifest() and at_hand(entry)
 
 
 def _of_folder(folder: Path, name: str) -> ParserModel:

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from shotad.core import STARTERS, Interval, LintSettings, is_english
+from shotad.core import STARTERS, Interval, LintSettings, at_hand, is_english
 from shotad.script.cast_members import Member, listed_as
 from shotad.script.checked_lines import TrackLine
 from shotad.script.english_names import people_named
-from shotad.script.english_words import BASES, FUNCTION_WORDS, NO_ARTICLE, THIRD, listed, pasts
+from shotad.script.english_words import BASES, FUNCTION_WORDS, NO_ARTICLE, OWNED, THIRD, listed, pasts
 from shotad.script.line_mentions import Mention, NameToken, book_of, mentions, tokens_of
-from shotad.script.parsing import Parse, Parser, ParserModel, find_parser, is_at_hand
+from shotad.script.parsing import Parse, Parser, ParserModel, find_parser
 from shotad.script.rules import Finding, Level, unquoted
 
 MODEL = "en_core_web_sm"
@@ -39,7 +39,6 @@ _CLEARLY_PAST = listed(
 _NOT_PAST = listed("re 'd ' s got")
 """Leftovers of cut words, and what is as often ``has got``."""
 _SPEAKERS = listed("i we you")
-_OWNERS = listed("his her their its")
 _PASTS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
 _MAY_BE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
 _WORD = re.compile(r"'?\w+")
@@ -93,7 +92,7 @@ class Read:
         after = place + 2 if tokens[place + 1 : place + 2] and tokens[place + 1].tag == "RP" else place + 1
         if "agent" in kinds or [one.text.lower() for one in tokens[after : after + 1]] == ["by"]:
             return False
-        owned = any(tokens[c].text.lower() in _OWNERS for c in below[subject])
+        owned = any(tokens[c].text.lower() in OWNED for c in below[subject])
         if kinds & {"dobj", "acomp", "attr"} and (token.dep == "ROOT" or not owned):
             return True
         bare = tokens[subject].tag in ("NN", "NNS") and not below[subject]
@@ -187,7 +186,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
             return None, _BY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
-        if not is_at_hand(MODEL):
+        if importlib.util.find_spec(MODEL) is None and not at_hand(MODEL.replace("_", "-")):
             return None, _BY_WORDS.format(f"the model {MODEL} is not here (--set lint.parse=spacy gets it)")
     return Reader(find_parser(MODEL)), ""
 

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from shotad.core import NAME_TITLES, CastError, Member, Reveal, same_film, seen
-from shotad.script import key_of, parse_time, timecode
+from shotad.script import keys_of, parse_time, timecode
 
 KEYS = (
     "id", "name", "speak", "say_as", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless",
@@ -367,7 +367,7 @@ def _descriptors(members: Sequence[Member]) -> Iterable[str]:
 
 def _stands_in(name: str, text: str) -> bool:
     """Whether a text holds a name, or a word of it that is no title."""
-    words = (word for word in name.split() if word[0].isupper() and key_of(word) not in NAME_TITLES)
+    words = (word for word in name.split() if word[0].isupper() and not NAME_TITLES.issuperset(keys_of(word)))
     return any(re.search(rf"\b{re.escape(word)}\b", text) is not None for word in (name, *words))
 
 

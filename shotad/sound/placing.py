@@ -27,7 +27,6 @@ from shotad.script import (
     LEAD,
     Cue,
     Track,
-    fit_spoken,
     is_by_hand,
     rate_of,
     split_sentences,
@@ -217,14 +216,8 @@ _FIGURE, _PAUSE = 5, 4
 
 def _shorter(line: Line) -> Iterator[str]:
     """Ever shorter texts of a line that are whole."""
-    if rate_of(line.language).words:
-        forms = variants(line.text, language=line.language)
-        yield from (form.text for form in forms if form.text != line.text)
-    else:
-        budget = spoken_words(line.text, line.language) - 1
-        while budget > 0 and (form := fit_spoken(line.text, budget, language=line.language)) is not None:
-            yield form.text
-            budget = spoken_words(form.text, line.language) - 1
+    forms = variants(line.text, language=line.language)
+    yield from (form.text for form in forms if form.text != line.text)
 
 
 def _cut(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:

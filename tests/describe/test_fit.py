@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.script import Fitted, count_words, split_sentences
-from shotad.script.fit import fit_words
+from shotad.script import Fitted, count_words, fit_spoken, split_sentences
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -31,7 +30,7 @@ SHARED = Path(__file__).parents[3] / "shared" / "data"
     ],
 )
 def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: str | None) -> None:
-    found = fit_words(text, budget)
+    found = fit_spoken(text, budget)
     assert (found.text if found else None) == fitted
 
 
@@ -108,7 +107,7 @@ TRAILS = [
 
 @pytest.mark.parametrize(("text", "budget", "fitted"), TRAILS)
 def test_phrases_and_clauses_go_at_their_borders(text: str, budget: int, fitted: str | None) -> None:
-    found = fit_words(text, budget)
+    found = fit_spoken(text, budget)
     assert (found.text if found else None) == fitted
 
 
@@ -143,14 +142,14 @@ def test_phrases_and_clauses_go_at_their_borders(text: str, budget: int, fitted:
     ],
 )
 def test_what_cannot_be_told_is_not_cut(text: str, budget: int) -> None:
-    found = fit_words(text, budget)
+    found = fit_spoken(text, budget)
     assert found is None, found
 
 
 def test_other_languages_are_cut_at_commas_only() -> None:
     text = "Sie öffnet die Tür, dann geht sie hinaus."
-    assert fit_words(text, 4, language="de") == Fitted("Sie öffnet die Tür.", ("dropped clauses",))
-    assert fit_words("Sie geht hinaus in den Regen und weint.", 4, language="de-AT") is None
+    assert fit_spoken(text, 4, language="de") == Fitted("Sie öffnet die Tür.", ("dropped clauses",))
+    assert fit_spoken("Sie geht hinaus in den Regen und weint.", 4, language="de-AT") is None
 
 
 HANGING = re.compile(
@@ -167,7 +166,7 @@ def test_human_ad_loses_no_verb_and_nothing_hangs() -> None:
             for row in csv.DictReader(file)
             if count_words(row["text"]) >= 8 and "..." not in row["text"]
         ]
-    fitted = [found.text for text in texts[::5] if (found := fit_words(text, int(count_words(text) * 0.75)))]
+    fitted = [found.text for text in texts[::5] if (found := fit_spoken(text, int(count_words(text) * 0.75)))]
     # Half of the lines can be shortened by a quarter (measured: 53 %).
     assert len(fitted) > 0.45 * len(texts[::5])
     assert [text for text in fitted if HANGING.search(text)] == []
@@ -176,20 +175,20 @@ def test_human_ad_loses_no_verb_and_nothing_hangs() -> None:
 
 @pytest.mark.parametrize("noise", ["He runs, ", "and he runs ", "1. ", "'' ", "while "])
 def test_a_line_without_an_end_is_fitted_in_good_time(noise: str) -> None:
-    found = fit_words(noise * 3000, 9)
+    found = fit_spoken(noise * 3000, 9)
     assert found is None or count_words(found.text) <= 9
 
 
 def test_what_was_done_is_said() -> None:
-    found = fit_words("He runs down the road, panting. A dog barks.", 5)
+    found = fit_spoken("He runs down the road, panting. A dog barks.", 5)
     assert found is not None
     assert found.steps == ("dropped sentences", "dropped clauses")
-    assert fit_words("He runs.", 5).steps == ()  # type: ignore[union-attr]
+    assert fit_spoken("He runs.", 5).steps == ()  # type: ignore[union-attr]
 
 
 @given(st.text(alphabet="ab ,.;-\"“”'ABC while", max_size=120), st.integers(1, 20))
 def test_the_result_always_fits_and_comes_from_the_line(text: str, budget: int) -> None:
-    found = fit_words(text, budget)
+    found = fit_spoken(text, budget)
     if found is not None:
         assert count_words(found.text) <= budget
         assert "".join(c for c in found.text if c.isalnum()) in "".join(c for c in text if c.isalnum())

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.script import count_words, fit_spoken, split_sentences, spoken_words, variants
-from shotad.script.fit import fit_words
 
 LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufer winken."
 """Nine words that take as long as seventeen English ones."""
@@ -15,16 +14,16 @@ TWO = "Er öffnet die Haustür. Draußen fällt Regen auf die Straße."
 
 def test_a_line_of_long_words_does_not_fit_where_its_words_would() -> None:
     assert (count_words(LONG), spoken_words(LONG, "de")) == (9, 17)
-    assert fit_words(LONG, 17, language="de").text == LONG  # type: ignore[union-attr]
-    short = fit_words(LONG, 16, language="de")
+    assert fit_spoken(LONG, 17, language="de").text == LONG  # type: ignore[union-attr]
+    short = fit_spoken(LONG, 16, language="de")
     assert short is not None
     assert short.text == "Die Donaudampfschifffahrtsgesellschaft legt ab."
-    assert fit_words(LONG, 8, language="de") is None
+    assert fit_spoken(LONG, 8, language="de") is None
 
 
 def test_sentences_that_stay_are_as_many_as_are_said_in_time() -> None:
-    assert fit_words(TWO, spoken_words(TWO, "de"), language="de").text == TWO  # type: ignore[union-attr]
-    assert fit_words(TWO, 10, language="de").text == "Er öffnet die Haustür."  # type: ignore[union-attr]
+    assert fit_spoken(TWO, spoken_words(TWO, "de"), language="de").text == TWO  # type: ignore[union-attr]
+    assert fit_spoken(TWO, 10, language="de").text == "Er öffnet die Haustür."  # type: ignore[union-attr]
 
 
 def test_forms_get_shorter_in_time() -> None:

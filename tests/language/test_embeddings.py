@@ -88,10 +88,6 @@ def test_the_same_texts_give_the_same_bytes(folder: Path, tiny: Embedder) -> Non
     assert again.identity == tiny.identity
 
 
-def test_batches_change_nothing_but_the_last_bits(folder: Path, tiny: Embedder) -> None:
-    assert make_embedder(str(folder), CPU, batch=1).of(TEXTS) == pytest.approx(tiny.of(TEXTS), abs=1e-5)
-
-
 def test_no_text_gives_no_vector(tiny: Embedder) -> None:
     assert tiny.of([]).shape == (0, 16)
 

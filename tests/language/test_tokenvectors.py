@@ -67,7 +67,7 @@ def test_a_layer_is_what_the_whole_model_has_there(bert: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("kind", ["DistilBert", "Electra", "MPNet", "Deberta", "T5", "Bart", "XLNet"])
+@pytest.mark.parametrize("kind", ["DistilBert", "Deberta", "T5", "XLNet"])
 def test_encoders_of_other_makes_stop_behind_a_layer_too(kind: str, bert: Path, tmp_path: Path) -> None:
     import torch
     import transformers
@@ -75,8 +75,6 @@ def test_encoders_of_other_makes_stop_behind_a_layer_too(kind: str, bert: Path, 
     sizes = {
         "DistilBert": {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32},
         "T5": {"d_model": 16, "num_layers": 3, "num_heads": 2, "d_ff": 32, "d_kv": 8},
-        "Bart": {"d_model": 16, "encoder_layers": 3, "encoder_attention_heads": 2, "encoder_ffn_dim": 32}
-        | {"decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 32},
         "XLNet": {"d_model": 16, "n_layer": 3, "n_head": 2, "d_inner": 32},
     }
     usual = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}

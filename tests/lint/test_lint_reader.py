@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from shotad.core import LintSettings
-from shotad.script import ParserModel, Reader, parsing, reader_for, sentence_checks as sentences
-from shotad.script.parsing import is_at_hand
+from shotad.script import ParserModel, Reader, reader_for, sentence_checks as sentences
 from shotad.script.sentence_checks import may_matter
 from tests.lint.test_lint_rules import line
 
@@ -42,16 +41,13 @@ def test_a_track_without_such_lines_loads_no_parser(monkeypatch: pytest.MonkeyPa
 
 
 def test_auto_fetches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentences.importlib.util, "find_spec", lambda name: object())
-    monkeypatch.setattr(sentences, "is_at_hand", lambda name: False)
+    monkeypatch.setattr(
+        sentences.importlib.util, "find_spec", lambda name: "spaCy" if name == "spacy" else None
+    )
+    monkeypatch.setattr(sentences, "at_hand", lambda name: False)
     reader, note = reader_for(LintSettings())
     assert reader is None
     assert "lint.parse=spacy" in note
-
-
-def test_a_model_that_is_not_here_is_not_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsing, "at_hand", lambda name: False)
-    assert not is_at_hand("en_core_web_nothing")
 
 
 def test_the_checks_load_nothing_heavy() -> None:

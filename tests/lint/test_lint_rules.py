@@ -301,22 +301,6 @@ ANY = st.sampled_from(
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.one_of(CLEAN, ANY), min_size=1, max_size=6, unique=True), st.randoms(use_true_random=False)
-)
-def test_the_order_of_lines_matters_not_to_rules_on_one_line(texts: list[str], rand: object) -> None:
-    def found(some: list[str]) -> set[tuple[str, str]]:
-        lines = [line(1 + 5 * i, one) for i, one in enumerate(some)]
-        by_id = {one.id: one.text for one in lines}
-        alone = {"L1", "L2", "L3", "L4", "L5"}
-        return {(f.rule, by_id[f.cue_id or ""]) for f in checked(*lines).findings if f.rule in alone}
-
-    mixed = list(texts)
-    rand.shuffle(mixed)  # type: ignore[attr-defined]
-    assert found(mixed) == found(texts)
-
-
-@settings(max_examples=40, deadline=None)
 @given(st.lists(ANY, max_size=4, unique=True), CLEAN)
 def test_a_clean_line_adds_no_finding(texts: list[str], clean: str) -> None:
     lines = [line(1 + 5 * i, one) for i, one in enumerate(texts)]

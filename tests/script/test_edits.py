@@ -327,10 +327,6 @@ def test_a_review_lapses_with_a_redone_line() -> None:
     assert same.track.reviewed_by == ("Ada",)
 
 
-def test_a_redone_line_is_no_difference_in_its_file() -> None:
-    assert from_json(to_json(ANEW)) == ANEW
-
-
 def test_from_when_on_it_is_seen_goes_with_the_words() -> None:
     fresh = track(cue(12, "A dog runs.", seen_from=12.0), cue(20, "It pours.", seen_from=21.0))
     before = track(cue(10, "A dog runs."), cue(20, "It rains.", seen_from=20.5), cue(30, "A door opens."))

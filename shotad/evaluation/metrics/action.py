@@ -100,7 +100,7 @@ class Action(Metric):
         said = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
         told = self._rules.told(list(said), self._parses, paragraphs=self._paragraphs)
         parses = self._parses.of(action for item in items for action in item.actions or ())
-        deeds = {text: HumanAction(text, self._rules.lemma(parse)) for text, parse in parses.items()}
+        deeds = {text: Phrase(text, self._rules.lemma(parse)) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
         texts.update(dict.fromkeys(text for one in told.values() for text in _all_texts(one)))
         table = Table(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
@@ -116,7 +116,7 @@ class Action(Metric):
             return ""
         return item.failure or ("no description" if self._paragraphs else "no prediction")
 
-    def _row(self, item: Item, actions: Sequence[HumanAction], told: PredictionTexts, table: Table) -> Row:
+    def _row(self, item: Item, actions: Sequence[Phrase], told: PredictionTexts, table: Table) -> Row:
         failure = self._failure(item)
         if not actions:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
@@ -130,11 +130,6 @@ class Action(Metric):
             )
         notes = {"actions": [match.to_json() for match in found]}
         return Row(item.id, (score, 1.0), 100.0 * _SPREAD * (score - _CHANCE), failure, notes)
-
-
-def published(mean: float) -> float:
-    """The number that the published code prints for this mean over ADs, a fraction: rounded twice."""
-    return round((round(mean, 5) - _CHANCE) * _SPREAD, 4)
 
 
 def _all_texts(told: PredictionTexts) -> list[str]:
@@ -191,19 +186,11 @@ def _differences(settings: MeasureSettings, parser: Json) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class HumanAction:
-    """A human action: one verb, no characters; ``lemma`` as that of `Phrase`."""
-
-    text: str
-    lemma: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Match:
     """What was found of one action. ``similarity`` is the largest cosine over texts and phrases, that with
     ``nearest``; ``verb`` the largest over phrases with the same lemma, with ``phrase`` (none: 0)."""
 
-    action: HumanAction
+    action: Phrase
     score: float
     similarity: float
     nearest: str
@@ -236,9 +223,7 @@ class Table:
         return np.array([self._places[text] for text in texts], np.intp)
 
 
-def matches(
-    actions: Sequence[HumanAction], told: PredictionTexts, table: Table, weight: float
-) -> list[Match]:
+def matches(actions: Sequence[Phrase], told: PredictionTexts, table: Table, weight: float) -> list[Match]:
     """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
     ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
     texts = _all_texts(told)
@@ -249,7 +234,7 @@ def matches(
 
 
 def _match(
-    action: HumanAction, cosines: Floats, texts: Sequence[str], told: PredictionTexts, weight: float
+    action: Phrase, cosines: Floats, texts: Sequence[str], told: PredictionTexts, weight: float
 ) -> Match:
     nearest = int(cosines.argmax())
     same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
@@ -273,8 +258,8 @@ VERB = "VERB"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """An action phrase, and the lemma of its verb, particles included (``pick up``); None where it has
-    none that counts."""
+    """A human action (one verb, no characters) or an action phrase, and the lemma of its verb, particles
+    included (``pick up``); None where it has none that counts."""
 
     text: str
     lemma: str | None

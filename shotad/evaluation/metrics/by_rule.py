@@ -19,7 +19,6 @@ from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import (
     ANY_NOUNS,
-    BASES,
     GENERIC_NOUNS,
     HE,
     HER_NAMES,
@@ -30,6 +29,7 @@ from shotad.script import (
     PLURAL_NOUNS,
     SHE,
     THEY,
+    THIRD,
     Parse,
     Token,
     third,
@@ -276,7 +276,6 @@ _PLACED = frozenset("in into within throughout across along".split())  # noqa: S
 _PLAIN_SUBJECTS = ("nsubj", "nsubjpass")
 _PHRASE = frozenset("det amod compound nummod poss flat predet quantmod nmod".split())  # noqa: SIM905
 _TAGS = ("NNP", "NNPS")
-_THIRDS = frozenset(third(base) for base in BASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +361,7 @@ def _before_unseen_verb(parse: Parse, place: int) -> bool:
         and token.head == place + 1
         and token.dep in ("compound", "amod", "nmod")
         and following.head == place + 1
-        and following.text.lower() in _THIRDS
+        and following.text.lower() in THIRD
         and not any(parse.tokens[c].dep in ("det", "poss") for c in parse.children[place + 1])
     )
 

@@ -15,7 +15,6 @@ from typing import Literal
 from shotad.script import (
     AFTER_OBJECT,
     CLAUSE_WORDS,
-    NAME_DETERMINERS,
     NAME_PREPOSITIONS,
     REFLEXIVES,
     SUBJECT_PRONOUNS,
@@ -31,18 +30,15 @@ Role = Literal["subject", "object", "oblique", "owner"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Of one mention: its role, its clause in the line (from 0), and its sentence in the line. ``fronted``:
-    it stands in a part without a subject before the comma (``Wiping his brow, Tony …``). ``joined``: it goes
-    on a row (``Tony and Mark``) that began with the mention before. ``thing``: its clause begins with what is
-    nobody (``…, the scissors deep in him``). ``start`` is the word with which its clause begins."""
+    """Of one mention: its role, its clause in the line (from 0), and the word with which that begins.
+    ``fronted``: it stands in a part without a subject before the comma (``Wiping his brow, Tony …``).
+    ``joined``: it goes on a row (``Tony and Mark``) that began with the mention before."""
 
     role: Role
     clause: int
-    sentence: int
+    start: int
     fronted: bool = False
     joined: bool = False
-    thing: bool = False
-    start: int = 0
 
 
 def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Place, ...]:
@@ -53,25 +49,12 @@ def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Place, 
         clause = sum(start <= mention.start for start in starts) - 1
         before = found[at - 1] if at else None
         joined = before is not None and _joined(line, before, mention, found[at + 1 : at + 2])
-        role = (
-            result[-1].role
-            if joined and mention.kind != "pronoun"
-            else _role(line, mention, starts[clause], before)
-        )
-        if joined and before is not None:
-            clause = result[-1].clause
-        sentence = sum(token.opens for token in line[: mention.start + 1])
-        result.append(Place(role, clause, sentence, joined=joined))
+        if joined:
+            result.append(replace(result[-1], joined=True))
+        else:
+            result.append(Place(_role(line, mention, starts[clause], before), clause, starts[clause]))
     subjects = {place.clause for place in result if place.role == "subject"}
-    return tuple(
-        replace(
-            place,
-            fronted=_fronted(line, starts, place, subjects),
-            start=starts[place.clause],
-            thing=place.clause not in subjects and line[starts[place.clause]].key in NAME_DETERMINERS,
-        )
-        for place in result
-    )
+    return tuple(replace(place, fronted=_fronted(line, starts, place, subjects)) for place in result)
 
 
 def _clauses(line: Sequence[NameToken], found: Sequence[Mention]) -> list[int]:
@@ -80,40 +63,25 @@ def _clauses(line: Sequence[NameToken], found: Sequence[Mention]) -> list[int]:
     begins = {mention.start for mention in found}
     ends = {mention.end for mention in found}
     for at, token in enumerate(line):
-        if token.opens or re.search(r"[,;:—–()]| - ", token.gap):
+        if (
+            token.opens
+            or re.search(r"[,;:—–()]| - ", token.gap)
+            or (token.key in CLAUSE_WORDS and not (at in ends and at + 1 in begins))
+        ):
             starts.add(at)
-        elif token.key in CLAUSE_WORDS:
-            row = token.key in ("and", "or") and at in ends and at + 1 in begins
-            if not row or _new_subject(line, at + 1, found):
-                starts.add(at)
     return sorted(starts)
-
-
-def _new_subject(line: Sequence[NameToken], at: int, found: Sequence[Mention]) -> bool:
-    """Whether somebody behind ``and`` does something of their own: ``Tony hits Mark and Margot screams``."""
-    mention = next(mention for mention in found if mention.start == at)
-    if mention.key in SUBJECT_PRONOUNS:
-        return True
-    before = next((m for m in reversed(found) if m.end < at), None)
-    behind = before is not None and before.start > 0 and not line[before.start].opens
-    return behind and acts(line, mention.end - 1)
 
 
 def _joined(line: Sequence[NameToken], before: Mention, mention: Mention, after: Sequence[Mention]) -> bool:
     """Whether two stand in one row: ``Tony, Mark and Margot``; a comma makes one only if ``and`` follows."""
-    between = line[before.end : mention.start]
-    gap = line[mention.start].gap
-    if (
-        mention.kind == "pronoun"
-        or before.kind == "pronoun"
-        or line[mention.start].opens
-        or before.possessive
-    ):
+    if "pronoun" in (mention.kind, before.kind) or before.possessive:
         return False
+    between = line[before.end : mention.start]
     if not between:
-        more = gap.strip() == "," and any(_joined(line, mention, one, ()) for one in after)
-        return more or gap.strip() in ("/", "&")
-    return len(between) == 1 and between[0].key in ("and", "or") and gap == " "
+        return line[mention.start].gap.strip() == "," and any(
+            _joined(line, mention, one, ()) for one in after
+        )
+    return len(between) == 1 and between[0].key in ("and", "or")
 
 
 def _role(line: Sequence[NameToken], mention: Mention, start: int, before: Mention | None) -> Role:

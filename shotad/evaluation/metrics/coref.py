@@ -97,16 +97,11 @@ class FastCoref:
     def _resolved(self, document: Document, model: Any) -> tuple[People, ...]:
         pieces = parts(document, lambda text: _fits(model, text))
         self._divided += len(pieces) > 1
-        names = () if self._settings.rules == "code" else named(document)
-        found: list[set[str]] = []
-        for piece in pieces:
-            clusters = _clusters(model, piece)
-            found += (
-                meant_exactly(piece, clusters, document.cast)
-                if self._settings.rules == "code"
-                else meant(piece, clusters, document.cast, names)
-            )
-        return people(found)
+        names = None if self._settings.rules == "code" else named(document)
+        found = [
+            one for piece in pieces for one in meant(piece, _clusters(model, piece), document.cast, names)
+        ]
+        return tuple(tuple(sorted(one)) for one in found)
 
     def _folder(self) -> Path:
         return self._context.once(f"coref-folder/{self._model}", lambda: _located(self._model))
@@ -305,32 +300,21 @@ def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
         count += 1
 
 
-def meant_exactly(piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str]) -> list[set[str]]:
-    """Whom each sentence of a piece means, as the published code counts: a cluster is somebody if exactly one
-    name of the cast is among its mentions, letter for letter; a sentence means them if a mention stands
-    wholly in it."""
-    known = set(cast)
-    meant: list[set[str]] = [set() for _ in piece.spans]
+def meant(
+    piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names | None = None
+) -> list[set[str]]:
+    """Whom each sentence of a piece means: a cluster is somebody if exactly one name of the cast is among its
+    mentions, letter for letter; a sentence means them if a mention stands wholly in it. So counts the
+    published code. With ``names`` other spellings count too, and who is named is meant in any case."""
+    found: list[set[str]] = [set() for _ in piece.spans]
+    written: dict[Span, str] = {}
+    for number, (begin, _) in enumerate(piece.spans):
+        for start, end, name in names[piece.first + number] if names else ():
+            written[begin + start, begin + end] = name
+            found[number].add(name)
     for cluster in clusters:
-        names = {piece.text[start:end] for start, end in cluster} & known
-        if len(names) == 1:
-            for number in _sentences(piece, cluster):
-                meant[number] |= names
-    return meant
-
-
-def meant(piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names) -> list[set[str]]:
-    """The same, with names in part as well: a cluster is also somebody's whose name is one of its mentions,
-    however it is written (``names``), if it is nobody else's too; and who is named is meant in any case."""
-    written = {
-        (piece.spans[number][0] + start, piece.spans[number][0] + end): name
-        for number in range(len(piece.spans))
-        for start, end, name in names[piece.first + number]
-    }
-    found = [{name for _, _, name in names[piece.first + number]} for number in range(len(piece.spans))]
-    for cluster in clusters:
-        exact = {piece.text[start:end] for start, end in cluster} & set(cast)
-        owners = exact | {
+        owners = {piece.text[start:end] for start, end in cluster} & set(cast)
+        owners |= {
             written[span] for span in (_bare(piece.text, *span) for span in cluster) if span in written
         }
         if len(owners) == 1:
@@ -350,8 +334,3 @@ def _sentences(piece: Layout, cluster: Cluster) -> Iterator[int]:
         for number, (begin, stop) in enumerate(piece.spans):
             if begin <= start and end <= stop:
                 yield number
-
-
-def people(sets: Iterable[set[str]]) -> tuple[People, ...]:
-    """Each sentence's names, sorted."""
-    return tuple(tuple(sorted(names)) for names in sets)

@@ -207,11 +207,6 @@ class Resolver(Protocol):
     it is first asked."""
 
     @property
-    def title(self) -> str:
-        """For the report."""
-        ...
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """What the report must say of it."""
         ...

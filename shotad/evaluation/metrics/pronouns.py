@@ -16,7 +16,7 @@ from shotad.evaluation.metrics.clauses import Place, Role, Who, leads, learned, 
 from shotad.evaluation.metrics.critic import Document, People
 from shotad.evaluation.store import MetricContext
 from shotad.script import (
-    NAME_DETERMINERS,
+    DETERMINERS,
     NAME_FUNCTION_WORDS,
     REFLEXIVES,
     UPON_OTHERS,
@@ -52,16 +52,6 @@ class InFocus:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Several who were spoken of together; ``people`` is empty where they are nobody that one knows.
-    ``clause`` is the one in which they act, None where they do not."""
-
-    people: tuple[Who, ...]
-    line: int
-    clause: int | None
-
-
 class Focus:
     """Who is in focus, line after line of one film."""
 
@@ -70,7 +60,8 @@ class Focus:
         self._leads = leads
         self._with_groups = groups
         self._standing: dict[Who, InFocus] = {}
-        self._groups: list[Group] = []
+        self._groups: list[tuple[int, tuple[Who, ...]]] = []
+        """Lines, and who were spoken of together there; nobody where they are nobody that one knows."""
         self._number = -1
         self._someone = 0
         self._acted: tuple[Who, ...] = ()
@@ -97,12 +88,12 @@ class Focus:
         if mention.kind == "cast":
             return (self._owner(mention),)
         if mention.kind == "group":
-            self._groups.append(Group((), self._number, line.acts_in(at)))
+            self._groups.append((self._number, ()))
             return ()
         if mention.kind != "pronoun":
             return ((mention.kind, mention.key),)
         if mention.pronoun == "they":
-            return self._they(at, mention, line) if self._with_groups else ()
+            return self._they(mention, line) if self._with_groups else ()
         return (self._ahead(at, mention, line) or self._one(at, mention, line),)
 
     def _owner(self, mention: Mention) -> Who:
@@ -161,29 +152,24 @@ class Focus:
         weight += 0.4 if one.pronoun == mention.pronoun else -0.3
         weight += 0.15 * min(math.log2(one.times), 3)
         if one.who in acting:
-            weight += -2.0 if role == "owner" and line.upon_others(at) else 1.5 if role == "owner" else 1.0
+            weight += -2.0 if role == "owner" and line.upon_others(at) else 1.5
         if role == "object" and one.role in ("object", "oblique"):
             weight += 0.3
         return weight
 
-    def _they(self, at: int, mention: Mention, line: Line) -> tuple[Who, ...]:
+    def _they(self, mention: Mention, line: Line) -> tuple[Who, ...]:
         """The last row or group; else, for those who act, everybody of the line before."""
         them = mention.key == "them"
-        near = [
-            group
-            for group in self._groups
-            if self._number - group.line <= _GROUP_REACH
-            and not (them and group.line == self._number and group.clause == line.where[at].clause)
-        ]
+        near = [people for line, people in self._groups if them <= self._number - line <= _GROUP_REACH]
         if near:
-            self._groups.append(Group(near[-1].people, self._number, line.acts_in(at)))
-            return near[-1].people
+            self._groups.append((self._number, near[-1]))
+            return near[-1]
         if mention.key != "they":
             return ()
         here = tuple(dict.fromkeys(who for people in line.meant for who in people))
         before = tuple(one.who for one in self._standing.values() if self._far(one) == 1)
         people = next((some for some in (here, before) if len(some) > 1), ())
-        self._groups.append(Group(people, self._number, line.acts_in(at)))
+        self._groups.append((self._number, people))
         return people
 
     def _note(self, who: Who, mention: Mention, place: Place) -> None:
@@ -203,17 +189,16 @@ class Focus:
             if not place.joined:
                 break
         if line.where[at].joined and len(set(row)) > 1:
-            self._groups.append(Group(tuple(dict.fromkeys(row)), self._number, line.acts_in(at)))
+            self._groups.append((self._number, tuple(dict.fromkeys(row))))
 
 
-_VERSION = 1
+_VERSION = 2
 
 
 class PlainResolver:
     """Names in full and in part; ``he`` and ``she`` by who is in focus; ``they`` for those named together
     (not with the published code's rules, by which a mention of several is nobody's)."""
 
-    title = "plain resolver"
     remarks = (
         "Pronouns were resolved by the plain resolver that is built in (names by rules, pronouns by gender "
         "and recency), not by the coreference model of the paper: compare only with figures made so.",
@@ -246,7 +231,7 @@ class Reading:
 def read(document: Document) -> Reading:
     """Everybody who is named or meant in a film's lines; pronouns not yet resolved."""
     cast = members(document.cast)
-    lines, _ = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
+    lines = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
     book = book_of(cast, lines)
     found = tuple(mentions(line, cast, book) for line in lines)
     where = tuple(places(line, those) for line, those in zip(lines, found, strict=True))
@@ -311,11 +296,6 @@ class Line:
         """All who stand in the line by name."""
         return {who_of(mention) for mention in self.found if mention.kind == "cast"}
 
-    def acts_in(self, at: int) -> int | None:
-        """The clause of a mention that acts in it."""
-        place = self.where[at]
-        return place.clause if place.role == "subject" else None
-
     def last_subject(self) -> tuple[Who, ...]:
         """Who acts at the end of the line."""
         return self.subjects[max(self.subjects)] if self.subjects else ()
@@ -332,10 +312,13 @@ class Line:
         embedded = self._embedded(at)
         if embedded is not None:
             return embedded
-        if place.thing and place.role != "owner":
+        begins = self.words[place.start].key
+        if place.clause not in self.subjects and begins in WHO:
+            ended = [n for n, one in enumerate(self.found[: len(self.meant)]) if one.end <= place.start]
+            self.subjects[place.clause] = self.meant[ended[-1]] if ended else ()
+        if place.clause not in self.subjects and begins in DETERMINERS and place.role != "owner":
+            # ``…, the scissors deep in him``: what acts is nobody.
             return ()
-        if place.clause not in self.subjects and self.words[place.start].key in WHO:
-            self.subjects[place.clause] = self._before(place.start)
         known = [clause for clause in self.subjects if clause <= place.clause]
         if known:
             return self.subjects[max(known)]
@@ -353,11 +336,6 @@ class Line:
             return self.meant[at - 1]
         return None
 
-    def _before(self, word: int) -> tuple[Who, ...]:
-        """Whom the last mention before a word means."""
-        ended = [at for at, mention in enumerate(self.found[: len(self.meant)]) if mention.end <= word]
-        return self.meant[ended[-1]] if ended else ()
-
     def others(self, at: int, acting: tuple[Who, ...]) -> set[Who | None]:
         """Who is not meant by ``him`` or ``he``: who acts, and whom he acts on: ``He glares at Holmes``."""
         role = self.where[at].role
@@ -370,32 +348,23 @@ class Line:
         start = self.found[at].start
         if start == 0 or self.words[start - 1].key not in _AROUND:
             return False
-        thing = self.words[max(0, start - 5) : start - 1]
-        near = self.words[start - 1].key in ("around", "about")
-        return near or any(token.key in NAME_DETERMINERS for token in thing)
+        thing = any(token.key in DETERMINERS for token in self.words[max(0, start - 5) : start - 1])
+        return thing or self.words[start - 1].key in ("around", "about")
 
     def _behind(self, at: int) -> set[Who | None]:
         """Those who are named behind ``he`` in the same clause."""
         return {
             who_of(mention)
             for mention, place in zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
-            if place.clause == self.where[at].clause and mention.kind != "pronoun"
+            if place.clause == self.where[at].clause
         }
 
     def behind_comma(self, at: int) -> Mention | None:
         """Who acts behind the comma, where a pronoun stands in a part of a sentence before it without a
         subject."""
-        here = self.where[at]
-        if not here.fronted or any(place.fronted for place in self.where[:at] if place.role != "owner"):
-            return None
-        return next(
-            (
-                mention
-                for mention, place in zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
-                if place.role == "subject" and place.sentence == here.sentence
-            ),
-            None,
-        )
+        after = zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
+        subjects = (mention for mention, place in after if place.role == "subject")
+        return next(subjects, None) if self.where[at].fronted else None
 
     def upon_others(self, at: int) -> bool:
         """Whether what is done is rarely done to oneself: ``grabs his fist``."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, MetricContext, Result, Store, store as room
@@ -73,16 +71,6 @@ def test_the_human_actions_themselves_reach_the_bound(make_bench: MakeBench, rul
     assert (found.scored, found.failed) == (5, 0)
 
 
-@pytest.mark.parametrize("rules", ["paper", "code"])
-def test_the_human_ads_are_far_above_shuffled_ones(make_bench: MakeBench, rules: str) -> None:
-    bench = make_bench(rules=rules)
-    human: list[str | None] = [text for text, _ in ADS]
-    own, others = result_of(bench, human).value, result_of(bench, human[1:] + human[:1]).value
-    assert own is not None
-    assert others is not None
-    assert own > others + 50
-
-
 def test_an_empty_prediction_scores_0_before_the_rescaling(make_bench: MakeBench) -> None:
     found = result_of(make_bench(), ["", "...", None, " ! ", "nothing"])
     assert [row.sums for row in found.rows[:4]] == [(0.0, 1.0)] * 4
@@ -130,34 +118,6 @@ def test_notes_tell_what_was_found(make_bench: MakeBench) -> None:
     assert "phrase" not in second
 
 
-@settings(max_examples=15)
-@given(order=st.permutations(range(5)), cut=st.integers(0, 5))
-def test_neither_order_nor_shards_matter(order: list[int], cut: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        bench = bench_maker(patch)()
-        human: list[str | None] = [text for text, _ in ADS]
-        told = human[2:] + human[:2]
-        whole = result_of(bench, told)
-        metric = make_metric("action", bench)
-        corpus = corpus_of(told)
-        parts = [score(metric, corpus, bench, places) for places in (order[:cut], order[cut:])]
-        assert (parts[0] + parts[1]).value == pytest.approx(whole.value)
-        mixed = {row.id: row.value for part in parts for row in part.rows}
-        assert mixed == {row.id: row.value for row in whole.rows}
-
-
-def test_a_second_run_counts_only_what_changed(make_bench: MakeBench) -> None:
-    human: list[str | None] = [text for text, _ in ADS]
-    result_of(make_bench(), human)
-    assert result_of(make_bench(), human).fresh == 0
-    marked = f"He whistles {random.Random(0).random()} times."
-    assert result_of(make_bench(), [marked, *human[1:]]).fresh == 1
-    # The store is that of all tests: texts of this one alone.
-    own: list[str | None] = [f"{text} Then {marked}" for text in human]
-    assert result_of(make_bench(), own).fresh == 5
-    assert result_of(make_bench(rules="code"), own).fresh == 5
-
-
 def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -> None:
     metric = Action.of("action", make_bench())
     assert not metric.comparable
@@ -188,14 +148,6 @@ def test_the_instruction_stands_before_human_and_predicted_texts(
     assert len(embedder.counted) == len(set(embedder.counted))
     assert all(text.startswith("Instruct: Given a sentence") for text in embedder.counted)
     assert any(text.endswith("She smiles.") for text in embedder.counted)
-
-
-RIGHT = ["A giant fat rabbit climbs out of a hole in the ground.", "He starts walking."]
-WRONG = ["A giant fat dog sleeps in a basket.", "He starts walking."]
-
-
-def test_a_right_description_scores_higher_than_a_wrong_one(make_bench: MakeBench) -> None:
-    assert _told(make_bench(), RIGHT, RIGHT) > _told(make_bench(), RIGHT, WRONG) + 10
 
 
 def test_on_the_rabbit_the_right_descriptions_score_higher(make_bench: MakeBench) -> None:
