@@ -53,7 +53,6 @@ from .config.sound import (
     ExtendedSettings as ExtendedSettings,
     FitSettings as FitSettings,
     LintSettings as LintSettings,
-    LoudnessProfile as LoudnessProfile,
     MixSettings as MixSettings,
     VoiceSettings as VoiceSettings,
 )

@@ -54,14 +54,11 @@ from .doubt import (
 from .engine_pair import Engines as Engines, opening as opening, remarks as remarks
 from .estimate import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
 from .lint_check import (
-    DIALOGUE_WINDOW as DIALOGUE_WINDOW,
     Again as Again,
     Asked as Asked,
     Checker as Checker,
     Failed as Failed,
     checked_paths as checked_paths,
-    each_line as each_line,
-    in_time as in_time,
     lint as lint,
     lint_track as lint_track,
 )

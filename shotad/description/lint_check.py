@@ -158,16 +158,13 @@ def lint(
     folder: Path | None = None,
     skipped: Sequence[str] = (),
     each: Iterable[Finding] | None = None,
-    together: Iterable[Finding] | None = None,
 ) -> Report:
     """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
 
-    ``each`` is what `each_line` finds, where that is known already (`shotad.description.lint_check`),
-    ``together`` what `all_lines` finds.
+    ``each`` is what `Again` found of each line, where that is known already.
     """
     single = each_line(material, checker) if each is None else each
-    joint = all_lines(material, checker) if together is None else together
-    found = [*single, *joint, *dict.fromkeys(extra)]
+    found = [*single, *all_lines(material, checker), *dict.fromkeys(extra)]
     levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
     ordered = in_order(levelled, material.lines)
     texts = stamps(material.lines)
@@ -272,23 +269,13 @@ def _shared(one: Interval, other: Interval) -> float:
 
 
 def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
-    """Rules that look at all lines together."""
-    yield from in_time(material, checker)
-    yield from _whole(material, checker)
-
-
-def in_time(material: Material, checker: Checker) -> Iterator[Finding]:
-    """T5, and the order of T6."""
+    """Rules on all lines together: their order and silences, who is meant, names, text on the screen."""
     for before, line in zip(material.lines, material.lines[1:], strict=False):
         yield from check_order(before.heard, line.heard, line.id)
     if material.speech is not None and material.duration > 0:
         free = gaps([u.interval for u in material.speech], material.duration)
         heard = sorted(line.heard for line in material.lines)
         yield from stretches(heard, free, checker.limits)
-
-
-def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
-    """Rules on all lines together: who is meant, names, text on the screen."""
     english = [line for line in material.lines if is_english(line.language)]
     for line, unclear in zip(english, check_pronouns(english), strict=True):
         yield from _of(line, unclear)

@@ -26,7 +26,7 @@ MOST_BYTES = 4_000_000
 BEAT = 15.0
 """Seconds after which a silent connection carries a comment, so that one that broke is noticed."""
 
-_LATEST = {"job": "id", "playable": None, "voice": None, "film": None}
+_LATEST = {"job": "id", "playable": None, "film": None}
 """Events of which the newest says all: those of the same kind, or of the same value of this key."""
 
 _AGAIN = b"retry: 1000\n"

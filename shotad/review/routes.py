@@ -191,7 +191,7 @@ _BREATH = 1.5
 
 _GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
 _NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE}
-_NO_VOICE: Json = {"name": "", "choices": []}
+_NO_VOICE: Json = {"name": "", "notice": "", "choices": []}
 
 
 def acts_routes(review: Review) -> list[Route]:

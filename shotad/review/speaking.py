@@ -51,6 +51,7 @@ from shotad.sound import (
     has_words,
     make_voice,
     neighbourhood,
+    notice,
     pronunciations,
     voices,
 )
@@ -96,7 +97,8 @@ class Speaking:
             return self._studio[1]
 
     def view(self) -> Json:
-        """The voice and those that could take its place, for the page; no model is loaded."""
+        """The voice, what of the lines it sends away, and those that could take its place, for the page; no
+        model is loaded."""
         name = self._made.name if self._made is not None else self._settings.name
         found = [one for one in voices() if one.kind not in _HIDDEN or name.startswith(one.kind)]
         speaking = [one for one in found if one.speaks(self._language)]
@@ -104,8 +106,13 @@ class Speaking:
         if name in ("", AUTO):
             first = next((one for one in speaking if one.installed and one.kind != "openai"), None)
             name = AUTO if first is None else first.name
+        told = ""
+        if name.partition(":")[0] == "openai":
+            with suppress(VoiceError):  # who cannot speak sends nothing
+                told = " ".join(notice(self.voice()))
         return {
             "name": name,
+            "notice": told,
             "choices": [self._choice(one) for one in (*speaking, *others)],
         }
 

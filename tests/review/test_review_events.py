@@ -106,7 +106,7 @@ def test_any_thread_may_tell() -> None:
             thread.start()
         tabs_done = asyncio.get_running_loop().run_in_executor(None, lambda: [t.join() for t in threads])
         await tabs_done
-        tabs.tell("voice", {"name": "last"})
+        tabs.tell("reviewer", {"reviewer": "last"})
         await browser.until("last")
         assert sorted(d["revision"] for k, d in browser.events() if k == "change") == list(range(80))
         browser.gone.set()

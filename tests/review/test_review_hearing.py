@@ -96,6 +96,14 @@ def test_the_mix_is_that_of_a_render_and_nothing_is_spoken_again(place: Path, he
         assert one.warnings == tuple(f"{s[0].upper()}{s[1:]}." for s in cue.spoken.steps)
 
 
+def test_that_lines_leave_this_machine_is_told_before_one_is_spoken(place: Path) -> None:
+    server = ("voice.name=openai:alloy", "voice.base_url=http://speech.example/v1")
+    told = hearing(place, None, *server).voices()["notice"]
+    assert "they are sent to speech.example to be spoken" in told
+    assert "not encrypted" in told
+    assert hearing(place).voices()["notice"] == ""
+
+
 def test_the_programme_is_the_film_for_the_same_seconds(place: Path, heard: Hearing) -> None:
     from shotad.film import sound_blocks
 

@@ -373,6 +373,7 @@ STATES: Mapping[str, str] = {
     "trouble": "(m) => m.emit('trouble', {what: 'track.json is damaged.', hint: 'Mend it.'})",
     "lost": "(m) => m.connection(false)",
     "empty": "(m) => m.load({...m.store.film, lines: []})",
+    "sends": "(m) => m.load({...m.store.film, voice: {...m.store.film.voice, notice: 'The lines are sent away.'}})",
     "making": "(m) => m.emit('playable', {state: 'making', url: null, done: 0.3, why: 'MKV.'})",
     "gone": "(m) => m.emit('playable', {state: 'none', url: null, done: 0, why: 'The film is gone.'})",
     "job": "(m) => m.job({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",

@@ -226,7 +226,8 @@ function build(place) {
     el("label", { class: "p-volume" }, el("span", {}, "Volume"), loud));
   const told = el("p", { class: "p-told", hidden: true });
   const warnings = el("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
-  place.append(screen, audio, controls, hearing, told, warnings);
+  const notice = el("p", { class: "p-told", hidden: true });
+  place.append(screen, audio, controls, notice, hearing, told, warnings);
 
   slider.addEventListener("input", () => seek(Number(slider.value)));
   loud.addEventListener("input", () => {
@@ -293,6 +294,8 @@ function build(place) {
       slider.max = String(duration());
       tenth = "";
       this.time(now());
+      setText(notice, store.film.voice.notice);
+      notice.hidden = !store.film.voice.notice;
     },
     playable(playable) {
       const shows = ["film", "proxy"].includes(playable.state) && playable.url;
