@@ -4,7 +4,7 @@
     python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
-Parts: shots, frames, threads, features, end-to-end, rendering, metrics. Each measurement is made in a
+Parts: shots, frames, features, end-to-end, rendering, metrics. Each measurement is made in a
 process of its own; those that are compared take turns, so that a noisy machine hits all alike; ratios are
 those within a turn. The films are made from the sample film, unless --film names others. Wall time, CPU time
 (all threads and programs) and peak memory of every single run are in the JSON, with the machine in words and
@@ -42,7 +42,6 @@ HERE = Path(__file__).resolve().parent
 PARTS = {
     "shots": "shots",
     "frames": "frames",
-    "threads": "threadscores",
     "features": "features",
     "end-to-end": "endtoend",
     "rendering": "rendering",

@@ -1,4 +1,5 @@
-"""Features: images a second through the whole reader, beside the bare model's forward on ready tensors."""
+"""Features: images a second through the whole reader, beside the bare model's forward on ready tensors; and
+what threads and scales cost along a film, as they are read there."""
 
 from __future__ import annotations
 
@@ -33,9 +34,13 @@ def plan(stage: Stage) -> Plan:
             same=("images",),
         )
     ]
+    growth = stage.growth(
+        "threads", "threads and scales of every clip (grid features)", "table_parts.features:grammar"
+    )
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
-        return Plan(tuple(contests), left_out=(("features by DINOv2", f"{missing[0]} is not installed"),))
+        left_out = (("features by DINOv2", f"{missing[0]} is not installed"),)
+        return Plan(tuple(contests), growth, left_out)
     from tests.grammar.dino_models import saved
 
     folder = saved(stage.folder / "dinov2-small", registers=4, **SMALL)
@@ -53,7 +58,7 @@ def plan(stage: Stage) -> Plan:
             turns=stage.turns(3),
         )
     )
-    return Plan(tuple(contests))
+    return Plan(tuple(contests), growth)
 
 
 # Works
@@ -139,5 +144,22 @@ def forward(given: Mapping[str, Any], scratch: Path) -> Ready:
                 len(model(pixel_values=part).last_hidden_state) for part in pixels.split(given["batch"])
             )
         return Done({"images": shown})
+
+    return run
+
+
+def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The second act after a first that is not counted: frames of shots, features, scores, scales."""
+    from shotad.core import Given, NoProgress, WorkFolder, load_config
+    from shotad.description import Bench, prepare, understand
+    from shotad.film import open_film
+
+    film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
+    folder.__enter__()
+    bench = Bench.of(film, folder, load_config(None, ["threads.features=grid"]), Given(), NoProgress())
+    prepared = prepare(bench)
+
+    def run() -> Done:
+        return Done({"slots": len(understand(prepared, bench).plans)})
 
     return run

@@ -30,7 +30,7 @@ def test_lines_slots_and_verdicts_are_counted() -> None:
     labels = {
         "squats": [
             ["Someone squats down.", 1.8, "true", 1, 1],
-            ["A person enters and waves.", 8.0, "true false", 0, 0],
+            ["A person enters and waves.", 8.0, "true false", 0, 0, "true true", 0],
         ]
     }
     scenes = {"squats": [[1.5, 3, "She squats."], [7.5, 9, "She rises."]]}
@@ -39,13 +39,20 @@ def test_lines_slots_and_verdicts_are_counted() -> None:
     assert "false 1, doubtful 0; not labelled: 1 lines" in told
     assert "lines in time 1 of 2: 50%" in told
     assert "useful 1 of 2: 50%" in told
+    assert "labelled twice: the same verdict 1 of 2: 50%" in told
+    assert "use 1 of 1: 100%" in told
     assert "with a true and useful line 1 of 2: 50%" in told
 
 
 @pytest.mark.parametrize("name", LABELLED)
 def test_each_label_has_its_form(name: str) -> None:
     assert name in read_clips()
-    for text, start, verdicts, useful, timely in LABELLED[name]:
+    for text, start, verdicts, useful, timely, *second in LABELLED[name]:
+        if second:
+            again, useful_too = second
+            assert len(again.split()) == len(verdicts.split())
+            assert set(again.split()) <= set(VERDICTS)
+            assert useful_too in (0, 1)
         assert text.endswith((".", '"'))
         assert read_clips()[name].start <= start < read_clips()[name].end
         assert set(Counter(verdicts.split())) <= set(VERDICTS)

@@ -533,7 +533,7 @@ def film_of(path: Path, seconds: float) -> stage.FilmAt:
     return stage.FilmAt(path, "film", seconds, 360)
 
 
-@pytest.mark.parametrize("part", ["shots", "frames", "threads", "end-to-end", "rendering", "metrics"])
+@pytest.mark.parametrize("part", ["shots", "frames", "features", "end-to-end", "rendering", "metrics"])
 def test_without_growth_no_long_film_is_made(
     part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
