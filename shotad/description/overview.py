@@ -71,7 +71,7 @@ def write_sheet(
     strip: dict[int, Photo] = {}
     frames: dict[str, Photo] = {}
     moments = sorted({*shots, *leads})
-    with reported(progress or NoProgress(), "Drawing the sheet", len(moments), "frames") as task:
+    with reported(progress or NoProgress(), "Drawing the overview", len(moments), "frames") as task:
         for picture in spanned("frames", pictures(moments)):
             for shot in shots.get(picture.wanted, ()):
                 strip[shot.index] = kept(f"shot-{shot.index:05}.webp", Image.fromarray(picture.image))
