@@ -14,16 +14,15 @@ keys are left alone. ``tools/thread_safe.py`` writes this layout.
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Self
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from typing import Any
 
 from shotad.core import DatasetError, Interval
 
@@ -121,7 +120,7 @@ def _json_files(folder: Path, outside: Path | None) -> Iterator[Path]:
     yield from sorted(found, key=lambda p: p.relative_to(folder).parts)
 
 
-def _records(path: Path, name: str) -> list[tuple[str, Any]]:
+def _records(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
     """Name and content of each label in a file; none where the file holds no labels."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -132,6 +131,9 @@ def _records(path: Path, name: str) -> list[tuple[str, Any]]:
     if _is_label(value):
         return [(name, value)]
     if isinstance(value, list) and any(_is_label(item) for item in value):
+        for k, item in enumerate(value):
+            if not isinstance(item, dict):
+                raise _Mistake(f"{name}[{k}] must be a record like the others, got {_shown(item)}.")
         return [(f"{name}[{k}]", item) for k, item in enumerate(value)]
     return []
 
@@ -140,65 +142,81 @@ def _is_label(value: Any) -> bool:
     return isinstance(value, dict) and ("clip" in value or "clusters" in value)
 
 
-class _Label(BaseModel):
-    """One record as it stands in the file."""
-
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
-
-    clip: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
-    shots: Annotated[list[Annotated[list[float], Field(min_length=2, max_length=2)]], Field(min_length=1)]
-    clusters: list[list[int]]
-    frame_rate: Fraction | None = None
-
-    @field_validator("frame_rate", mode="before")
-    @classmethod
-    def _rate(cls, value: Any) -> Fraction | None:
-        if value is None:
-            return None
-        try:
-            rate = Fraction(value).limit_denominator(1001 * 1001)
-        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-            rate = Fraction(0)
-        if rate <= 0 or isinstance(value, bool):
-            raise ValueError('it is no rate: write 25 or "24000/1001"')
-        return rate
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        for k, (start, end) in enumerate(self.shots):
-            if not 0 <= start < end:
-                raise ValueError(
-                    f"shot {k} is [{start}, {end}): seconds start at 0 or later and before it ends"
-                )
-            if k and start < self.shots[k - 1][1] - OVERLAP:
-                raise ValueError(f"shot {k} begins before shot {k - 1} ends: sort them, or cut them")
-        counts = Counter(shot for cluster in self.clusters for shot in cluster)
-        for shot, times in counts.items():
-            if not 0 <= shot < len(self.shots):
-                raise ValueError(
-                    f"a cluster names shot {shot}, but there are shots 0 to {len(self.shots) - 1}, "
-                    "counted from 0"
-                )
-            if times > 1:
-                raise ValueError(f"shot {shot} stands in clusters {times} times: it has one camera set-up")
-        return self
-
-
-def _clip(name: str, record: Any, base: Path) -> LabelledClip:
-    try:
-        label = _Label.model_validate(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = "".join(f"{part}: " for part in first["loc"])
-        got = (
-            ""
-            if first["type"] in ("missing", "value_error") and not where
-            else f", got {_shown(first['input'])}"
+def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
+    missing = [key for key in ("clip", "shots", "clusters") if key not in record]
+    if missing:
+        raise _Mistake(f"{name} has no {' and no '.join(map(repr, missing))}. Add it, or move the file away.")
+    clip = record["clip"]
+    if not isinstance(clip, str) or not clip or "\0" in clip:
+        raise _Mistake(
+            f'{name}: "clip" must be the path of a film, relative to this file, got {_shown(clip)}.'
         )
-        raise _Mistake(f"{name}: {where}{first['msg'].removeprefix('Value error, ')}{got}.") from None
-    shots = tuple(Interval(start, end) for start, end in label.shots)
-    clusters = tuple(tuple(sorted(cluster)) for cluster in label.clusters if cluster)
-    return LabelledClip(name, label.clip, base / label.clip, shots, clusters, label.frame_rate)
+    shots = _shots(name, record["shots"])
+    clusters = _clusters(name, record["clusters"], len(shots))
+    return LabelledClip(name, clip, base / clip, shots, clusters, _rate(name, record.get("frame_rate")))
+
+
+def _shots(name: str, value: Any) -> tuple[Interval, ...]:
+    if not isinstance(value, list) or not value:
+        raise _Mistake(f'{name}: "shots" must be a list of [start, end] in seconds, got {_shown(value)}.')
+    shots = tuple(_shot(name, k, pair) for k, pair in enumerate(value))
+    for k, (before, after) in enumerate(itertools.pairwise(shots)):
+        if after.start < before.end - OVERLAP:
+            raise _Mistake(
+                f"{name}: shot {k + 1} {after} begins before shot {k} {before} ends. "
+                "Shots stand in order and share no time: sort them, or cut them."
+            )
+    return shots
+
+
+def _shot(name: str, k: int, pair: Any) -> Interval:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))):
+        raise _Mistake(f"{name}: shot {k} must be [start, end] in seconds, got {_shown(pair)}.")
+    start, end = map(float, pair)
+    if not (math.isfinite(start) and math.isfinite(end) and 0 <= start < end):
+        raise _Mistake(
+            f"{name}: shot {k} is [{start}, {end}): it must start at 0 or later and before it ends. "
+            "Give seconds, half-open; frame numbers are divided by the frame rate."
+        )
+    return Interval(start, end)
+
+
+def _clusters(name: str, value: Any, shots: int) -> tuple[tuple[int, ...], ...]:
+    if not (isinstance(value, list) and all(isinstance(cluster, list) for cluster in value)):
+        raise _Mistake(f'{name}: "clusters" must be lists of shot numbers, got {_shown(value)}.')
+    place: dict[int, int] = {}
+    for c, cluster in enumerate(value):
+        for shot in cluster:
+            if type(shot) is not int or not 0 <= shot < shots:
+                raise _Mistake(
+                    f"{name}: cluster {c} names shot {_shown(shot)}, but there are shots 0 to {shots - 1}. "
+                    "Shots are counted from 0."
+                )
+            if shot in place:
+                where = f"clusters {place[shot]} and {c}" if place[shot] != c else f"cluster {c} twice"
+                raise _Mistake(
+                    f"{name}: shot {shot} stands in {where}. A shot has one camera set-up: keep one."
+                )
+            place[shot] = c
+    return tuple(tuple(sorted(cluster)) for cluster in value if cluster)
+
+
+def _rate(name: str, value: Any) -> Fraction | None:
+    if value is None:
+        return None
+    try:
+        if not isinstance(value, str) and not _is_number(value):
+            raise ValueError
+        rate = Fraction(value).limit_denominator(1001 * 1001)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise _Mistake(f'{name}: "frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
+    return rate
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _shown(value: Any) -> str:

@@ -78,30 +78,41 @@ def test_times_that_were_rounded_may_overlap_by_a_little(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("change", "needles"),
     [
-        ({"clip": 7}, ["clip", "7"]),
-        ({"clip": ""}, ["clip"]),
-        ({"shots": []}, ["shots", "[]"]),
-        ({"shots": [[0, 1], [1]]}, ["shots: 1", "[1]"]),
-        ({"shots": [[0, 1], [True, 2]]}, ["shots: 1", "true"]),
+        ({"clip": 7}, ["a.json", '"clip"', "7"]),
+        ({"clip": ""}, ['"clip"']),
+        ({"shots": []}, ['"shots"', "[]"]),
+        ({"shots": "all"}, ['"shots"', '"all"']),
+        ({"shots": [[0, 1], [1]]}, ["shot 1", "[1]"]),
+        ({"shots": [[0, 1], [True, 2]]}, ["shot 1", "true"]),
         ({"shots": [[0, 1], [2, 2]]}, ["shot 1", "[2.0, 2.0)", "before it ends"]),
         ({"shots": [[-1, 1]]}, ["shot 0", "[-1.0, 1.0)"]),
-        ({"shots": [[0, 1e999]]}, ["shots: 0", "finite"]),
+        ({"shots": [[0, 1e999]]}, ["shot 0", "inf"]),
         ({"shots": [[0, 2], [1, 3]]}, ["shot 1", "before shot 0", "sort them"]),
-        ({"clusters": [0, 1]}, ["clusters", "got 0"]),
-        ({"clusters": [[0, 3]]}, ["names shot 3", "0 to 2", "counted from 0"]),
-        ({"clusters": [[0.0, 1]]}, ["clusters: 0: 0", "got 0.0"]),
-        ({"clusters": [[0, 1], [1, 2]]}, ["shot 1 stands in clusters 2 times"]),
-        ({"frame_rate": "fast"}, ["frame_rate", "fast", "24000/1001"]),
-        ({"frame_rate": 0}, ["frame_rate", "got 0"]),
+        ({"clusters": [0, 1]}, ['"clusters"', "[0, 1]"]),
+        ({"clusters": [[0, 3]]}, ["cluster 0 names shot 3", "0 to 2", "counted from 0"]),
+        ({"clusters": [[-1, 0]]}, ["names shot -1"]),
+        ({"clusters": [[0.0, 1]]}, ["names shot 0.0"]),
+        ({"clusters": [[True, 2]]}, ["names shot true"]),
+        ({"clusters": [[0, 1], [1, 2]]}, ["shot 1 stands in clusters 0 and 1", "keep one"]),
+        ({"clusters": [[0, 1, 1]]}, ["shot 1 stands in cluster 0 twice"]),
+        ({"frame_rate": 0}, ['"frame_rate" 0', "24000/1001"]),
+        ({"frame_rate": "fast"}, ['"frame_rate" "fast"']),
     ],
 )
-def test_what_is_wrong_is_refused_with_file_and_value(
+def test_what_is_wrong_is_refused_with_file_value_and_remedy(
     tmp_path: Path, change: dict[str, Any], needles: list[str]
 ) -> None:
     with pytest.raises(DatasetError) as error:
         read(tmp_path, {**GOOD, **change})
     for needle in ["a.json", *needles]:
         assert needle in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["clip", "shots", "clusters"])
+def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
+    record = {k: v for k, v in GOOD.items() if k != key}
+    with pytest.raises(DatasetError, match=f"a.json has no '{key}'"):
+        read(tmp_path, record)
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
@@ -112,7 +123,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         read_thread_labels(tmp_path)
     said = str(error.value)
     assert said.startswith("4 labels of threads")
-    for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]", "shots: Field required"):
+    for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]"):
         assert needle in said
 
 
