@@ -195,6 +195,14 @@ class Keeper:
         with self._lock:
             return self._file.is_stale or self._beside.is_stale or self.known.is_stale
 
+    @contextmanager
+    def written(self) -> Iterator[Track]:
+        """The track, and the scripts beside it written as it is; nobody changes either meanwhile."""
+        with self.open():
+            self.take_in()
+            self._beside.write(self._beside.texts(self.track))
+            yield self.track
+
     def take_in(self) -> None:
         """Bring the track up to what the disk has; it is `open`. Raises ReviewError while that is no good."""
         before = self.track

@@ -7,7 +7,7 @@ changed is taken in before anything is done, and nothing of theirs is overwritte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -191,6 +191,10 @@ class Session:
             if lines:
                 self._note(lambda: self._history.add(Step(said, lines)))
             return self._done(Change(said), origin) if lines or self._kept.news else None
+
+    def written(self) -> AbstractContextManager[Track]:
+        """The track, with the scripts beside it written as it is; nobody changes either meanwhile."""
+        return self._kept.written()
 
     def close(self) -> None:
         """Write the scripts that are still due. Only reading is possible afterwards."""

@@ -153,21 +153,22 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     A format whose library is not installed is left out and told; raises ScriptError where none could be
     written, and for a format that is unknown.
     """
-    track, place = session.track, session.folder
-    forms = [(name, script_format(name)) for name in formats or FORMATS]
+    place, forms = session.folder, [(name, script_format(name)) for name in formats or FORMATS]
     files: list[Row] = []
     failures: list[Row] = []
     task = progress.task("Writing scripts", len(forms), "files")
-    for name, form in forms:
-        try:
-            path = write_format(track, form, script_file(track, form, place))
-        except ShotadError as error:
-            failures.append({"name": name, "reason": f"{error.what} {error.hint}".strip()})
-            if len(failures) == len(forms):
-                raise
-        else:
-            files.append(file_row(path, session.folder))
-        task.advance()
+    # Those that stand beside the track anyway must be noted as written: else they would be somebody's edits.
+    with session.written() as track:
+        for name, form in forms:
+            try:
+                path = write_format(track, form, script_file(track, form, place))
+            except ShotadError as error:
+                failures.append({"name": name, "reason": f"{error.what} {error.hint}".strip()})
+                if len(failures) == len(forms):
+                    raise
+            else:
+                files.append(file_row(path, session.folder))
+            task.advance()
     task.done()
     many = "1 script was" if len(files) == 1 else f"{len(files)} scripts were"
     return {"said": f"{many} written to {place}.", "files": files, "failures": failures}

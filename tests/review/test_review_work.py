@@ -29,7 +29,7 @@ from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.review import work
 from shotad.review.jobs import Stopped
 from shotad.review.session import Session
-from shotad.script import LineState, Track, check_script, formats, load_track, read_cues
+from shotad.script import LineState, Track, check_script, edited_scripts, formats, load_track, read_cues
 from tests.redo.redoing import fresh, run, says
 from tests.rendering.described import write_folder
 from tests.review.sessions import Heard, session_of
@@ -246,6 +246,16 @@ def test_what_leaves_the_machine_is_told_before(session: Session) -> None:
     line = session.track.heard[0].id
     work.redo_line(session, heard, [line], engines=Engines(looks, FakeEngine(answer=fresh)))
     assert any("api.example.org" in note for note in heard.notes)
+
+
+def test_scripts_that_are_exported_right_after_an_act_are_not_taken_for_somebodys_edits(
+    session: Session,
+) -> None:
+    """Those beside the track follow it a second later: a render in that second read three of them as edited."""
+    for number, cue in enumerate(session.track.heard):
+        session.act("write", cue.id, {"text": f"The very newest words, {number}."})
+    work.export(session, NoProgress(), ["vtt", "srt", "csv"])
+    assert edited_scripts(session.folder, session.track.film.name) == ()
 
 
 def test_every_format_is_written_and_says_who_reviewed(session: Session) -> None:

@@ -20,16 +20,6 @@ BRIEF = (
 )  # fmt: skip
 
 
-class Full:
-    """A meter of a memory in which there is never room for another model."""
-
-    def free(self, device: object) -> int:
-        return 0
-
-    def total(self, device: object) -> None:
-        return None
-
-
 def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from shotad.engines.local_loading import CACHE
     from tests.language_models import make_llama
@@ -38,7 +28,7 @@ def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: 
     sees, writes = qwen_folder(tmp_path / "sees", "qwen2_vl"), make_llama(tmp_path / "writes", context=4096)
     loads: list[str] = []
     real = CACHE._read
-    monkeypatch.setattr(CACHE, "_meter", Full())
+    monkeypatch.setattr(CACHE, "_left", lambda device: 0)  # there is never room for another
     monkeypatch.setattr(CACHE, "_read", lambda way: (loads.append(way.place.label), real(way))[1])
     runs = Runs(make_cmd(tmp_path / "root"), tmp_path / "unused")
     names = (
