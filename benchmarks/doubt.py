@@ -13,9 +13,8 @@ doubt of the wrong lines is compared with that of the true ones: AUROC is how of
 doubt than a true one (ties count half). Last, one line in five gets an error of a kind that evidence can
 hear, and the share of these in the first quarter of the list is told, the most doubtful first. With
 `--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
-rounded, are the weights of shotad/description/doubt.py. The film clip with true and
-with wrong human AD in `../shared/data/films/rabbit` comes last, where it is there. What the embedded engine
-says is not always true (benchmarks/statements.py): its own errors count as true.
+rounded, are the weights of shotad/description/doubt.py. What the embedded engine says is not always true
+(benchmarks/statements.py): its own errors count as true.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -44,7 +43,6 @@ from benchmarks.clips import LABELS, Half, film_of, read_clips
 from shotad.core import NoProgress
 from shotad.description import Evidence, doubt_of, signs_of, things_told, verbs_of
 from shotad.script import quotations, timecode
-from shotad.script.formats import read_script
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")
 TEXTS = (
@@ -273,19 +271,6 @@ def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
         print(f"    {name:15} {weight:+.1f}, in {counts[0]} wrong and {counts[1]} true lines")
 
 
-def rabbit(runs: Path) -> Iterator[tuple[Told, str]]:
-    """The true human AD of the clip of the rabbit, and what the wrong one says at the same time."""
-    folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "films" / "rabbit"
-    if not folder.is_dir():
-        return
-    right, wrong = (read_script(folder / f"{name}descriptions.vtt").cues for name in ("", "incorrect-"))
-    rows = [(cue.interval.start, cue.interval.end, cue.text) for cue in right]
-    other = {cue.text: bad.text for cue, bad in zip(right, wrong, strict=True)}
-    for line in lines_of("rabbit", folder / "video.mp4", rows, (), runs)["describer"]:
-        if other[line.text] != line.text:
-            yield line, other[line.text]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -312,8 +297,6 @@ def main() -> int:
                 tell_source(half, source, lines)
             if asked.signs:
                 _print_fit(found)
-        for line, wrong in rabbit(runs):
-            print(f"rabbit: {line.doubt():.2f} {line.text!r}, wrong: {line.doubt(wrong):.2f} {wrong!r}")
     return 0
 
 

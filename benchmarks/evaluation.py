@@ -9,6 +9,7 @@ over the whole set.
 from __future__ import annotations
 
 import argparse
+import csv
 import random
 import sys
 from collections.abc import Sequence
@@ -20,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import DATA
 
 from shotad.core import Config
-from shotad.evaluation import Corpus, MetricContext, Store, load_dataset
-from shotad.evaluation.metric import Item
+from shotad.evaluation import Corpus, Item, MetricContext, Store, load_dataset
 from shotad.evaluation.running import measure
 
 
@@ -46,9 +46,11 @@ def main() -> None:
     )
     corpus = Corpus(tuple(items), dict(dataset.casts), dataset.name)
     human = [item.reference for item in corpus.items]
+    with dataset.files["actions"].open(encoding="utf-8", newline="") as file:
+        bare = {row["anno_idx"]: row["text_gt_wo_char"] for row in csv.DictReader(file)}
     texts: dict[str, Sequence[str | None]] = {
         "human": human,
-        "without names": [ad.text_without_names for ad in dataset.ads],
+        "without names": [bare[ad.id] for ad in dataset.ads],
         "shuffled": random.Random(20261121).sample(human, len(human)),
     }
     found: dict[str, dict[str, float | None]] = {}

@@ -1,12 +1,11 @@
 """How often the checks of ``shotad lint`` are right on audio description that people wrote, and how many bad
 lines they find.
 
-    python benchmarks/lint.py [DATA] [--read RULE] [--words]
+    python benchmarks/lint.py [DATA] [--read RULE]
 
 DATA is a folder with ``cmd-ad/cmdad_anno.csv`` and ``ad-text``. Hits were read and judged one by one; the
 judgements stand in ``lint-judged.txt`` by a stamp of rule, line and words found, without the texts.
-``--read`` prints hits of a rule that nobody has judged yet, of a fixed sample. ``--words``: no parser, word
-lists alone.
+``--read`` prints hits of a rule that nobody has judged yet, of a fixed sample.
 """
 
 from __future__ import annotations
@@ -59,9 +58,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")
-    parser.add_argument("--words", action="store_true", help="Word lists alone.")
     asked = parser.parse_args()
-    checker = Checker.of(LintSettings(parse="words" if asked.words else "auto"))
+    checker = Checker.of(LintSettings())
     materials = corpora(asked.data)
     lines = Counter({name: sum(len(m.lines) for m in those) for name, those in materials.items()})
     found = [hit for name, those in materials.items() for hit in hits(name, those, checker)]

@@ -26,7 +26,7 @@ from shotad.core import Clip, Interval, ShotSettings
 from shotad.engines.observer import FRAMES_PER_SECOND
 from shotad.engines.observer_sightings import Eyes, Passage, passages, shot_frames
 from shotad.film import open_film, survey
-from shotad.sight import Glimpse, PeopleBorders, active_area, cut, link, people_of
+from shotad.sight import Glimpse, active_area, cut, link, people_of
 
 SLOT = 5.5
 
@@ -110,7 +110,7 @@ def looked_at(clip: Clip, eyes: Eyes) -> Iterator[Passage]:
 
 def tally_of(passage: Passage, labels: Labels) -> Tally:
     """The tracks that are called people, frame by frame."""
-    people = people_of(link([look.people for look in passage.looks], passage.shifts), PeopleBorders())
+    people = people_of(link([look.people for look in passage.looks], passage.shifts))
     tally = Tally()
     for look in passage.looks:
         said = [g for person in people for g in person.track.seen if g.seconds == look.seconds]

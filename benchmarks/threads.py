@@ -35,9 +35,9 @@ from shotad.film.framing import PIXELS
 from shotad.grammar import (
     FeatureMaker,
     Features,
+    Kinds,
     Matching,
     Place,
-    ShotFeatures,
     make_feature_maker,
     shot_scores,
     threads_of,
@@ -145,7 +145,7 @@ def sample_clip() -> Labelled:
 PLACES: tuple[Place, ...] = ("first", "last")
 
 
-def features_of(clip: Labelled, maker: FeatureMaker) -> ShotFeatures:
+def features_of(clip: Labelled, maker: FeatureMaker) -> Kinds:
     """Features of each shot's side frames, read as large as `shotad describe` reads them."""
     with open_film(clip.path) as film:
         found = [moments_of(shot, film.info.frame_rate or Fraction(25)) for shot in clip.shots]
@@ -153,15 +153,13 @@ def features_of(clip: Labelled, maker: FeatureMaker) -> ShotFeatures:
         wanted = sorted({t for times in moments.values() for t in times})
         made = maker.of([picture.image for picture in film.pictures(wanted, max_pixels=PIXELS)])
     at = {place: [wanted.index(t) for t in times] for place, times in moments.items()}
-    return ShotFeatures(
-        **{place: Features(made.patches[of], made.whole[of], made.grid) for place, of in at.items()}
-    )
+    return {place: Features(made.patches[of], made.whole[of], made.grid) for place, of in at.items()}
 
 
 def judged(clip: Labelled, maker: FeatureMaker) -> Figures:
     """The figures of one clip. Doubtful pairs, and pairs out of reach, join nothing and count nothing."""
     kinds, threshold = features_of(clip, maker), maker.threshold
-    scores = shot_scores(kinds, Matching(kinds.at("first").grid))
+    scores = shot_scores(kinds, Matching(kinds["first"].grid))
     which, truth = clip.counted(), clip.truth
     seen = np.where(which | which.T, scores, np.nan)
     values, together = scores[which].astype(np.float64), (truth[:, None] == truth[None, :])[which]

@@ -39,7 +39,7 @@ _PAGE_HEAD = """\
 # Settings
 
 Every setting, with its default. Set one by `--set slots.minimum=3`, or several in a file: `--config FILE`
-([the defaults as a file](../configs/default.yaml)). A flag wins over `--set`, that over a dataset's file,
+(the defaults as a file: `configs/default.yaml`). A flag wins over `--set`, that over a dataset's file,
 that over `--config`, the last of which wins. Numbers that nobody could judge are no settings; they stand in
 the code, each with its reason. `tools/write_settings.py` writes this page from `shotad/core/config/`.
 """

@@ -28,10 +28,6 @@ class Run:
     peak: float
     counts: Mapping[str, float] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.wall < 0 or self.cpu < 0:
-            raise ValueError(f"seconds must not be negative, got {self.wall} and {self.cpu}")
-
 
 @dataclass(frozen=True)
 class Entrant:
@@ -75,14 +71,6 @@ class Contest:
     targets: tuple[Target, ...] = ()
     turns: int | None = None
 
-    def __post_init__(self) -> None:
-        names = [entrant.name for entrant in self.entrants]
-        if len(set(names)) < len(names):
-            raise ValueError(f"entrants of {self.name!r} must have names of their own, got {names}")
-        for target in self.targets:
-            if not {target.ours, target.against} <= set(names):
-                raise ValueError(f"a target of {self.name!r} names nobody of {names}: {target}")
-
 
 @dataclass(frozen=True)
 class Growth:
@@ -94,10 +82,6 @@ class Growth:
     base: float
     entrants: tuple[Entrant, ...]
     turns: int | None = None
-
-    def __post_init__(self) -> None:
-        if len(self.entrants) != len(LENGTHS):
-            raise ValueError(f"{self.name!r} has {len(LENGTHS)} lengths, got {len(self.entrants)} entrants")
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def measure_one(told: str) -> None:
         cpu, wall = processor(), time.perf_counter()
         done = ready()
         wall, cpu = time.perf_counter() - wall, processor() - cpu
-        most = max(system.peak_memory(), system.peak_of_children()) / 1e6
+        most = max(system.peak_memory(), 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1e6
     wall, cpu = max(wall - done.less_wall, 0.0), max(cpu - done.less_cpu, 0.0)
     print(json.dumps({"wall": wall, "cpu": cpu, "peak": most, "counts": dict(done.counts)}), flush=True)
 
