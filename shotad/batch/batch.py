@@ -39,7 +39,7 @@ More = Callable[[], Sequence[Planned]]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a batch works: films at once, further tries, bytes that stay free on disk (None: nobody looks),
+    """How a batch works: films at once, further tries, bytes to keep free on disk (None: no check),
     bytes of memory that a worker may take (None: no limit)."""
 
     count: int = 1
@@ -214,10 +214,7 @@ class Batch:
 
     def _end(self, entry: _Entry, result: FilmResult) -> None:
         entry.result = result
-        if result.state == "skipped":
-            self.board.skipped()
-        else:
-            self.board.ended(Row(entry.label, entry.film, result))
+        self.board.ended(Row(entry.label, entry.film, result))
         self.on_change()
 
     def _asked_in(self, worker: Worker, entry: _Entry) -> bool:
@@ -315,14 +312,10 @@ class BatchProgress:
             self.note(f"{label}: {news}")
 
     def ended(self, row: Row) -> None:
-        """A film has ended."""
+        """A film has ended, or was done before, of which nothing is said."""
         self.forget(row.label)
-        self.note(line_of(row))
-        if self._whole is not None:
-            self._whole.advance(1)
-
-    def skipped(self) -> None:
-        """A film was done before."""
+        if row.result is None or row.result.state != "skipped":
+            self.note(line_of(row))
         if self._whole is not None:
             self._whole.advance(1)
 

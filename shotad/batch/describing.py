@@ -200,5 +200,5 @@ def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tu
     if heard is not None and heard.failed:
         told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
         what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
-        return "SoundError", what, "render.json in the work folder tells all."
+        return "SoundError", what, "See render.json in the work folder."
     return None

@@ -51,7 +51,7 @@ def fetch_film(
         entry = store.find(place)
         if entry is None:
             raise store.missing(place)
-        if _is_here(target, entry):
+        if target.is_file() and target.stat().st_size == entry.size and _known(target) == _version(entry):
             return entry
         fetch_object(store, entry, target, progress, scratch)
         after = store.find(place)
@@ -162,7 +162,7 @@ def _fetch_large(
 def _version(entry: Entry) -> dict[str, Any]:
     """Which version of an object is being fetched, since the machine was last started: what is fetched is not
     forced to the disk, so it may not be there when the power has failed."""
-    return {"mark": entry.mark, "size": entry.size, "boot": _boot()}
+    return {"mark": entry.mark, "size": entry.size, "boot": boot_id()}
 
 
 def _known(target: Path) -> Any:
@@ -172,15 +172,11 @@ def _known(target: Path) -> Any:
         return None
 
 
-def _is_here(target: Path, entry: Entry) -> bool:
-    return target.is_file() and target.stat().st_size == entry.size and _known(target) == _version(entry)
-
-
 def _notes_of(target: Path) -> Path:
     return target.with_name(f".{key_of(target.name)}.json")
 
 
-def _boot() -> str:
+def boot_id() -> str:
     """What tells one start of the machine from the next; empty where nothing does."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -99,7 +99,7 @@ def size_text(size: float) -> str:
 class Room:
     """Lets films in by the room on the disks of their folders: so much stays free, whatever they write.
 
-    ``keep``: bytes that are to stay free (None: nobody looks). The other arguments are how disks are asked.
+    ``keep``: bytes to keep free (None: no check). The other arguments are how disks are asked.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Room:
             return False
         raise NoRoom(
             f"There is too little room on the disk of {need.folder.parent}: the film may need "
-            f"{size_text(need.disk)} and {size_text(self._keep)} are to stay free (--min-free), "
+            f"{size_text(need.disk)} and {size_text(self._keep)} must stay free (--min-free), "
             f"but {size_text(free)} are left.",
             "Make room there, name another place with --out, or keep less free.",
         )

@@ -22,7 +22,7 @@ from typing import Self
 
 from pydantic import TypeAdapter
 
-from shotad.batch.fetching import ScratchFolder, brought, fetch_film
+from shotad.batch.fetching import ScratchFolder, boot_id, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
@@ -333,7 +333,6 @@ def _lives(process: int) -> bool:
 def _machine() -> str:
     """What tells this machine, and this container on it, from others; empty where nothing does."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{socket.gethostname()}/{boot}/{os.readlink('/proc/self/ns/pid')}"
+        return f"{socket.gethostname()}/{boot_id()}/{os.readlink('/proc/self/ns/pid')}"
     except OSError:
         return ""

@@ -14,10 +14,10 @@ from shotad.script import timecode
 
 @click.command(name="shots")
 @film_options
-@click.option("--force", is_flag=True, help="Find them again.")
+@click.option("--force", is_flag=True, help="Find the shots again.")
 @console_options
 def shots_command(console: Console, **options: Any) -> None:
-    """Find the shots of FILM and keep them in its work folder."""
+    """Find the shots of FILM, and keep them in its work folder."""
     from shotad.description import Bench, shots_step
 
     config = settings(options)
@@ -37,12 +37,12 @@ def shots_command(console: Console, **options: Any) -> None:
 
 @click.command(name="slots")
 @film_options
-@click.option("--shots", type=PATH, help="Shots that are given: CSV or JSON.")
-@click.option("--detail", type=DETAIL, help="How much of the free time is used.")
-@click.option("--force", is_flag=True, help="Find them again.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--detail", type=DETAIL, help="How much of the free time to fill.")
+@click.option("--force", is_flag=True, help="Find speech and slots again.")
 @console_options
 def slots_command(console: Console, **options: Any) -> None:
-    """Find the speech of FILM and the slots in which AD can be spoken."""
+    """Find the speech in FILM, and the slots in which AD can be spoken."""
     from shotad.description import Bench, prepare
     from shotad.film import why_few
 
@@ -85,13 +85,13 @@ def slots_command(console: Console, **options: Any) -> None:
 
 @click.command(name="grammar")
 @film_options
-@click.option("--shots", type=PATH, help="Shots that are given: CSV or JSON.")
-@click.option("--force", is_flag=True, help="Read it again.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--force", is_flag=True, help="Find threads and scales again.")
 @console_options
 def grammar_command(console: Console, **options: Any) -> None:
-    """Read the film grammar of FILM: which shots share a camera set-up, and how close they are.
+    """Find the film grammar of FILM: which shots share a camera set-up (threads), and how close they are.
 
-    Every shot is read, also those that no slot's clip shows.
+    It reads every shot, also those away from slots.
     """
     from shotad.core import shots_of
     from shotad.description import Bench, study

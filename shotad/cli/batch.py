@@ -19,7 +19,7 @@ import click
 
 from shotad.cli import describe as describing
 from shotad.cli.batch_options import AUTO, Asked, finish, foresee, open_with, terms_of
-from shotad.cli.options import PATH, Console, console_options, strict_option
+from shotad.cli.options import PATH, Console, SectionedCommand, console_options, strict_option
 from shotad.core import EngineError, FilmError, UsageError
 
 if TYPE_CHECKING:
@@ -215,77 +215,65 @@ OF_DESCRIBE = (
 """Options of ``shotad describe`` that hold for many films."""
 
 
-@click.command(name="batch")
+@click.command(name="batch", cls=SectionedCommand)
 @click.argument("films", nargs=-1, metavar="FILMS...")
 @click.option(
-    "--list", "lists", multiple=True, metavar="FILE", help="More films, one a line; - is standard input."
+    "--list", "lists", multiple=True, metavar="FILE", help="File with one film per line (-: stdin)."
 )
-@click.option("--out", metavar="DIR", help="Where the work folders go; else each goes beside its film.")
-@click.option(
-    "--jobs",
-    default=AUTO,
-    metavar="N",
-    show_default=True,
-    help="Films at once; auto: as many as the machine carries.",
-)
-@click.option("--watch", is_flag=True, help="Go on: take new films when they have settled, until Ctrl-C.")
+@click.option("--out", metavar="DIR", help="Folder for the output folders (default: next to each film).")
+@click.option("--jobs", default=AUTO, metavar="N", help="Films at once (default: as many as fit).")
+@click.option("--watch", is_flag=True, help="Keep looking for new films, until Ctrl-C.")
 @click.option(
     "--settle",
     default=10.0,
     type=click.FloatRange(min=0),
     metavar="S",
-    show_default=True,
-    help="Seconds for which a new film must stay as it is.",
+    help="Wait until a new file has not changed for S seconds (default: 10).",
 )
 @click.option(
     "--retries",
     default=1,
     type=click.IntRange(min=0),
     metavar="N",
-    show_default=True,
-    help="Further tries of a film that may have failed by chance: killed, or no server.",
+    help="Try a film again N times if it crashed or lost its server (default: 1).",
 )
 @click.option(
     "--min-free",
     default="2GB",
     metavar="SIZE",
-    show_default=True,
-    help="What is to stay free on the disk; off: nobody looks.",
+    help="Free disk space to keep (default: 2GB; off disables the check).",
 )
-@click.option("--memory", metavar="SIZE", help="What one film may take of memory (4GB); beyond, it is ended.")
+@click.option("--memory", metavar="SIZE", help="Memory limit per film, as in 4GB; a film over it is stopped.")
 @click.option(
     "--report",
     "report_file",
     type=PATH,
     metavar="FILE",
-    help="Where the report goes; else shotad-batch.json in --out, or here.",
+    help="Report file (default: shotad-batch.json in --out or the current folder).",
 )
-@click.option("--only-failed", is_flag=True, help="Only films that failed by the report of the last batch.")
-@click.option("--dry-run", is_flag=True, help="Say which films, into which folders, with what; do nothing.")
-@click.option("--no-beside", is_flag=True, help="Use no settings, subtitles or cast that lie beside films.")
-@click.option(
-    "--scratch", metavar="DIR", help="Where films from elsewhere are put for the time of their run."
-)
+@click.option("--only-failed", is_flag=True, help="Only films that failed in the last report.")
+@click.option("--dry-run", is_flag=True, help="List films, output folders and settings; do nothing else.")
+@click.option("--no-beside", is_flag=True, help="Ignore settings, subtitles and casts next to the films.")
+@click.option("--scratch", metavar="DIR", help="Folder for temporary copies of remote films.")
 @click.option(
     "--ray",
     "address",
     is_flag=False,
     flag_value="",
     metavar="[ADDRESS]",
-    help="On a Ray cluster: auto, host:6379, or (no address) processes of this machine.",
+    help="Run on a Ray cluster: auto, host:6379, or no address for a local one.",
 )
-@click.option("--ray-config", "ray_files", multiple=True, metavar="FILE", help="Settings of a cluster run.")
+@click.option("--ray-config", "ray_files", multiple=True, metavar="FILE", help="Cluster settings (YAML).")
 @strict_option
 @console_options
 def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
-    """Describe many films: files, folders with all below them, patterns, addresses (s3://bucket/films).
+    """Describe many films: files, folders with their subfolders, patterns, addresses (s3://bucket/films).
 
-    Each film gets a work folder of its own. A film that fails, even one that kills its process, never stops
-    the others; at the end a table tells what became of each. The same command again leaves alone what is
-    done, and goes on with the rest.
+    Each film gets its own output folder. A film that fails, even by a crash, never stops the others; a table
+    at the end shows the result of each. Run the same command again to skip finished films and continue.
 
-    What lies beside a film is used for it: movie.srt, movie.cast, movie.yaml (settings), movie.note.txt; for
-    all films of a folder: shotad.yaml, cast. It goes before what the command line says of all films.
+    Files next to a film apply to it, before the command line: movie.srt, movie.cast, movie.yaml (settings)
+    and movie.note.txt; shotad.yaml and cast apply to all films of their folder.
     """
     from shotad.batch import Leaving
 
@@ -299,7 +287,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     if not asked.is_something:
         raise FilmError(
             f"There are no films in {', '.join(films) or 'the list'}.",
-            "shotad batch --help says what is taken for a film.",
+            "Name film files, folders of films, or a --list.",
         )
     open_with(console, asked)
     if options["dry_run"]:

@@ -87,9 +87,7 @@ def _look(
     if not films and not options["lists"] and not before:
         hint = "Name films or folders, or a list of them with --list."
         if options["address"]:
-            hint = (
-                f"What stands behind --ray is its address: write the films before it ({options['address']})."
-            )
+            hint = f"The word after --ray is its address: write the films before it ({options['address']})."
         raise UsageError("No films are named.", hint)
     if options["only_failed"] and options["watch"]:
         raise UsageError("--watch waits for films that are new.", "Leave --only-failed or --watch away.")

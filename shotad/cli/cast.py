@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.lazy import LazyGroup
-from shotad.cli.options import PATH, Console, console_options, film_options, opened, settings
+from shotad.cli.options import (
+    PATH,
+    Console,
+    SectionedCommand,
+    console_options,
+    film_options,
+    opened,
+    settings,
+)
 from shotad.core import CastError, ShotadError, UsageError
 from shotad.script import timecode
 
@@ -23,10 +31,10 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "discover": ("shotad.cli.cast:discover_command", "Find the people of a film by their faces."),
-    "forget": ("shotad.cli.cast_forget", "Delete somebody's photos, and what is kept of the face."),
-    "merge": ("shotad.cli.cast:merge", "Make two entries of a cast one person."),
-    "name": ("shotad.cli.cast:name_command", "Fill in somebody's name."),
-    "show": ("shotad.cli.cast:show", "Say who is in a cast, and what is amiss with it."),
+    "forget": ("shotad.cli.cast_forget", "Delete a person's photos and face data."),
+    "merge": ("shotad.cli.cast:merge", "Merge two entries that are one person."),
+    "name": ("shotad.cli.cast:name_command", "Name a person of a cast."),
+    "show": ("shotad.cli.cast:show", "List the people of a cast, and what is wrong with it."),
 }
 
 
@@ -34,21 +42,21 @@ _COMMANDS = {
 def command() -> None:
     """Find, name and forget the people of a film.
 
-    A cast is a folder with cast.yaml and photos of faces. shotad cast discover makes one of a film,
-    shotad cast name fills in who they are, and shotad describe --cast says their names.
+    A cast is a folder with cast.yaml and photos of faces. Make one with shotad cast discover, name the
+    people with shotad cast name, and use their names with shotad describe --cast.
     """
 
 
 @click.command(name="show")
 @click.argument("path", metavar="CAST", type=PATH)
-@click.option("--cast-photos", type=PATH, help="Pictures that go with a bank (JSON).")
-@click.option("--cast-key", metavar="KEY", default="", help="Which film of a bank.")
+@click.option("--cast-photos", type=PATH, help="Pictures of a character bank (JSON).")
+@click.option("--cast-key", metavar="KEY", default="", help="The film's key in a character bank.")
 @console_options
 def show(console: Console, path: Path, cast_photos: Path | None, cast_key: str) -> None:
-    """Say who is in a cast, one line for each, and what is amiss with it.
+    """List the people of a cast, one per line, and what is wrong with it.
 
-    CAST is a cast folder, a cast.yaml, a folder of photos, or a character bank. The numbers and ids are
-    those by which other commands know the people. A mistake in the file is told with its line.
+    CAST is a cast folder, a cast.yaml, a folder of photos, or a character bank. Other commands take the
+    numbers and ids that it prints. For a mistake in the file it prints the line.
     """
     from shotad.sight import load_cast
 
@@ -65,26 +73,26 @@ def show(console: Console, path: Path, cast_photos: Path | None, cast_key: str) 
 @click.argument("path", metavar="CAST", type=PATH)
 @click.argument("person", metavar="PERSON")
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--speak", "spoken", metavar="TEXT", help="What AD says, where it is not the whole name.")
-@click.option("--say-as", metavar="TEXT", help="How a voice is to say that, by ear: Sin-TELL.")
+@click.option("--speak", "spoken", metavar="TEXT", help="Name that AD uses, if not the whole one.")
+@click.option("--say-as", metavar="TEXT", help="Pronunciation of that name, such as Sin-TELL.")
 @click.option("--alias", "aliases", metavar="TEXT", multiple=True, help="Another name; repeatable.")
-@click.option("--pronoun", type=click.Choice(["she", "he", "they", "it"]), help="How to refer back.")
-@click.option("--descriptor", metavar="TEXT", help="For when the name may not be said: the woman in red.")
+@click.option("--pronoun", type=click.Choice(["she", "he", "they", "it"]), help="Pronoun that AD uses.")
+@click.option("--descriptor", metavar="TEXT", help="Used instead of the name: the woman in red.")
 @click.option(
     "--reveal-at",
     metavar="TIME|FILM=TIME",
     multiple=True,
-    help="When the name becomes known: 00:12:30, or never; repeatable, for films by their file name.",
+    help="Do not use the name before: 00:12:30, or never; repeatable per film.",
 )
-@click.option("--nameless", is_flag=True, help="An extra, whom nobody needs to name.")
+@click.option("--nameless", is_flag=True, help="An extra, who needs no name.")
 @console_options
 def name_command(
     console: Console, path: Path, person: str, name: str | None, nameless: bool, **options: Any
 ) -> None:
-    """Fill in who somebody of a cast is.
+    """Name a person of a cast.
 
-    PERSON is an id, or a number as shotad cast show counts. Names and other texts replace what was there
-    (an empty one clears it), --alias adds. Comments and everything else in cast.yaml stay as they are.
+    PERSON is an id or a number from shotad cast show. Texts replace what was there (an empty one clears it);
+    --alias adds a name. Comments and everything else in cast.yaml stay.
     """
     from shotad.sight import chosen
 
@@ -119,7 +127,7 @@ def _check_free(members: Sequence[Member], member: Member, names: Sequence[str],
         raise CastError(
             f"{other.id} is called {name!r} already.",
             f"If they are one person: shotad cast merge {path} {member.id} {other.id}. "
-            "Else give one of them a name that tells them apart.",
+            "Else give one of them a different name.",
         )
 
 
@@ -142,19 +150,19 @@ def _reveals(texts: Sequence[str]) -> tuple[Reveal, ...]:
 @click.argument("path", metavar="CAST", type=PATH)
 @click.argument("person", metavar="[PERSON]", required=False)
 @click.argument("into", metavar="[INTO]", required=False)
-@click.option("--undo", is_flag=True, help="Take the last merge back.")
-@click.option("--yes", is_flag=True, help="Do not ask, also where both have names.")
+@click.option("--undo", is_flag=True, help="Undo the last merge.")
+@click.option("--yes", is_flag=True, help="Do not ask, even if both have names.")
 @console_options
 def merge(console: Console, path: Path, person: str | None, into: str | None, undo: bool, yes: bool) -> None:
-    """Make two entries of a cast one person: PERSON's photos and names go to INTO.
+    """Merge two entries that are one person: PERSON's photos and names go to INTO.
 
-    Both are ids, names, or numbers as shotad cast show counts. What both have stays as INTO has it. No
-    file is moved. Where both have names you are asked first. --undo takes the last merge back.
+    Both are ids, names, or numbers from shotad cast show. Where both have a value, INTO's stays. No file
+    moves. If both have names, it asks first.
     """
     from shotad.sight import chosen, keep_for_undo, merge, undo as take_back
 
     if undo == bool(person or into) or bool(person) != bool(into):
-        raise UsageError("Two people are to be merged, or the last merge undone.", "Name both, or --undo.")
+        raise UsageError("There is nobody to merge.", "Name two people, or give --undo.")
     file = cast_file(path)
     if undo:
         take_back(file)
@@ -175,10 +183,10 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
 
 
 def confirm(question: str, nothing: str, hint: str, *, plan: str) -> None:
-    """Ask a person whether ``plan`` is to be done. Raises UsageError where nobody is there, ShotadError for
-    no; both say that ``nothing`` was done."""
+    """Ask on the terminal whether to do ``plan``. Raises UsageError without a terminal, ShotadError for no;
+    both say that ``nothing`` was done."""
     if not sys.stdin.isatty():
-        raise UsageError(f"{plan} {nothing}: nobody is there to be asked.", hint)
+        raise UsageError(f"{plan} {nothing}: there is no terminal to ask on.", hint)
     if not click.confirm(f"{plan} {question}", err=True):
         raise ShotadError(f"{nothing}.")
 
@@ -260,26 +268,20 @@ def person_row(number: int, member: Member) -> dict[str, Any]:
     }
 
 
-@click.command(name="discover")
+@click.command(name="discover", cls=SectionedCommand)
 @film_options
-@click.option(
-    "--cast",
-    "cast_folder",
-    type=PATH,
-    metavar="DIR",
-    help="The cast folder to make or to add to; else FILM.cast beside the film.",
-)
-@click.option("--from", "start", metavar="TIME", help="Look from this time of the film on.")
-@click.option("--to", "end", metavar="TIME", help="Look up to this time.")
-@click.option("--shots", type=PATH, help="Shots, from a file instead of the picture.")
-@click.option("--force", is_flag=True, help="Look at the film again, also where that was done before.")
+@click.option("--cast", "cast_folder", type=PATH, metavar="DIR", help="Cast folder (default: FILM.cast).")
+@click.option("--from", "start", metavar="T", help="Look from this time: 90, 1:30 or 0:01:30.")
+@click.option("--to", "end", metavar="T", help="Look up to this time.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--force", is_flag=True, help="Look at the film again.")
 @console_options
 def discover_command(console: Console, cast_folder: Path | None, **options: Any) -> None:
-    """Find the people of FILM by their faces and make a cast folder to fill in their names.
+    """Find the people of FILM by their faces, and make a cast folder.
 
-    The folder gets a few pictures of each person, cast.yaml for the names, and overview.html to look at.
-    Run it again, or on the next episode with the same --cast: names and all that you changed stay, people
-    who are known are found again, new ones are added.
+    The folder holds a few pictures of each person, cast.yaml for their names, and overview.html to look at.
+    Run it again, or on the next episode with the same --cast: it finds known people again, adds new ones,
+    and keeps the names and everything else that you changed.
     """
     from shotad.description import Bench, discover
     from shotad.sight import get_face_models
@@ -328,21 +330,21 @@ def _pictures(one: Known) -> str:
         return f"{one.added} new"
     if one.way == "leave":
         return "left as you changed them"
-    parts = [f"{one.added} new" if one.added else "", f"{one.removed} taken away" if one.removed else ""]
+    parts = [f"{one.added} new" if one.added else "", f"{one.removed} removed" if one.removed else ""]
     return ", ".join(part for part in parts if part) or "as before"
 
 
 def _nobody(found: Discovery) -> str:
     if not found.faces:
         return f"No faces were found in {found.film}, so there is nobody to name."
-    return f"Faces were found in {found.film}, but of nobody for long or clearly enough to be known again."
+    return f"Faces were found in {found.film}, but none long or clear enough to recognise."
 
 
 def _left_out(found: Discovery) -> list[str]:
     parts = [
         (found.brief, "seen too briefly"),
-        (found.unclear, "without a picture clear enough to know them again by"),
-        (found.dismissed, "whom you took out of the cast before"),
+        (found.unclear, "without a clear picture"),
+        (found.dismissed, "removed by you before"),
     ]
     said = [f"{number} {words}" for number, words in parts if number]
     return [f"Left out: {'; '.join(said)}."] if said else []
@@ -351,7 +353,7 @@ def _left_out(found: Discovery) -> list[str]:
 def _gone(found: Discovery) -> list[str]:
     if not found.gone:
         return []
-    return [f"Taken out, for the film does not show them as one person any more: {', '.join(found.gone)}."]
+    return [f"Removed, because they are no longer one person in this film: {', '.join(found.gone)}."]
 
 
 def _next(found: Discovery, film: Path, options: Mapping[str, object]) -> list[str]:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 @click.command(name="forget")
 @click.argument("path", metavar="CAST", type=PATH)
 @click.argument("person", metavar="[PERSON]", required=False)
-@click.option("--all", "everybody", is_flag=True, help="Everybody of the cast.")
+@click.option("--all", "everybody", is_flag=True, help="Forget everybody in the cast.")
 @click.option(
     "--film-folder",
     "runs",
     metavar="WORKFOLDER",
     multiple=True,
     type=PATH,
-    help="Also what the work folder of a film knows of the face; repeatable.",
+    help="Also delete the face data in this work folder; repeatable.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @console_options
@@ -41,18 +41,18 @@ def command(
     runs: tuple[Path, ...],
     yes: bool,
 ) -> None:
-    """Delete somebody's photos and entry, and what work folders keep of the face.
+    """Delete a person's photos, entry and face data.
 
-    PERSON is an id, a name, or a number as shotad cast show counts. Photos that lie outside of the cast
-    folder stay, and are named. With --all everything goes that a work folder knows of faces; of one person
-    go the shots in which they were recognised or somebody looks a little like them. Lines that say the name
-    stay: they are yours to edit. Of a character bank nothing is deleted; with --all the work folders are.
+    PERSON is an id, a name, or a number from shotad cast show. It deletes only photos inside the cast
+    folder, and lists others. In work folders, --all deletes all face data; for one person it deletes the
+    shots in which they, or somebody a little like them, were seen. Lines that say the name stay: edit them
+    yourself. It never changes a character bank.
     """
     from shotad.description import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
     from shotad.sight import chosen, forget_use, held
 
     if everybody == bool(person):
-        raise UsageError("One person is to be forgotten, or everybody.", "Give an id or name, or --all.")
+        raise UsageError("There is nobody to forget.", "Give an id or a name, or --all for everybody.")
     folders = [run_folder(run) for run in runs]
     if path.suffix.lower() == ".json" and path.is_file():
         _without_bank(console, path, folders, everybody=everybody, yes=yes)
@@ -62,7 +62,7 @@ def command(
     gone = list(members) if everybody else [chosen(members, person or "")]
     photos = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
     who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
-    also = f", and what is kept of faces in {', '.join(map(str, folders))}" if folders else ""
+    also = f", and the face data in {', '.join(map(str, folders))}" if folders else ""
     _ask(yes, f"To forget {who}: {_count(photos.going, 'photo')} and the entry will be deleted{also}.")
     with held(file.folder):
         cleared = [
@@ -88,10 +88,10 @@ def _without_bank(
     if not everybody or not folders:
         raise UsageError(
             f"{bank} is a character bank, which is only read.",
-            "What a film's work folder knows of faces goes with --all --film-folder WORKFOLDER.",
+            "To delete the face data of a work folder: --all --film-folder WORKFOLDER.",
         )
-    _ask(yes, f"What is kept of faces in {', '.join(map(str, folders))} will be deleted.")
-    notes = [f"The bank and its pictures stay as they are: {bank}."]
+    _ask(yes, f"The face data in {', '.join(map(str, folders))} will be deleted.")
+    notes = [f"The bank and its pictures are unchanged: {bank}."]
     _tell(console, [clear_all(folder) for folder in folders], notes)
 
 
@@ -127,28 +127,24 @@ def _notes(
     """What stays, plainly."""
     from shotad.description import still_named
 
-    notes = [f"Not deleted, for it lies outside of the cast folder or is somebody else's too: {photo}"
+    notes = [f"Not deleted (outside the cast folder, or another person's too): {photo}"
              for photo in photos.staying]  # fmt: skip
-    notes += [
-        f"The name {name} still stands in {file.path}, line {line}." for name, line in _left(file, gone)
-    ]
+    notes += [f"The name {name} is still in {file.path}, line {line}." for name, line in _left(file, gone)]
     others = _others(file.folder, folders)
     if others:
         some = ", ".join(map(str, others))
-        notes.append(f"Work folders that hold faces were left alone: {some}. Name them with --film-folder.")
+        notes.append(f"These work folders still hold face data: {some}. Name them with --film-folder.")
     if folders:
         notes.append("Lines that were written with the name stay in the tracks: edit or redo them.")
     notes += [
         f"{_called(member)} is still named in {', '.join(files)} of {folder}; "
-        "to be rid of that too, delete that folder."
+        "delete that folder to remove that too."
         for folder in folders
         for member in gone
         if (files := still_named(folder, member))
     ]
     if folders and not everybody:
-        notes.append(
-            "Looks at the face that nobody could tell from strangers may stay; --all removes those too."
-        )
+        notes.append("Face data too unclear to tell from strangers' may stay; --all deletes it too.")
     return notes
 
 
@@ -199,7 +195,7 @@ def _cleared(one: Cleared) -> str:
     parts = [f"{name} removed" for name in one.removed] + [f"{name} changed" for name in one.changed]
     if one.records:
         parts.append(f"{one.records} record{'' if one.records == 1 else 's'} of faces removed")
-    return f"{one.folder}: {', '.join(parts) or 'nothing was kept there'}."
+    return f"{one.folder}: {', '.join(parts) or 'it held no face data'}."
 
 
 def _called(member: Member) -> str:

@@ -11,35 +11,32 @@ from shotad.cli.lazy import LazyGroup
 from shotad.cli.options import PATH, Console, console_options, together
 
 _KINDS = {
-    "check": (
-        "shotad.cli.datasets:check_command",
-        "Say what is there of a dataset, what is missing, what is malformed.",
-    ),
+    "check": ("shotad.cli.datasets:check_command", "Check the files of a dataset."),
 }
 
 
 @click.group(name="datasets", cls=LazyGroup, table=_KINDS)
 def command() -> None:
-    """Look at the datasets that AD is measured on."""
+    """Check the files of AD datasets."""
 
 
 @click.command(name="check")
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--root", type=PATH, default=Path(), help="The dataset's folder (default: this one).")
-@click.option("--annotation", type=PATH, help="The table of human ADs.")
-@click.option("--actions", type=PATH, help="The table of their actions.")
-@click.option("--shots", type=PATH, help="The table of shots.")
-@click.option("--casts", type=PATH, help="Characters' names by film, in JSON.")
-@click.option("--video-root", type=PATH, help="The folder of the videos, if another.")
-@click.option("--videos", is_flag=True, help="Videos are needed: open them all.")
+@click.option("--root", type=PATH, default=Path(), help="Folder of the dataset (default: this one).")
+@click.option("--annotation", type=PATH, help="File of the human ADs.")
+@click.option("--actions", type=PATH, help="File of the actions in the human ADs.")
+@click.option("--shots", type=PATH, help="File of the shots.")
+@click.option("--casts", type=PATH, help="Character names by film (JSON).")
+@click.option("--video-root", type=PATH, help="Folder of the videos, if elsewhere.")
+@click.option("--videos", is_flag=True, help="Also open every video.")
 @console_options
 def check_command(console: Console, **options: Any) -> None:
-    """Say what is there of a dataset, what is missing, and what is malformed.
+    """Check the files of a dataset: what is there, missing, or malformed.
 
-    NAME is cmd-ad, mad-eval or tv-ad; FILE describes a dataset of your own, like those in configs/datasets.
-    The files are looked for below --root, in the folders of the published repositories too.
+    NAME is cmd-ad, mad-eval or tv-ad; FILE describes your own dataset, like those in configs/datasets. It
+    looks below --root, also in the folders of the published repositories.
 
-    Exit code 0 if all that evaluation needs is there and can be read, else 1. Predicting needs the videos.
+    Exit code 0 if everything that evaluation needs can be read, else 1. Prediction also needs the videos.
     """
     from shotad.evaluation import check_dataset, load_dataset
 
@@ -53,14 +50,11 @@ def check_command(console: Console, **options: Any) -> None:
 
 dataset_options = together(
     click.argument("dataset", metavar="DATASET"),
-    click.option(
-        "--root", type=PATH, help="The dataset's folder (default: $SHOTAD_DATASETS/DATASET, else this one)."
-    ),
-    click.option("--annotation", type=PATH, help="The table of human ADs, if it is elsewhere."),
-    click.option("--actions", type=PATH, help="The table of the human ADs' actions, if it is elsewhere."),
-    click.option("--casts", type=PATH, help="Characters' names by film (JSON), if they are elsewhere."),
+    click.option("--root", type=PATH, help="Dataset folder (default: $SHOTAD_DATASETS/DATASET or here)."),
+    click.option("--annotation", type=PATH, help="File of the human ADs, if elsewhere."),
+    click.option("--actions", type=PATH, help="File of the actions in the human ADs, if elsewhere."),
+    click.option("--casts", type=PATH, help="Character names by film (JSON), if elsewhere."),
 )
-
 """DATASET, and where its files are."""
 
 prediction_options = together(
@@ -69,9 +63,9 @@ prediction_options = together(
         type=PATH,
         multiple=True,
         required=True,
-        help="The file of predictions, CSV or JSON Lines; repeatable for shards.",
+        help="Predictions, CSV or JSON Lines; repeatable for shards.",
     ),
-    click.option("--id-column", metavar="NAME", help="Where the predictions' ids stand."),
-    click.option("--text-column", metavar="NAME", help="Where their texts stand."),
-    click.option("--descriptions", type=PATH, help="Stage I's texts, where they have a file of their own."),
+    click.option("--id-column", metavar="NAME", help="Column of the ids in the predictions."),
+    click.option("--text-column", metavar="NAME", help="Column of the texts in the predictions."),
+    click.option("--descriptions", type=PATH, help="Texts of Stage I, if in a separate file."),
 )

@@ -12,8 +12,11 @@ import click
 from shotad.cli.options import (
     DETAIL,
     PATH,
+    SELECT,
     Console,
+    SectionedCommand,
     console_options,
+    engine_option,
     film_options,
     note_text,
     opened,
@@ -34,52 +37,43 @@ if TYPE_CHECKING:
     from shotad.sound import Rendered, Wanted
 
 
-@click.command(name="describe")
+@click.command(name="describe", cls=SectionedCommand)
 @film_options
-@click.option("--slots", type=PATH, help="Slots that are given: VTT, SRT, CSV or JSON.")
-@click.option("--shots", type=PATH, help="Shots that are given: CSV or JSON.")
-@click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, paper, openai, gpt-4o.")
-@click.option("--from", "start", metavar="T", help="Describe from this time on: 90, 1:30 or 0:01:30.")
+@click.option("--slots", type=PATH, help="Describe these slots: VTT, SRT, CSV or JSON.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@engine_option
+@click.option("--from", "start", metavar="T", help="Describe from this time: 90, 1:30 or 0:01:30.")
 @click.option("--to", "end", metavar="T", help="Describe up to this time.")
-@click.option("--detail", type=DETAIL, help="How much of the free time is used.")
-@click.option("--language", metavar="CODE", help="Language of the description.")
+@click.option("--detail", type=DETAIL, help="How much of the free time to fill.")
+@click.option("--language", metavar="CODE", help="Language of the description, such as en or pt-BR.")
 @click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each slot, 1 to 10.")
 @sampling_option
+@click.option("--select", type=SELECT, help="Choose slot by slot, along the film, or by asking the engine.")
 @click.option(
-    "--select",
-    type=click.Choice(["single", "sequence", "engine"]),
-    help="Who chooses: rules for each slot, along the film by meaning, or the engine.",
+    "--context", is_flag=True, default=None, help="Tell the models the story so far, dialogue and names."
 )
-@click.option(
-    "--context", is_flag=True, default=None, help="Tell Stage II the story so far, dialogue, names."
-)
-@click.option("--verify", is_flag=True, default=None, help="Look a second time whether a line is to be seen.")
-@click.option("--note", type=PATH, help="Your own note on the film: names, place, tone.")
-@click.option(
-    "--cast",
-    type=PATH,
-    metavar="PATH",
-    help="Whom to name: a folder from shotad cast discover, a cast.yaml, a folder of photos, a bank.",
-)
-@click.option("--cast-photos", type=PATH, help="Pictures that go with a bank (JSON).")
-@click.option("--cast-key", metavar="KEY", help="Which film of a bank this is.")
-@click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
-@click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")
-@click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
+@click.option("--verify", is_flag=True, default=None, help="Check each line against the frames again.")
+@click.option("--note", type=PATH, help="Text file with your notes on the film: names, place, tone.")
+@click.option("--cast", type=PATH, help="Cast folder, cast.yaml, folder of photos, or character bank.")
+@click.option("--cast-photos", type=PATH, help="Pictures of a character bank (JSON).")
+@click.option("--cast-key", metavar="KEY", help="The film's key in a character bank.")
+@click.option("--estimate", is_flag=True, help="Print what a run would ask and cost; send nothing.")
+@click.option("--force", is_flag=True, help="Do everything again; people's edits stay.")
+@click.option("--no-sheet", is_flag=True, help="Do not write the overview page.")
 @sound_options
-@click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
-@click.option("--profile", "timed", is_flag=True, help="Tell where the time went.")
+@click.option("--discard-edits", is_flag=True, help="Throw away people's edits.")
+@click.option("--profile", "timed", is_flag=True, help="Print where the time went.")
 @strict_option
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Write an audio-description track of FILM.
 
-    FILM is a film file, or a folder or tar of numbered frames (with --frame-rate). The track, its
-    scripts and the records of each step go to the work folder, FILM.shotad beside the film or --out.
-    The same command again goes on where it stopped. With --voice (or --make) the lines are spoken too,
-    and the described film is written, as shotad render does it.
+    FILM is a film file, or a folder or tar archive of numbered frames (with --frame-rate). The track,
+    its scripts and all records go to the output folder. Run the same command again to continue where it
+    stopped. With --voice or --make it also speaks the lines and writes the described film, as shotad
+    render does.
 
-    Exit code 1 if every slot failed; if only some did, 0, or 3 with --strict.
+    Exit code 1 if every slot failed; 0 if only some did (3 with --strict).
     """
     from shotad.description import Engines
 
@@ -131,7 +125,7 @@ def command(console: Console, **options: Any) -> None:
         with span("lint"):
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         found = report(outcome, checked, heard)
-        lines = [told, f"Guidelines: {summary_line(checked)} shotad lint tells them."]
+        lines = [told, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
         lines += _time_spent(recorded, found)
     console.result("\n".join(lines), found)
     if heard is not None and heard.failed:
@@ -202,7 +196,7 @@ def summary(outcome: Outcome) -> str:
     if outcome.used is not None:
         lines += usage_lines(outcome.used)
     if any(maker.engine == "observer" for cue in cues if cue.provenance for maker in cue.provenance.makers):
-        lines.append(_BETTER)
+        lines.append(_better())
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     if outcome.sheet:
         lines.append(f"Overview: {outcome.sheet}")
@@ -218,10 +212,18 @@ def _people(recognised: Sequence[tuple[str, int]]) -> str:
     return f"Recognised: {', '.join(shots)}."
 
 
-_BETTER = (
-    "The embedded engine tells only what small models can measure. For a description worth hearing connect a "
-    "vision-language model: --engine openai with a server, --engine paper with a GPU (docs/engines.md)."
-)
+def _better() -> str:
+    """What to connect for a description worth hearing: what runs on this machine, if a model server does."""
+    from shotad.engines import running
+
+    servers = [f"--engine WORD:MODEL with {server.told}" for server in running()]
+    means = servers or ["--engine openai with a server, --engine paper with a GPU"]
+    return (
+        "The embedded engine describes only what small models can measure. For a fuller description "
+        f"connect a vision-language model: {'; '.join(means)} (docs/engines.md)."
+    )
+
+
 LISTED = 10
 """How many lines of one status are listed one by one."""
 

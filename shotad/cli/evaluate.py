@@ -15,55 +15,39 @@ import click
 
 from shotad.cli.datasets import dataset_options, prediction_options
 from shotad.cli.lazy import LazyGroup
-from shotad.cli.options import PATH, Console, console_options, settings_options, together
+from shotad.cli.options import PATH, Console, SectionedCommand, console_options, settings_options, together
 from shotad.core import Config, UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
     from shotad.evaluation import Corpus, Inputs, Report, ReportInput, Result, Version
 
 _KINDS = {
-    "ad": ("shotad.cli.evaluate:ad_command", "Predicted ADs, against those of people."),
+    "ad": ("shotad.cli.evaluate:ad_command", "Score predicted ADs against human ADs."),
     "actions": (
         "shotad.cli.evaluate:actions_command",
-        "Make the actions of human ADs, for the action score.",
+        "Extract actions of human ADs, for the action score.",
     ),
-    "agreement": ("shotad.cli.evaluate:agreement_command", "A metric, against scores that people gave."),
-    "assisted": (
-        "shotad.cli.evaluate:assisted_command",
-        "Several candidates for each AD, with an expert's choice.",
-    ),
-    "compare": ("shotad.cli.evaluate:compare_command", "Two reports, film by film: is one better?"),
-    "inter-rater": (
-        "shotad.cli.evaluate:interrater_command",
-        "Two human ADs of one film, against each other.",
-    ),
-    "merge": ("shotad.cli.evaluate:merge_command", "Reports of shards, made one."),
-    "threads": (
-        "shotad.cli.evaluate:threads_command",
-        "Threads of shots, against clusters that people made.",
-    ),
+    "agreement": ("shotad.cli.evaluate:agreement_command", "Correlate metrics with human scores."),
+    "assisted": ("shotad.cli.evaluate:assisted_command", "Score the best of several candidates per AD."),
+    "compare": ("shotad.cli.evaluate:compare_command", "Compare two reports, film by film."),
+    "inter-rater": ("shotad.cli.evaluate:interrater_command", "Compare two human ADs of the same film."),
+    "merge": ("shotad.cli.evaluate:merge_command", "Merge the reports of shards."),
+    "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 
 
 @click.group(name="evaluate", cls=LazyGroup, table=_KINDS)
 def command() -> None:
-    """Measure AD and the parts that make it, against what people made."""
+    """Score AD, and the parts that make it, against what people made."""
 
 
+_JUDGE = "LLM judge, such as openai:gpt-4o; repeatable, each judges everything."
+_MISSING = "ADs without a prediction: count them as 0 (default), or skip them."
 measuring_options = together(
-    click.option(
-        "--judge",
-        multiple=True,
-        metavar="ENGINE[:MODEL]",
-        help="An engine that judges, such as openai:gpt-4o; repeatable, all judge everything.",
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(["zero", "skip"]),
-        help="What has no prediction counts as 0 (the default), or is left out.",
-    ),
-    click.option("--system", metavar="NAME", default="", help="What the report calls the predictions."),
-    click.option("--cache", type=PATH, help="The file that keeps what is computed of texts."),
+    click.option("--judge", multiple=True, metavar="ENGINE[:MODEL]", help=_JUDGE),
+    click.option("--missing", type=click.Choice(["zero", "skip"]), help=_MISSING),
+    click.option("--system", metavar="NAME", default="", help="Name of the system in the report."),
+    click.option("--cache", type=PATH, help="File that keeps computed values."),
     click.option("--force", is_flag=True, help="Compute everything again."),
 )
 
@@ -71,38 +55,36 @@ measuring_options = together(
 unit_option = click.option(
     "--unit",
     type=click.Choice(["film", "ad"]),
-    help="What intervals are over: films (default), or single ADs, which is too narrow for other films.",
+    help="Intervals over films (default), or over ADs, which are too narrow for other films.",
 )
 
 
-@click.command(name="ad")
+@click.command(name="ad", cls=SectionedCommand)
 @dataset_options
 @prediction_options
 @click.option(
     "--metrics",
     default="all",
     metavar="NAME,…",
-    help="all (what can be measured here), or cider, cider-plain, bleu-1 to bleu-4, rouge-l, meteor, spice, "
+    help="all (that can run here), or cider, cider-plain, bleu-1 to bleu-4, rouge-l, meteor, spice, "
     "action, action-description, critic, recall, llm-ad-eval, llm-action, story-recall, repetition, "
     "repetition-meaning, names-kept.",
 )
 @measuring_options
-@click.option(
-    "--shard", metavar="K/N", help="Only the K-th of N parts of the films; evaluate merge joins them."
-)
-@click.option("--out", type=PATH, help="The report's folder (default: FILE.eval).")
-@click.option("--compare", type=PATH, help="An earlier report to hold this one against.")
+@click.option("--shard", metavar="K/N", help="Only part K of N of the films; join with evaluate merge.")
+@click.option("--out", type=PATH, help="Folder for the report (default: FILE.eval).")
+@click.option("--compare", type=PATH, help="Earlier report to compare with.")
 @settings_options
 @console_options
 def ad_command(console: Console, **options: Any) -> None:
-    """Measure predicted ADs against the human ones of DATASET.
+    """Score predicted ADs against the human ADs of DATASET.
 
-    DATASET is cmd-ad, mad-eval or tv-ad, a file (YAML) that describes another, or a file with human ADs of
-    your own (CSV or JSON Lines: id, text or references, film, start, end, actions). Predictions are joined
-    by id; what is missing or failed counts as 0.
+    DATASET is cmd-ad, mad-eval or tv-ad, a YAML file that describes another dataset, or your own human ADs
+    (CSV or JSON Lines: id, text or references, film, start, end, actions). Predictions and ADs are matched
+    by id. A missing or failed prediction counts as 0.
 
-    The report goes to FILE.eval beside the predictions, or --out: report.html, report.md, report.json, and
-    items.csv with each AD's values. What is computed is kept: a second run computes what has changed.
+    The report goes to FILE.eval next to the predictions, or to --out: report.html, report.md, report.json,
+    and items.csv with the values of each AD. A second run computes only what has changed.
     """
     from shotad.evaluation import WHOLE, Shard, check_folder, evaluate, write_report
 
@@ -115,7 +97,7 @@ def ad_command(console: Console, **options: Any) -> None:
     run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
     names = [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
     if options["judge"] and not any("@" in name for name in names):
-        console.note("No metric that was asked for needs a judge: --judge was not used.")
+        console.note("None of these metrics needs a judge: --judge was not used.")
     _tell(console, run, write_report(folder, run), earlier)
 
 
@@ -145,27 +127,25 @@ def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Re
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
 
 
-@click.command(name="assisted")
+@click.command(name="assisted", cls=SectionedCommand)
 @dataset_options
 @prediction_options
+@click.option("--metrics", default="all", metavar="NAME,…", help="Metrics, as for evaluate ad.")
 @click.option(
-    "--metrics", default="all", metavar="NAME,…", help="What the choice is measured by; see evaluate ad."
-)
-@click.option(
-    "--expert", default="cider,action", metavar="NAME,…", help="Metrics whose mean the expert goes by."
+    "--expert", default="cider,action", metavar="NAME,…", help="Metrics whose mean decides (cider,action)."
 )
 @measuring_options
-@click.option("--out", type=PATH, help="The report's folder (default: FILE.assisted).")
+@click.option("--out", type=PATH, help="Folder for the report (default: FILE.assisted).")
 @settings_options
 @console_options
 def assisted_command(console: Console, **options: Any) -> None:
-    """Let an expert choose among the candidates of each AD, and measure the choice.
+    """Let an "expert" choose among the candidates of each AD, and score the choice.
 
     The expert is the rule of the Shot-by-Shot paper: the candidate with the highest mean of CIDEr and action
-    score. Beside the choice stand the first candidate, a random one on average, and the best possible by
-    each metric. Metrics that ask an engine are counted of the choice alone.
+    score. The report also shows the first candidate, the mean of a random one, and the best possible one by
+    each metric. LLM judges score only the choice.
 
-    The folder gets assisted.json, choices.jsonl with each AD's choice, and the report of the chosen lines.
+    The folder gets assisted.json, choices.jsonl with each choice, and the report of the chosen lines.
     """
     from shotad.evaluation import (
         MetricContext,
@@ -214,10 +194,10 @@ def assisted_command(console: Console, **options: Any) -> None:
 @settings_options
 @console_options
 def compare_command(console: Console, a: Path, b: Path, out: Path | None, **options: Any) -> None:
-    """Is B better than A? Both are folders that shotad evaluate ad has written.
+    """Is B better than A? Both are report folders of shotad evaluate ad.
 
-    Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
-    Differences are taken film by film. --out writes the lines that gained and lost most, too.
+    It scores nothing again. It matches ADs by id, lists those that only one report has, and compares film by
+    film. With --out it also writes the lines that gained and lost most.
     """
     from shotad.evaluation import compare, comparison_text, read_report, write_comparison
 
@@ -230,13 +210,13 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
 
 @click.command(name="merge")
 @click.argument("shards", nargs=-1, required=True, type=PATH)
-@click.option("--out", type=PATH, required=True, help="The folder of the one report.")
+@click.option("--out", type=PATH, required=True, help="Folder for the merged report.")
 @console_options
 def merge_command(console: Console, shards: tuple[Path, ...], out: Path) -> None:
-    """Make one report of those of shards.
+    """Merge the reports of shards into one.
 
-    SHARDS are folders that shotad evaluate ad --shard K/N has written, each once. Numbers are those of a run
-    over all of it at once; nothing is scored again.
+    SHARDS are the report folders of shotad evaluate ad --shard K/N, each once. The numbers equal those of one
+    run over everything; nothing is scored again.
     """
     from shotad.evaluation import merge, read_report, terminal_text, write_report
 
@@ -248,25 +228,25 @@ def merge_command(console: Console, shards: tuple[Path, ...], out: Path) -> None
 
 @click.command(name="threads")
 @click.argument("labels", metavar="DIR", type=PATH)
-@click.option("--films", type=PATH, help="Clips are relative to this folder.")
-@click.option("--out", type=PATH, help="The folder for scores and figures.")
+@click.option("--films", type=PATH, help="Folder of the clips (default: that of each file).")
+@click.option("--out", type=PATH, help="Folder for scores and figures (default: DIR.shotad).")
 @click.option("--features", metavar="NAME", help="auto, grid, dinov2-small to dinov2-giant-registers, …")
-@click.option("--frames", type=click.Choice(["side", "mid", "all"]), help="Which frames are compared.")
-@click.option("--match", type=click.Choice(["patches", "whole"]), help="Patch by patch, or whole frames.")
-@click.option("--threshold", type=float, metavar="X", help="Score above which two shots are joined.")
+@click.option("--frames", type=click.Choice(["side", "mid", "all"]), help="Frames to compare.")
+@click.option("--match", type=click.Choice(["patches", "whole"]), help="Compare by patches, or as a whole.")
+@click.option("--threshold", type=float, metavar="X", help="Join two shots whose score is above this.")
 @click.option("--table", is_flag=True, help="All rows of the paper's Table 1: side, mid, all, whole.")
 @click.option("--force", is_flag=True, help="Score every clip again.")
 @settings_options
 @console_options
 def threads_command(console: Console, **options: Any) -> None:
-    """Measure how well threads are found in the clips that DIR has labels of.
+    """Score the threads that shotad finds against the labels in DIR.
 
-    DIR holds JSON files, one for each clip or with a list of them: "clip" is the film's path relative to
-    the file, "shots" are [start, end] in seconds, "clusters" are lists of shot numbers, from 0, that share
-    a camera set-up. tools/thread_safe.py makes them of other annotations.
+    DIR holds JSON files, each for one clip or a list of clips: "clip" is the film's path relative to the
+    file, "shots" are [start, end] in seconds, "clusters" are lists of shot numbers, from 0, that share a
+    camera set-up. tools/thread_safe.py converts other annotations.
 
-    Scores go to DIR.shotad beside DIR, or --out, clip by clip: the same command goes on where it stopped.
-    Exit code 1 if a clip failed; failed clips count as nothing found.
+    Run the same command again to continue where it stopped. Exit code 1 if a clip failed; a failed clip
+    counts as nothing found.
     """
     from shotad.core import WorkFolder, work_folder_of
     from shotad.evaluation import evaluate_threads, feature_maker, read_thread_labels
@@ -300,32 +280,28 @@ def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
 
 @click.command(name="actions")
 @click.argument("source", metavar="DATASET|FILE")
-@click.option("--root", type=PATH, help="The dataset's folder.")
-@click.option("--annotation", type=PATH, help="Its table of ADs, if it lies elsewhere.")
+@click.option("--root", type=PATH, help="Folder of the dataset.")
+@click.option("--annotation", type=PATH, help="File of the human ADs, if elsewhere.")
 @click.option(
     "--engine",
     required=True,
     metavar="NAME",
-    help="openai:MODEL, llama3:MODEL, or rules for none: by a dependency parse, less exact.",
+    help="openai:MODEL, llama3:MODEL, or rules (no model, less exact).",
 )
-@click.option(
-    "--out", type=PATH, default=Path("gt_action.csv"), show_default=True,
-    help="The CSV file; .about.json beside it says who made it, and what failed.",
-)  # fmt: skip
-@click.option("--cache", type=PATH, help="What was answered; default: beside --out.")
+@click.option("--out", type=PATH, default=Path("gt_action.csv"), show_default=True, help="CSV file to write.")
+@click.option("--cache", type=PATH, help="File that keeps the answers (default: next to --out).")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N ADs.")
-@click.option("--force", is_flag=True, help="Ask everything again.")
+@click.option("--force", is_flag=True, help="Ask for everything again.")
 @settings_options
 @console_options
 def actions_command(console: Console, **options: Any) -> None:
-    """Make the human ADs' actions, by which the action score counts, for data that has none.
+    """Extract the actions of human ADs, which the action score needs.
 
-    An engine puts a pronoun for every person, and then takes each AD apart into sentences of one verb phrase.
+    An engine replaces each person by a pronoun, then splits each AD into sentences of one verb phrase.
     DATASET is cmd-ad, tv-ad, mad-eval or a file that describes yours; FILE is CSV or JSONL with "id" and
-    "text".
+    "text". A file .about.json next to the result says who made it and what failed.
 
-    Answers are kept: the same command goes on where it stopped. Exit code 1 if an AD was left without
-    actions.
+    Run the same command again to continue where it stopped. Exit code 1 if an AD has no actions.
     """
     from shotad.evaluation import (
         MetricContext,
@@ -381,8 +357,8 @@ def beside(predictions: Path, ending: str) -> Path:
 
 @click.command(name="agreement")
 @click.argument("report", type=PATH)
-@click.option("--scores", type=PATH, required=True, help="Human scores: CSV or JSONL.")
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="One of the report's; repeatable.")
+@click.option("--scores", type=PATH, required=True, help="File of human scores: CSV or JSONL.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; repeatable.")
 @click.option("--out", type=PATH, help="Folder for agreement.json.")
 @unit_option
 @settings_options
@@ -390,9 +366,9 @@ def beside(predictions: Path, ending: str) -> Path:
 def agreement_command(console: Console, report: Path, out: Path | None, **options: Any) -> None:
     """Do metrics agree with people?
 
-    REPORT is a folder that shotad evaluate ad has written. FILE has a line for each AD, or for each action of
-    it: id, action where an AD has several, and score or a column for each annotator. Annotators are averaged,
-    then actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
+    REPORT is a report folder of shotad evaluate ad. The file of scores has one row per AD, or per action of
+    an AD: id, action (if an AD has several), and score or one column per annotator. The mean is taken over
+    annotators, then over actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
     from shotad.evaluation import agreement, read_report, read_scores
 
@@ -411,27 +387,27 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     default="0.5,0.8,0.9,0.95",
     show_default=True,
     metavar="X,…",
-    help="Overlaps in time, each a row.",
+    help="Overlaps in time to report.",
 )
 @click.option(
-    "--metrics", metavar="NAME,…", help="Default: cider, bleu-1, rouge-l, meteor, action and recall."
+    "--metrics", metavar="NAME,…", help="Metrics (default: cider, bleu-1, rouge-l, meteor, action, recall)."
 )
 @click.option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     metavar="WPM",
-    help="Reckon where lines end from their words, at so many a minute, not from their cues.",
+    help="Compute the ends of lines from their words, at this rate.",
 )
 @click.option("--out", type=PATH, help="Folder for inter-rater.json.")
-@click.option("--cache", type=PATH, help="The file that keeps what is computed of texts.")
+@click.option("--cache", type=PATH, help="File that keeps computed values.")
 @settings_options
 @console_options
 def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """How well do two human ADs of the same film agree?
 
-    A and B are scripts of one film (WebVTT, SRT, DAPT, CSV, JSON). TABLE is one CSV of both versions of many
-    films: film, rater, start, end, text. Lines are paired by overlap in time (tIoU), one to one; then each
-    version is scored as a prediction of the other: what a system can hope for.
+    A and B are scripts of one film (WebVTT, SRT, DAPT, CSV, JSON). TABLE is a CSV file with both versions of
+    many films: film, rater, start, end, text. Lines are paired one to one by overlap in time (tIoU). Each
+    version is then scored as a prediction of the other: the score that a system can hope for.
     """
     from shotad.evaluation import (
         MetricContext,

@@ -78,9 +78,11 @@ def describe(
     work folder ``out``, by default ``movie.shotad`` beside ``movie.mp4``; called again, it goes on where it
     stopped, and lines that a person changed stay.
 
-    ``engine`` is a preset: auto, embedded, paper, openai, gpt-4o. ``cast`` is a cast folder, a ``cast.yaml``,
-    a folder of photos, or, of a bank of many films, a `GivenCast`. ``subtitles``, ``slots`` and ``shots`` are
-    files with what would else be found. Slots that begin in ``[start, end)`` are described, in seconds.
+    ``engine`` is a preset: auto, embedded, small, paper, openai, ollama:MODEL … ``cast`` is a cast folder, a
+    ``cast.yaml``, a folder of photos, or, of a bank of many films, a `GivenCast`. ``subtitles``, ``slots``,
+    ``shots`` are files with what would else be found. Slots that begin in ``[start, end)`` are described, in
+    seconds.
+
     ``force`` makes everything again but a person's edits, ``discard_edits`` throws those away too;
     ``overview`` draws the page of the film.
 

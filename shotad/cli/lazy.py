@@ -20,12 +20,18 @@ from shotad.core import UsageError, without_secrets
 class LazyGroup(click.Group):
     """``table``: name of each command → where it is, ``shotad.cli.cast:show``, and one line about it.
 
-    Without a name it is ``command`` of the module.
+    Without a name it is ``command`` of the module. ``sections`` name commands that the help lists together.
     """
 
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        table: Mapping[str, tuple[str, str]],
+        sections: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self._table = table
+        self._table, self._sections = table, sections or {"Commands": " ".join(sorted(table))}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self._table)
@@ -38,8 +44,9 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in sorted(self._table.items())])
+        for title, names in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self._table[name][1]) for name in names.split()])
 
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")

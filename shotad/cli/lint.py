@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, settings_options
+from shotad.cli.options import PATH, Console, SectionedCommand, console_options, settings_options
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
@@ -18,32 +18,33 @@ if TYPE_CHECKING:
     from shotad.script import Report
 
 
-@click.command(name="lint")
+@click.command(name="lint", cls=SectionedCommand)
 @click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=PATH)
-@click.option("--speech", type=PATH, help="Subtitles of the film: when somebody speaks, and what.")
-@click.option("--film", type=PATH, help="The film that a script belongs to, for its length and records.")
-@click.option("--read-screen", is_flag=True, help="Read the film's screen for L11 and L12, once for all.")
-@click.option("--cast", type=PATH, help="The cast, for names.")
-@click.option("--language", help="Language of a script's lines; a track knows its own.")
-@click.option("--words", multiple=True, type=PATH, help="A file or folder with more words; repeatable.")
-@click.option("--level", type=click.Choice(["error", "warning"]), default="warning", help="What is shown.")
-@click.option("--strict", is_flag=True, help="Exit code 1 for warnings too.")
-@click.option("--only", multiple=True, metavar="RULES", help="These rules alone, as T,L3; repeatable.")
-@click.option("--skip", multiple=True, metavar="RULES", help="All rules but these; repeatable.")
-@click.option("--ignore", multiple=True, metavar="RULE[:LINE]", help="Leave this out, as L4:s00083120.")
+@click.option("--speech", type=PATH, help="Subtitles of the film.")
+@click.option("--film", "film_file", type=PATH, help="The film of a script.")
+@click.option("--read-screen", is_flag=True, help="Read text on the screen, for rules L11 and L12.")
+@click.option("--cast", type=PATH, help="The cast, to check names.")
+@click.option("--language", metavar="CODE", help="Language of a script; a track has its own.")
+@click.option("--words", multiple=True, type=PATH, help="File or folder with more words; repeatable.")
 @click.option(
-    "--accept", multiple=True, metavar="RULE[:LINE]", help="Write down that this is well, for later runs too."
+    "--level", type=click.Choice(["error", "warning"]), default="warning", help="Lowest level shown."
 )
-@click.option("--list", "listing", is_flag=True, help="Say what the rules are, and stop.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 for warnings too.")
+@click.option("--only", multiple=True, metavar="RULES", help="Only these rules, such as T,L3; repeatable.")
+@click.option("--skip", multiple=True, metavar="RULES", help="All rules except these; repeatable.")
+@click.option("--ignore", multiple=True, metavar="RULE[:LINE]", help="Hide a finding, such as L4:s00083120.")
+@click.option("--accept", multiple=True, metavar="RULE[:LINE]", help="Accept a finding for good.")
+@click.option("--list", "listing", is_flag=True, help="List the rules.")
 @settings_options
 @console_options
 def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     """Check audio description against describers' guidelines.
 
-    PATH is a described film, its work folder, a track, or a script of any make. Rules that need the film use
-    the records of the work folder, or the files named here; those that cannot be checked are told. The
-    settings of the run that wrote a track hold, and --config and --set over them. Exit code 1 if something
-    is found that must not go out.
+    Name a described film, its work folder, a track, or a script from any program. Rules that need the film
+    use the records of the work folder, or the files that you name; it says which rules could not be checked.
+    The settings are those of the run that wrote the track; --config and --set change them.
+
+    Exit code 1 for an error, which must be mended before you publish.
     """
     from shotad.script import Report, as_json, as_text, rules_json, rules_text
 
@@ -51,7 +52,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         console.result(rules_text(), rules_json())
         return
     if not paths:
-        raise UsageError("Nothing is named to be checked.", "Name a film, a work folder, or a script.")
+        raise UsageError("There is nothing to check.", "Name a film, a work folder, or a script.")
     every = options["level"] == "warning"
     outcomes = list(_reports(paths, options, console))
     text = "\n\n".join(
@@ -84,7 +85,7 @@ def _reports(
 
     asked = Asked(
         speech=options["speech"],
-        film=options["film"],
+        film=options["film_file"],
         cast=options["cast"],
         language=options["language"],
         only=_rules(options["only"]),

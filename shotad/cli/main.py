@@ -21,36 +21,44 @@ from shotad.cli.lazy import LazyGroup
 from shotad.core import ShotadError, interruptible, leave, on_terminal
 
 _COMMANDS = {
-    "batch": ("shotad.cli.batch", "Describe many films: folders, lists, catalogues."),
+    "batch": ("shotad.cli.batch", "Describe many films."),
     "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
-    "datasets": ("shotad.cli.datasets", "Look at the datasets that AD is measured on."),
+    "datasets": ("shotad.cli.datasets", "Check the files of AD datasets."),
     "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),
-    "doctor": ("shotad.cli.doctor", "Say what this machine can do."),
-    "evaluate": ("shotad.cli.evaluate", "Measure AD, and the parts, against what people made."),
-    "export": ("shotad.cli.scripts:export_command", "Write a track in the script formats, or check scripts."),
-    "grammar": (
-        "shotad.cli.analysis:grammar_command",
-        "Find which shots share a camera, and how close they are.",
-    ),
+    "doctor": ("shotad.cli.doctor", "Show what this machine can do."),
+    "evaluate": ("shotad.cli.evaluate", "Score AD against what people made."),
+    "export": ("shotad.cli.scripts:export_command", "Write a track as scripts, or check scripts."),
+    "grammar": ("shotad.cli.analysis:grammar_command", "Find threads of shots, and how close each shot is."),
     "import": ("shotad.cli.scripts:import_command", "Bring an edited script back into the track."),
     "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
     "models": ("shotad.cli.models", "List, fetch and check model weights."),
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
-    "redo": ("shotad.cli.redo", "Describe single slots anew, and leave the rest."),
-    "render": ("shotad.cli.render", "Speak a track and write the described film."),
-    "review": ("shotad.cli.review", "Choose, edit and hear the lines on a page in the browser."),
-    "sheet": ("shotad.cli.sheet", "Draw a film's shots, threads, scales and lines on one page."),
+    "redo": ("shotad.cli.redo", "Describe single slots again."),
+    "render": ("shotad.cli.render", "Speak the lines, and write the described film."),
+    "review": ("shotad.cli.review", "Choose, edit and hear the lines in your browser."),
+    "sheet": ("shotad.cli.sheet", "Draw a film on one page."),
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
-    "slots": ("shotad.cli.analysis:slots_command", "Find speech, and the slots where AD can be spoken."),
+    "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),
     "train": ("shotad.cli.train", "Train the classifier of shot scale."),
-    "translate": ("shotad.cli.translate", "Translate a track, keeping its times."),
+    "translate": ("shotad.cli.translate", "Translate a track."),
     "voices": ("shotad.cli.voices", "List the voices, and hear them."),
+}
+
+_SECTIONS = {
+    "From film to description": "describe review render",
+    "People's names": "cast",
+    "More for a film": "redo translate lint export import voices",
+    "Many films": "batch",
+    "Single steps": "shots slots grammar sheet",
+    "Research": "datasets predict evaluate train",
+    "This machine": "doctor models",
 }
 
 
 @click.group(
     cls=LazyGroup,
     table=_COMMANDS,
+    sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="shotad")
@@ -92,7 +100,7 @@ def _run(*, own: bool) -> int:
         error.show()
         return error.exit_code
     except click.Abort:
-        click.echo("Stopped. What is done is kept; run the same command again to go on.", err=True)
+        click.echo("Stopped. What is done is kept; run the same command again to continue.", err=True)
         return 130
     except ShotadError as error:
         click.echo(on_terminal(f"Error: {error}"), err=True)
@@ -118,7 +126,7 @@ def _own_fault(error: Exception) -> str:
     except OSError:
         return details
     return (
-        f"Error: shotad failed by a fault of its own, not of yours ({what[:200]}). The details are in "
+        f"Error: shotad has a bug, and it is not your fault ({what[:200]}). The details are in "
         f"{name}: please report them. What is done is kept."
     )
 

@@ -35,7 +35,7 @@ def command() -> None:
 @command.command("list")
 @console_options
 def list_models(console: Console) -> None:
-    """What the manifest and the table of hub models name, and what of it is here."""
+    """List the weights that shotad knows, and which of them are here."""
     records = [*map(_record, manifest().values()), *map(_hub_record, MODELS.values())]
     lines = [
         f"{row['name']:24} {row['state']:8} {row['bytes'] / 1e6:7.1f} MB  {row['licence']:11} {row['role']}"
@@ -48,7 +48,7 @@ def list_models(console: Console) -> None:
 @click.argument("names", nargs=-1)
 @console_options
 def pull(console: Console, names: tuple[str, ...]) -> None:
-    """Fetch weights by NAMES, or all of the embedded engine; those of other engines come only by name."""
+    """Fetch the weights of the embedded engine, or those that NAMES names."""
     wanted = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
     for name in wanted:
         _check_known(name)
@@ -69,7 +69,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
 @command.command()
 @console_options
 def verify(console: Console) -> None:
-    """Check the hash of every file of the manifest that is here. Exit code 1 if one is damaged."""
+    """Check the hashes of the weights that are here. Exit code 1 if a file is damaged."""
     found = {entry.name: state(entry) for entry in manifest().values()}
     console.result("\n".join(f"{name:24} {what}" for name, what in found.items()), found)
     if "damaged" in found.values():

@@ -40,14 +40,44 @@ Command = Callable[..., Any]
 PATH = HerePath(path_type=Path)
 
 DETAIL = click.Choice(["brief", "normal", "rich"])
+SELECT = click.Choice(["single", "sequence", "engine"])
+
+_SECTIONS = {
+    "Film": "lists only_failed subtitles audio_track start end film_file speech",
+    "Data": "root annotation actions casts videos predictions ids films limit shard",
+    "Description": "engine target language detail quotes note context verify candidates select estimate",
+    "Cast": "cast cast_folder cast_bank cast_photos cast_key",
+    "Sound": "voice makes loudness extended track_file default_track",
+    "Metrics": "metrics expert judge missing system compare",
+    "Rules": "level only skip ignore accept listing words read_screen",
+    "Many films": "jobs watch settle dry_run report_file no_beside",
+    "Cluster": "address ray_files scratch",
+    "Output": "out force discard_edits no_sheet",
+    "Advanced": "config assignments slots shots frame_rate sampling retries min_free memory ask ahead "
+    "keep_work id_column text_column descriptions cache timed",
+}
+"""Options by what they are about, in the order of the help; the rest are General."""
+
+
+class SectionedCommand(click.Command):
+    """A command with so many options that its help lists them in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        left = {option.name: row for option in options if (row := option.get_help_record(ctx))}
+        for title, names in [*_SECTIONS.items(), ("General", "")]:
+            rows = [left.pop(name) for name in names.split() or list(left) if name in left]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def console_options(function: Command) -> Command:
     """Add ``--plain``, ``--json`` and ``--quiet``; the command gets a `Console` for them."""
 
-    @click.option("--plain", is_flag=True, help="Plain lines instead of bars.")
-    @click.option("--json", "as_json", is_flag=True, help="The result as JSON on standard output.")
-    @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
+    @click.option("--plain", is_flag=True, help="Plain lines instead of progress bars.")
+    @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+    @click.option("--quiet", is_flag=True, help="Print errors only.")
     @functools.wraps(function)
     def wrapped(*args: Any, plain: bool, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
         console = Console(mode_of(plain=plain, as_json=as_json, quiet=quiet))
@@ -67,30 +97,33 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return added
 
 
-set_option = click.option(
-    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable."
-)
+_SETTING = "Change one setting (docs/settings.md); repeatable."
+set_option = click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help=_SETTING)
 settings_options = together(
-    click.option(
-        "--config", metavar="NAME|FILE", multiple=True, help="Settings by name or YAML file; repeatable."
-    ),
+    click.option("--config", metavar="NAME|FILE", multiple=True, help="Preset or YAML file; repeatable."),
     set_option,
 )
 film_options = together(
     click.argument("film", type=PATH),
-    click.option("--out", type=PATH, help="The work folder itself."),
-    click.option("--subtitles", type=PATH, help="Subtitles: SRT, WebVTT or ASS."),
-    click.option("--audio-track", type=int, metavar="N", help="The audio track to listen to, from 0."),
-    click.option("--frame-rate", metavar="RATE", help="Frames a second of numbered frames: 3 or 24000/1001."),
+    click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
+    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT or ASS."),
+    click.option("--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."),
+    click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
     settings_options,
 )
 """FILM, and how it is read."""
-strict_option = click.option("--strict", is_flag=True, help="Exit code 3 if a part failed, not 0.")
+film_file_option = click.option("--film", "film_file", type=PATH, help="The film, if it has moved.")
+strict_option = click.option("--strict", is_flag=True, help="Exit with code 3, not 0, if some parts failed.")
 """See `tell_failures`."""
+engine_option = click.option(
+    "--engine",
+    metavar="NAME",
+    help="Models to use: auto, embedded, small, paper, ollama:MODEL, openai or gpt-4o.",
+)
 sampling_option = click.option(
     "--sampling",
     type=click.Choice(["joint", "independent"]),
-    help="Candidates in one answer, or each in a run of its own.",
+    help="Ask for all candidates at once, or one by one.",
 )
 
 

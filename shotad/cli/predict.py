@@ -11,7 +11,9 @@ from shotad.cli.lazy import HerePath
 from shotad.cli.options import (
     PATH,
     Console,
+    SectionedCommand,
     console_options,
+    engine_option,
     sampling_option,
     settings_options,
     strict_option,
@@ -23,36 +25,34 @@ from shotad.core import Config, UsageError, load_config
 if TYPE_CHECKING:
     from shotad.evaluation import Bank, Dataset, Job, Wanted
 
+_PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
+_SHOTS = click.Choice(["published", "found"])
 
-@click.command(name="predict")
+
+@click.command(name="predict", cls=SectionedCommand)
 @click.argument("dataset")
-@click.option("--root", type=PATH, required=True, help="The dataset's folder.")
-@click.option(
-    "--out", type=HerePath(path_type=Path, dir_okay=False), required=True, help="The file of predictions."
-)
-@click.option("--videos", type=PATH, help="The videos' folder, if it is another.")
-@click.option("--annotation", type=PATH, help="The file of ADs, if it is elsewhere.")
-@click.option("--shard", metavar="I/N", help="Only the I-th of N parts, counted from 1.")
+@click.option("--root", type=PATH, required=True, help="Folder of the dataset.")
+@click.option("--out", type=_PREDICTIONS, required=True, help="File of predictions to write (JSON Lines).")
+@click.option("--videos", type=PATH, help="Folder of the videos, if elsewhere.")
+@click.option("--annotation", type=PATH, help="File of the human ADs, if elsewhere.")
+@click.option("--shard", metavar="I/N", help="Only part I of N, counted from 1.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N ADs.")
-@click.option("--ids", type=PATH, help="Only the ADs in this file, an id a line.")
-@click.option("--films", metavar="ID,…", multiple=True, help="Only ADs of these films; repeatable.")
-@click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, paper, openai, gpt-4o.")
+@click.option("--ids", type=PATH, help="Only the ADs in this file, one id per line.")
+@click.option("--films", metavar="ID,…", multiple=True, help="Only the ADs of these films; repeatable.")
+@engine_option
 @click.option(
-    "--shots",
-    type=click.Choice(["published", "found"]),
-    help="Whose shots: the dataset's (the default where it has them), or ours.",
+    "--shots", type=_SHOTS, help="Shots of the dataset (default if it has any), or found by shotad."
 )
 @click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each AD, 1 to 10.")
 @sampling_option
-@click.option("--cast-bank", type=PATH, help="Characters of all films (JSON), to be named.")
-@click.option("--cast-photos", type=PATH, help="Their profile pictures.")
-@click.option("--keep-work", type=PATH, help="Keep each clip's work folder in here.")
+@click.option("--cast-bank", type=PATH, help="Character bank of all films (JSON), to name people.")
+@click.option("--cast-photos", type=PATH, help="Profile pictures of the character bank.")
+@click.option("--keep-work", type=PATH, help="Folder to keep the work folder of each clip in.")
 @click.option(
     "--ahead",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Clips that Stage I looks at before Stage II writes (default: 1; 32 for two models on this machine, "
-    "so that they are not loaded in turn for every clip).",
+    help="Clips that Stage I may be ahead of Stage II (default: 1, or 32 for two local models).",
 )
 @settings_options
 @strict_option
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
 def command(console: Console, dataset: str, **options: Any) -> None:
     """Describe the videos of DATASET (cmd-ad, tv-ad, mad-eval, or a file that describes one).
 
-    Each human AD's time is a slot; what is said for it stands in --out as a line of JSON with the AD's id.
-    Lines are written clip by clip: the same command goes on where it stopped, and makes anew what a change
-    of settings, prompts or videos has made stale. Shards can run at once, each with an --out of its own;
-    their files joined (cat) are the whole. The dataset's own settings are added to --config.
+    The time of each human AD is a slot. Its line goes to --out as one JSON line with the id of the AD.
+    Run the same command again to continue where it stopped, and to redo what changed settings, prompts or
+    videos made stale. Shards can run at the same time, each with its own --out; join their files with cat.
+    The settings of the dataset are added to --config.
 
-    A missing or broken video fails the lines of its clip, and the run goes on. Exit code 1 if every line
-    failed; if only some did, 0, or 3 with --strict.
+    If a video is missing or broken, the lines of its clip fail and the run goes on. Exit code 1 if every
+    line failed; 0 if only some did (3 with --strict).
     """
     from shotad.engines import notice
     from shotad.evaluation import Shard, choose, load_dataset, predict, prediction_as_json, prediction_text
@@ -106,7 +106,7 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
 
     if options["shots"] == "published" and not data.shots:
         raise UsageError(
-            f"{data.title} has no published shots below {data.root}.", "Take --shots found, or add the file."
+            f"{data.title} has no published shots below {data.root}.", "Use --shots found, or add the file."
         )
     engines = Engines.of(config)
     engines.check_machine(config)
@@ -130,7 +130,7 @@ def _bank(options: dict[str, Any]) -> Bank | None:
     if options["cast_bank"] is not None:
         return read_bank_of_films(options["cast_bank"], options["cast_photos"])
     if options["cast_photos"] is not None:
-        raise UsageError("--cast-photos are those of a bank, but there is no --cast-bank.")
+        raise UsageError("--cast-photos needs --cast-bank.")
     return None
 
 

@@ -11,6 +11,7 @@ from shotad.cli.options import (
     PATH,
     Console,
     console_options,
+    film_file_option,
     set_option,
     strict_option,
     tell_failures,
@@ -25,23 +26,23 @@ if TYPE_CHECKING:
 @click.command(name="redo")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @click.argument("slots", metavar="SLOT...", nargs=-1, required=True)
-@click.option("--engine", metavar="NAME", help="Another pair of engines: embedded, paper, openai, gpt-4o.")
-@click.option("--note", default="", metavar="TEXT", help="A hint for these slots: who or what is to be seen.")
+@click.option("--engine", metavar="NAME", help="Other models: embedded, paper, openai or gpt-4o.")
+@click.option("--note", default="", metavar="TEXT", help="Hint for these slots: who or what they show.")
 @set_option
-@click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
-@click.option("--cast", type=PATH, help="The cast, where it has moved, or another one.")
-@click.option("--over-edits", is_flag=True, help="Also lines that a person changed by hand.")
-@click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
+@film_file_option
+@click.option("--cast", type=PATH, help="Another cast, or this one if it has moved.")
+@click.option("--over-edits", is_flag=True, help="Also replace lines that people edited.")
+@click.option("--no-sheet", is_flag=True, help="Do not write the overview page.")
 @strict_option
 @console_options
 def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any) -> None:
-    """Describe single slots of a film anew, and leave the rest.
+    """Describe single slots of a film again, and leave the rest.
 
-    SLOT is an id (s00083120), a time (1:23), or the number of a line in the SRT script (12). The
-    settings are those of the run unless others are given here. The new line is yours: every later
-    describe keeps it, and the old one stays among its candidates in track.json. Where no better line
-    comes, nothing is changed. Exit code 1 if no slot got a line; if only some got none, 0, or 3 with
-    --strict.
+    SLOT is an id (s00083120), a time (1:23), or the number of a line in the SRT script (12). It uses the
+    settings of the run, unless you give others. The new line counts as yours: a later describe keeps it.
+    The old line stays among its candidates in track.json, and stays the line if no better one comes.
+
+    Exit code 1 if no slot got a new line; 0 if only some did not (3 with --strict).
     """
     from shotad.core import WorkFolder, changed, read_settings, with_cast
     from shotad.description import Engines, redo
@@ -74,7 +75,7 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
             sheet=not options["no_sheet"],
         )
         told = ", ".join(f"{one.before.id} {'changed' if one.after else 'kept'}" for one in done.results)
-        folder.note(f"described anew: {told}")
+        folder.note(f"described again: {told}")
     console.result(_summary(done), _report(done))
     reasons = [one.reason for one in done.results if one.after is None and not one.same]
     of = len(done.results)
@@ -82,10 +83,7 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
     tell_failures(reasons, of, "slots", all_failed=none, strict=strict, hint=_AGAIN)
 
 
-SAME = (
-    "the engines gave the line again that was there. An engine without chance gives the same answer to the "
-    "same question: give a hint with --note, or another engine."
-)
+SAME = "the engine wrote the same line again. Give it a hint with --note, or use another --engine."
 
 
 _AGAIN = "Their lines stay as they were; run the command again with these slots alone."

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, set_option, together, track_folder
+from shotad.cli.options import (
+    PATH,
+    Console,
+    SectionedCommand,
+    console_options,
+    film_file_option,
+    settings_options,
+    together,
+    track_folder,
+)
 from shotad.core import LOUDNESS_PROFILES
 from shotad.sound import parse_wanted, wanted_files
 
 if TYPE_CHECKING:
     from shotad.core import Config, RunSettings
 
-
+_MAKES = "Write film, film+text, text, ad or mix, as in film:mkv or ad:mp3; repeatable."
 sound_options = together(
-    click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness of what is made."),
-    click.option("--voice", metavar="NAME", help="Who speaks: see shotad voices."),
-    click.option(
-        "--make",
-        "makes",
-        multiple=True,
-        metavar="KIND[:ENDING]",
-        help="film, film+text, text, ad or mix, as in film:mkv, ad:mp3; repeatable.",
-    ),
-    click.option(
-        "--extended", is_flag=True, default=None, help="Let the film pause for lines that do not fit."
-    ),
+    click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness standard of the result."),
+    click.option("--voice", metavar="NAME", help="Voice: auto, or a name that shotad voices lists."),
+    click.option("--make", "makes", multiple=True, metavar="KIND[:ENDING]", help=_MAKES),
+    click.option("--extended", is_flag=True, default=None, help="Pause the film for lines that do not fit."),
 )
 
 
@@ -41,27 +42,25 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@click.command(name="render")
+@click.command(name="render", cls=SectionedCommand)
 @click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @sound_options
-@click.option("--track", "track_file", type=PATH, help="Another track: a translation.")
-@click.option("--out", type=PATH, help="Folder of the results, or the file for one.")
-@click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
-@click.option(
-    "--default", "default_track", is_flag=True, default=None, help="Players start with the AD track."
-)
-@click.option("--ask", is_flag=True, default=None, help="Ask the engine of Stage II for shorter lines.")
-@click.option("--config", "configs", multiple=True, metavar="NAME|FILE", help="Settings; repeatable.")
-@set_option
+@click.option("--track", "track_file", type=PATH, help="Another track to speak, such as a translation.")
+@click.option("--out", type=PATH, help="Output folder, or output file if there is only one.")
+@film_file_option
+@click.option("--default", "default_track", is_flag=True, default=None, help="Players start with AD.")
+@click.option("--ask", is_flag=True, default=None, help="Ask the engine to shorten lines that do not fit.")
+@settings_options
 @click.option("--force", is_flag=True, help="Speak every line and write every file again.")
 @console_options
 def command(console: Console, path: Path, **options: Any) -> None:
     """Speak the lines of a described film, and write it with its audio description.
 
-    Nothing is described anew and no model is asked: change track.json, or one of the scripts beside it, and
-    render again; only lines that changed are spoken again. Without --make the film gets AD as an additional
-    audio track; its picture and its own tracks are copied as they are. Exit code 1 if what was
-    made breaks a rule that must hold.
+    It asks no model. Change track.json, or one of the scripts next to it, and render again: only lines that
+    changed are spoken again. Without --make, it adds AD to the film as another audio track, and copies the
+    picture and the film's own tracks unchanged.
+
+    Exit code 1 if the result breaks a rule that must hold.
     """
     from shotad.core import WorkFolder, read_settings
     from shotad.description import shortener
@@ -97,7 +96,7 @@ def _settings(run: RunSettings, options: Mapping[str, Any]) -> Config:
 
     return for_rendering(
         run.config,
-        options["configs"],
+        options["config"],
         options["assignments"],
         **sound_flags(options),
         container__default_track=options["default_track"],

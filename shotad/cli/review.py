@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, track_folder
+from shotad.cli.options import PATH, Console, console_options, film_file_option, track_folder
 from shotad.core import FilmError, UsageError
 
 if TYPE_CHECKING:
@@ -18,23 +18,20 @@ LOOPBACK = "127.0.0.1"
 
 @click.command(name="review")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
-@click.option("--no-open", "closed", is_flag=True, help="Print the address and open no browser.")
-@click.option(
-    "--host", default=LOOPBACK, metavar="ADDRESS", help="Where to listen, if not for this machine alone."
-)
-@click.option("--port", type=click.IntRange(1, 65535), help="The port; without it one that is free.")
-@click.option("--reviewer", metavar="NAME", help="Who reviews; the page asks otherwise.")
-@click.option("--film", "film_file", type=PATH, help="The film, where it has moved.")
+@click.option("--no-open", "closed", is_flag=True, help="Print the address; do not open a browser.")
+@click.option("--host", default=LOOPBACK, metavar="ADDRESS", help="Let other machines in, at this address.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="Port (default: any free one).")
+@click.option("--reviewer", metavar="NAME", help="Your name, for the log of edits (the page asks too).")
+@film_file_option
 @console_options
 def command(console: Console, path: Path, closed: bool, film_file: Path | None, **options: Any) -> None:
-    """Choose, edit and hear the lines of a described film, on a page in the browser.
+    """Choose, edit and hear the lines of a described film in your browser.
 
-    Every change is in track.json at once, and no later shotad describe overwrites it. The page is served to
-    this machine alone; whoever else should see it needs --host and the address that is printed. Ctrl-C ends
-    it.
+    Every change is saved in track.json at once, and a later shotad describe keeps it. Only this machine can
+    open the page; to let others in, give --host and send them the address that is printed. Ctrl-C stops it.
     """
     if closed and console.mode == "quiet":
-        what = "With --no-open and --quiet nobody would learn the address."
+        what = "With --no-open and --quiet you would not see the address."
         raise UsageError(what, "Leave one of them out.")
     folder = track_folder(path)
     _check_installed()

@@ -18,29 +18,29 @@ from shotad.core import ScriptError, UsageError
     "formats",
     multiple=True,
     metavar="NAME",
-    help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
-    "dash. Repeatable.",
+    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: 24 frames per second), reaper, docx, xlsx, "
+    "hls or dash; repeatable.",
 )
 @click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
-@click.option("--check", is_flag=True, help="Check script files instead of writing any.")
+@click.option("--check", is_flag=True, help="Check script files instead of writing.")
 @console_options
 def export_command(
     console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], out: str | None, check: bool
 ) -> None:
-    """Write the track of a film (or work folder, or a translation's own file) in script formats, or check
-    scripts.
+    """Write a track as scripts, or check scripts.
 
-    Without --format the first five formats are written, beside the track unless --out says where; docx
-    and xlsx need the extra shotad[documents]. hls and dash are lines for a playlist or manifest by which
-    players find the description. With --check PATHS are files of any make; exit code 1 if one of them
-    breaks the rules of its format.
+    PATH is a film, a work folder, or the file of a translation. Without --format it writes the first five
+    formats next to the track. docx and xlsx need the extra shotad[documents]. hls and dash are lines for a
+    playlist or manifest, which tell players about the description.
+
+    With --check, PATHS are script files from any program; exit code 1 if one breaks the rules of its format.
     """
     if check:
         _check(console, paths)
         return
     if len(paths) != 1:
         raise UsageError(
-            f"Give one film or work folder, not {len(paths)}.", "With --check several files may be given."
+            f"Give one film or work folder, not {len(paths)}.", "Only --check takes several files."
         )
     _write(console, paths[0], formats, out)
 
@@ -87,23 +87,20 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
     "--format",
     "form",
     metavar="NAME",
-    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: frames a second), reaper, docx or xlsx, where "
-    "it cannot be told.",
+    help="Format, if the name does not show it: vtt, srt, dapt, csv, json, frazier (or frazier@24), reaper, "
+    "docx or xlsx.",
 )
-@click.option(
-    "--reviewer", "reviewers", multiple=True, metavar="NAME", help="Who has reviewed the script; repeatable."
-)
-@click.option("--overwrite", is_flag=True, help="Where the track was edited otherwise, the script wins.")
+@click.option("--reviewer", "reviewers", multiple=True, metavar="NAME", help="Reviewer's name; repeatable.")
+@click.option("--overwrite", is_flag=True, help="If the track was edited too, take the script's text.")
 @console_options
 def import_command(
     console: Console, path: Path, script: Path, form: str | None, reviewers: tuple[str, ...], overwrite: bool
 ) -> None:
     """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
 
-    Lines are known by their ids; in a script of another program, by their times or texts.
-    A script of a translation, by its name or where its track (track.de.json) is named as the WORKFOLDER,
-    goes into that one. What differs becomes an edit, which every later run keeps. Where script and
-    track were both edited, nothing is written and both texts are shown.
+    It matches lines by their ids; in a script from another program, by times or texts. Each difference
+    becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and
+    shows both texts. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
     """
     from shotad.script import TRACK, import_into, translation_of
 

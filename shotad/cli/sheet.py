@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, console_options, film_options, opened, settings
+from shotad.cli.options import Console, console_options, film_file_option, film_options, opened, settings
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 
 @click.command(name="sheet")
 @film_options
-@click.option("--film", "film_file", type=PATH, help="The film of a WORKFOLDER.")
-@click.option(
-    "--single-file", is_flag=True, help="Put the pictures into the page, which grows by 3 kB for each."
-)
+@film_file_option
+@click.option("--single-file", is_flag=True, help="Put the pictures into the page (3 kB each).")
 @console_options
 def command(console: Console, **options: Any) -> None:
-    """Draw what is known of a film on one page: overview.html, with its pictures in the folder overview.
+    """Draw a film on one page: overview.html, with its pictures in the folder overview.
 
-    Give the film, or its work folder: the film is then looked for beside the folder. A film that was
-    never described is drawn with its shots, speech and slots.
+    Name the film, or its work folder if the film is next to it. For a film that was not described yet, the
+    page shows shots, speech and slots.
     """
     from shotad.description import Bench, get_ready, prepare, study, write_sheet
     from shotad.film import Frames
@@ -58,7 +56,7 @@ for _parameter in command.params:
 def _places(options: dict[str, Any]) -> dict[str, Path]:
     """The film and its work folder, whichever of the two was named."""
     named: Path = options["film"]
-    if not _is_work_folder(named):
+    if not (named.is_dir() and (named.suffix == ".shotad" or (named / "shots.json").is_file())):
         if options["film_file"] is not None:
             raise UsageError(
                 f"{named} is no work folder, so --film has no meaning.", "Name the work folder, or the film."
@@ -69,10 +67,6 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
             "--out has no meaning with a work folder.", "Leave it out, or name the film instead."
         )
     return {"film": options["film_file"] or _film_of(named), "out": named}
-
-
-def _is_work_folder(path: Path) -> bool:
-    return path.is_dir() and (path.suffix == ".shotad" or (path / "shots.json").is_file())
 
 
 def _film_of(folder: Path) -> Path:

@@ -27,7 +27,7 @@ def command() -> None:
     "--data",
     type=PATH,
     required=True,
-    help="MovieShots as MovieNet publishes it, or one folder of pictures for each scale.",
+    help="MovieShots as MovieNet publishes it, or one folder of pictures per scale.",
 )
 @settings_options
 @click.option(
@@ -37,13 +37,13 @@ def command() -> None:
     show_default=True,
     help="Folder for checkpoints, logs and the report.",
 )
-@click.option("--backbone", metavar="NAME|FOLDER", help="The DINOv2 to begin from, such as dinov2-base.")
-@click.option("--resume", is_flag=True, help="Go on where a training in the folder was stopped.")
+@click.option("--backbone", metavar="NAME|FOLDER", help="DINOv2 model to start from, such as dinov2-base.")
+@click.option("--resume", is_flag=True, help="Continue the training in the folder.")
 @console_options
 def scale(console: Console, data: Path, out: Path, resume: bool, **options: Any) -> None:
-    """Train on shots that are labelled with their scale.
+    """Train on shots with labels of their scale.
 
-    The best checkpoint, OUT/best.safetensors, is used by shotad describe --set scale.checkpoint=FILE.
+    Use the best checkpoint with shotad describe --set scale.checkpoint=OUT/best.safetensors.
     Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
     """
     from shotad.core import need

@@ -10,6 +10,7 @@ import click
 from shotad.cli.options import (
     PATH,
     Console,
+    SectionedCommand,
     console_options,
     note_text,
     set_option,
@@ -24,32 +25,31 @@ if TYPE_CHECKING:
     from shotad.core import Engine, GivenCast
     from shotad.description import TranslationOutcome
 
+_QUOTES = click.Choice(["translate", "keep"])
 
-@click.command(name="translate")
+
+@click.command(name="translate", cls=SectionedCommand)
 @click.argument("path", metavar="TRACK|WORKFOLDER", type=PATH)
-@click.option("--to", "target", required=True, metavar="LANGUAGE", help="Its tag: de, pt-BR, zh-Hans.")
-@click.option("--engine", metavar="NAME", help="Whose Stage II translates: openai, gpt-4o, paper.")
+@click.option("--to", "target", required=True, metavar="LANGUAGE", help="New language: de, pt-BR, zh-Hans.")
+@click.option("--engine", metavar="NAME", help="Model that translates: openai, gpt-4o or paper.")
 @set_option
-@click.option("--out", type=PATH, help="Another folder for the translation.")
-@click.option("--note", type=PATH, help="Your own note on the film: people, tone.")
-@click.option("--cast", type=PATH, help="The cast, whose names stay as they are.")
-@click.option(
-    "--quotes",
-    type=click.Choice(["translate", "keep"]),
-    help="What becomes of text that is read from the screen; it is translated otherwise.",
-)
-@click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
-@click.option("--force", is_flag=True, help="Translate every line again; a person's edits stay.")
-@click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the translation.")
+@click.option("--out", type=PATH, help="Folder for the translation (default: that of the track).")
+@click.option("--note", type=PATH, help="Text file with your notes on the film: people, tone.")
+@click.option("--cast", type=PATH, help="The cast, whose names are not translated.")
+@click.option("--quotes", type=_QUOTES, help="Text read from the screen: translate it (default), or keep it.")
+@click.option("--estimate", is_flag=True, help="Print what a run would ask and cost; send nothing.")
+@click.option("--force", is_flag=True, help="Translate every line again; people's edits stay.")
+@click.option("--discard-edits", is_flag=True, help="Throw away people's edits of the translation.")
 @strict_option
 @console_options
 def command(console: Console, path: Path, target: str, **options: Any) -> None:
-    """Translate the audio description of a film, each line within its time.
+    """Translate the audio description of a film, and keep its times.
 
-    The lines stay at their places, and each may take the time of its slot, counted at the pace of the
-    other language. The translation goes beside the track as track.LANGUAGE.json, with its scripts; edit
-    it as you would the track. The same command again asks only for lines that failed or have
-    changed. Exit code 1 if every line failed; if only some did, 0, or 3 with --strict.
+    Each line must fit its slot at the speaking rate of the other language. The translation goes next to the
+    track as track.LANGUAGE.json, with its scripts; edit it like the track. Run the same command again to
+    translate only lines that failed or have changed.
+
+    Exit code 1 if every line failed; 0 if only some did (3 with --strict).
     """
     from shotad.core import RecordLog, WorkFolder
     from shotad.description import (
@@ -74,15 +74,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     if options["estimate"]:
         ready_if_here(engine)
         log = RecordLog(place / f"{log_name(tag)}.jsonl")
-        foreseen = foresee_translation(
-            source.track,
-            tag,
-            engine,
-            config,
-            log,
-            slots=source.slots,
-            names=source.names,
-        )
+        foreseen = foresee_translation(source, tag, engine, config, log)
         console.result("\n".join(estimate_lines(foreseen)), estimate_as_json(foreseen))
         return
     with WorkFolder(place, force=options["force"]) as folder:

@@ -22,19 +22,20 @@ _MOST_LINES = 12
 
 
 @click.command(name="voices")
-@click.option("--language", metavar="CODE", help="Voices that speak it, the one that auto takes first: de.")
-@click.option("--say", metavar="TEXT", help="Speak a text into a file.")
-@click.option("--voice", metavar="NAME", help="Who speaks it: a name of the list, or its kind.")
-@click.option("--speed", type=float, metavar="N", help="How fast: 1 is as AD is spoken, 1.2 faster.")
-@click.option("--lexicon", metavar="FILE", help="How words are said: word = as it is said, one a line.")
-@click.option("--out", type=PATH, metavar="FILE", help="Where to: a WAV or FLAC file.")
+@click.option("--language", metavar="CODE", help="Only voices for this language, such as de.")
+@click.option("--say", metavar="TEXT", help="Speak this text into a file.")
+@click.option("--voice", metavar="NAME", help="Voice: a name from the list, or a kind.")
+@click.option("--speed", type=float, metavar="N", help="Speed: 1 is the usual pace of AD, 1.2 is faster.")
+@click.option("--lexicon", metavar="FILE", help="Pronunciations: word = as it is said, one per line.")
+@click.option("--out", type=PATH, metavar="FILE", help="WAV or FLAC file to write.")
 @settings_options
 @console_options
 def command(console: Console, say: str | None, out: Path | None, **options: Any) -> None:
     """List the voices, and hear them.
 
-    A line for each: its name, its languages, its licence, and how to get it where it is not installed. With
-    --say a text is spoken as a line of a track would be, into a file.
+    Each line gives a name, languages and licence, and how to install the voice if it is missing. The first
+    voice for a language is the one that auto takes. With --say it speaks a text into a file, as it would
+    speak a line.
     """
     config = load_config(
         options["config"],

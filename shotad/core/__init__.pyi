@@ -146,7 +146,6 @@ from .profiling import (
     profiled as profiled,
     span as span,
     spanned as spanned,
-    waiting as waiting,
 )
 from .progress import (
     Display as Display,
@@ -202,6 +201,7 @@ from .settings import (
     prompt_text as prompt_text,
     read_yaml as read_yaml,
     saying_text as saying_text,
+    shipped_prompts as shipped_prompts,
     word_files as word_files,
 )
 from .system import (

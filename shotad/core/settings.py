@@ -393,6 +393,12 @@ def prompt_text(name: str) -> str:
         raise PromptError(f"The prompt {name} cannot be read: {error}.") from None
 
 
+def shipped_prompts(folder: str) -> dict[str, str]:
+    """The prompts of a folder as they come with the program, by name (``stage1/base``)."""
+    files = sorted((_own_root() / "prompts" / folder).glob("*.txt"))
+    return {f"{folder}/{file.stem}": file.read_text(encoding="utf-8") for file in files}
+
+
 def _config_folder(name: str) -> Path:
     """A folder of ``configs/``; where ``SHOTAD_DATA`` has none, that of the program stays in force."""
     named = data_root() / "configs" / name

@@ -127,14 +127,8 @@ def peak_memory() -> int:
         return found
     import resource
 
-    return _unit(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-
-
-def peak_of_children() -> int:
-    """The most memory that one of the programs that it started and that have ended had."""
-    import resource
-
-    return _unit(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024  # macOS has bytes, the others 1024 of them
 
 
 def forget_peak() -> None:
@@ -148,11 +142,6 @@ def give_back_memory() -> None:
     program that describes film after film would grow by a tenth of a gigabyte for each."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def _unit(size: int) -> int:
-    """``ru_maxrss`` in bytes: macOS has bytes, the others 1024 of them."""
-    return size if sys.platform == "darwin" else size * 1024
 
 
 def _kilobytes(file: Path, name: str) -> int | None:

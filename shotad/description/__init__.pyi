@@ -23,8 +23,6 @@ from .cast_removal import (
     still_named as still_named,
 )
 from .castlist import spoken as spoken
-from .checks import REPAIR_TEMPLATES as REPAIR_TEMPLATES
-from .choice import CHOICE_TEMPLATES as CHOICE_TEMPLATES
 from .clip_builder import (
     GrammarReaders as GrammarReaders,
     check_readers as check_readers,
@@ -91,7 +89,6 @@ from .stage1 import (
     stage1_question as stage1_question,
     stage1_unread as stage1_unread,
 )
-from .story import STORY_TEMPLATES as STORY_TEMPLATES
 from .templates import check_templates as check_templates, prompt_hash as prompt_hash, render as render
 from .translation import (
     TranslationOutcome as TranslationOutcome,
@@ -109,5 +106,4 @@ from .usage import (
     usage_lines as usage_lines,
     used as used,
 )
-from .verify import VERIFY_TEMPLATES as VERIFY_TEMPLATES
 from .wording import head_of as head_of, verbs_of as verbs_of, words_of as words_of

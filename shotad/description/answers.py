@@ -280,8 +280,6 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     Raises RefusalError where a model will not write, ScriptError where else nothing can be spoken: an
     empty answer, or empty values.
     """
-    if candidates < 1:
-        raise ValueError(f"at least one candidate must be asked for, got {candidates}")
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(text).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body
     if _KEY.search(body):

@@ -170,14 +170,16 @@ def file_people(
     holdings = Holdings(place, file.members, facts)
     gallery = _gallery(holdings, reel.film, models, config)
     borders = Borders(max(models.threshold, models.join), models.margin)
-    matches = match_people(people, reel.film, holdings, lambda p: _likeness(p, gallery), borders)
-    cases = _cases(people, matches, holdings, gallery, reel.film, PICTURES)
+    matches = match_people(
+        people, reel.film, holdings, lambda p: gallery.likeness(p.rows) if len(gallery) else {}, borders
+    )
+    cases = _cases(people, matches, holdings, gallery, reel.film)
     least = LEAST_SECONDS * LOOKS - 1e-6
     blank = {member.id for member in file.members if is_blank(member)}
     seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
     portraits = _portraits(seen, reel, models, progress)
     kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
-    filing = _Filing(file, holdings, reel, LOOKS, list(facts.pictures))
+    filing = _Filing(file, holdings, reel, list(facts.pictures))
     gone = filing.clear({case.member for case in kept})
     known = filing.put(kept, portraits, borders.threshold - borders.margin)
     filing.close(known, gone)
@@ -197,17 +199,12 @@ def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) 
     return read_gallery(Cast(tuple(members)), models, settings).gallery
 
 
-def _likeness(person: FoundPerson, gallery: Gallery) -> Mapping[str, float]:
-    return gallery.likeness(person.rows) if len(gallery) else {}
-
-
 def _cases(
     people: Sequence[FoundPerson],
     matches: Sequence[Match],
     holdings: Holdings,
     gallery: Gallery,
     film: str,
-    pictures: int,
 ) -> list[_Case]:
     """One case for each member found and each new person, the most seen first."""
     parts: dict[str, list[FoundPerson]] = {}
@@ -218,14 +215,14 @@ def _cases(
             parts.setdefault(match.member, []).append(person)
             likes.setdefault(match.member, match.like or "")
         elif not match.dismissed:
-            cases.append(_Case(person, None, match.like or "", "new", pictures, _none(person)))
+            cases.append(_Case(person, None, match.like or "", "new", PICTURES, _none(person)))
     for member in holdings.members:
         if member.id in parts:
             whole = person_of(track for part in parts[member.id] for track in part.tracks)
             way = _way(member.id, film, holdings)
             there = gallery.photos.get(member.id, _none(whole))
             old = len(member.photos) - sum(p.id == member.id for p in holdings.facts.of_film(film))
-            count = 0 if way == "leave" else min(pictures, _MOST * pictures - old)
+            count = 0 if way == "leave" else min(PICTURES, _MOST * PICTURES - old)
             cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
     return sorted(cases, key=lambda case: case.person.order)
 
@@ -269,12 +266,7 @@ class _Filing:
     file: CastFile
     holdings: Holdings
     reel: FilmPictures
-    rate: float
     pictures: list[Picture]
-
-    @property
-    def _place(self) -> Path:
-        return self.holdings.folder
 
     def clear(self, present: set[str | None]) -> list[str]:
         """Take out those of an earlier run who are not ``present`` and of whom nothing was filled in."""
@@ -298,14 +290,14 @@ class _Filing:
 
     def _drop(self, pictures: Sequence[Picture]) -> int:
         self.pictures = [picture for picture in self.pictures if picture not in pictures]
-        return remove_pictures(self._place, pictures)
+        return remove_pictures(self.holdings.folder, pictures)
 
     def put(
         self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[Portrait]], like: float
     ) -> list[Known]:
         """Write the pictures and the entries of all; from the likeness ``like`` on two may be one person."""
         taken = {*(m.id for m in self.holdings.members), *(p.id for p in self.holdings.facts.pictures)}
-        fresh = free_ids(taken, self._place)
+        fresh = free_ids(taken, self.holdings.folder)
         ids = {case: case.member or next(fresh) for case in cases}
         names = {member.id: member.name for member in self.holdings.members}
         there = {*ids.values(), *(member.id for member in self.file.members)}
@@ -325,8 +317,8 @@ class _Filing:
         place, stem = self._place_of(case, person), stem_of(self.reel.name)
         before = [p for p in self._of_film() if p.id == person]
         put = put_pictures(
-            self._place, place, stem, [(p.look.face.seconds, p.jpeg) for p in portraits]
-        )  # fmt: skip
+            self.holdings.folder, place, stem, [(p.look.face.seconds, p.jpeg) for p in portraits]
+        )
         now = [
             Picture(person, name, sha, self.reel.film, p.look.face.seconds, p.look.face.box)
             for (name, sha), p in zip(put, portraits, strict=True)
@@ -339,10 +331,10 @@ class _Filing:
     def _place_of(self, case: _Case, person: str) -> str:
         """The subfolder for a person's pictures, which their entry names."""
         if case.member is None:
-            self.file.add(Member(person, photos=(self._place / person,)))
+            self.file.add(Member(person, photos=(self.holdings.folder / person,)))
             return person
         specs = self.file.photo_specs(person)
-        inside = [spec for spec in specs if _is_subfolder(spec, self._place)]
+        inside = [spec for spec in specs if _is_subfolder(spec, self.holdings.folder)]
         if inside:
             return Path(inside[0]).as_posix()
         if case.count:
@@ -350,7 +342,7 @@ class _Filing:
         return person
 
     def _found(self, person: FoundPerson, name: str, like: str) -> Found:
-        seconds, first = round(person.looks / self.rate, 3), round(person.first, 6)
+        seconds, first = round(person.looks / LOOKS, 3), round(person.first, 6)
         return Found(name, self.reel.film, self.reel.name, person.shots, seconds, first, like)
 
     def close(self, known: Sequence[Known], gone: Sequence[str]) -> None:
@@ -368,8 +360,8 @@ class _Filing:
             )
         if not self.file.path.exists() or self.file.path.read_text(encoding="utf-8") != self.file.text:
             self.file.save()
-        facts.write(self._place)
-        write_overview(self._place, self.file.members, facts)
+        facts.write(self.holdings.folder)
+        write_overview(self.holdings.folder, self.file.members, facts)
 
 
 def _resembling(case: _Case, cases: Sequence[_Case], ids: Mapping[_Case, str], like: float) -> str:

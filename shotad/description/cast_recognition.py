@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from shotad.core import (
 )
 from shotad.description.preparing import Bench
 from shotad.description.slotplan import SlotPlan, heard_names
-from shotad.film import Picture, Prepared, marks_for, union
+from shotad.film import Picture, Pictures, Prepared, marks_for, union
 from shotad.sight import (
     FaceModels,
     FaceTrack,
@@ -306,9 +306,6 @@ def _row(shot: int, track: FaceTrack, verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
     }
 
-
-Pictures = Callable[[Sequence[float]], Iterable[Picture]]
-"""Delivers one picture for each of the ascending seconds, in order."""
 
 REVISION = 1
 """Raise it with every change of what a record holds."""

@@ -37,40 +37,6 @@ SHAPES: Mapping[Marks, str] = {"ellipses": "circle", "boxes": "box", "none": ""}
 
 PLURALS: Mapping[str, str] = {"circle": "circles", "box": "boxes"}
 
-STAGE1_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage1/character-list": ("names",),
-    "stage1/character-current": ("shots", "names"),
-    "stage1/character-others": ("shots", "names"),
-    "stage1/character-apart": ("shots", "names", "others"),
-    "stage1/character-rule": ("mark",),
-    "stage1/character-rule-unmarked": (),
-    "stage1/mark-dashed": ("mark",),
-    "stage1/mark-double": ("mark",),
-    "stage1/mark-tagged": ("mark",),
-    "stage1/heard": ("names",),
-    "stage1/heard-spoken": ("names",),
-    "stage1/heard-speaker": ("names",),
-}
-"""Templates that tell Stage I of people, and the variables that each has."""
-
-STAGE2_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage2/people": ("people",),
-    "stage2/person": ("called", "pronoun"),
-    "stage2/person-unnamed": ("called", "pronoun"),
-}
-"""The same for Stage II."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Whom Stage I is told of: those of the current shots, and those seen in the others of the clip only."""
-
-    current: tuple[str, ...]
-    others: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.current or self.others)
-
 
 def told_of(presence: Presence, settings: PromptSettings) -> Presence:
     """``presence`` with those alone of whom Stage I is told: nobody else gets a mark on the frames."""
@@ -78,13 +44,6 @@ def told_of(presence: Presence, settings: PromptSettings) -> Presence:
         return presence
     kept = tuple(sighting for sighting in presence.sightings if sighting.name in presence.current)
     return replace(presence, others=(), sightings=kept)
-
-
-def listed(presence: Presence, settings: PromptSettings, marks: Marks) -> Listed:
-    """Each as ``Ann (red)``, or ``Ann`` where nothing is painted."""
-    told = told_of(presence, settings)
-    words = {c.id: name_with_mark(c, told, settings.by_rules.names, marks) for c in told.seen}
-    return Listed(tuple(words[i] for i in told.current), tuple(words[i] for i in told.others))
 
 
 def name_with_mark(
@@ -114,23 +73,24 @@ def people_told(
     ``shots`` are the painted numbers of the current shots. The first piece continues the step's sentence
     where ``settings.characters`` is ``clip``, as in the published prompt; all others are sentences.
     """
-    who = listed(presence, settings, marks)
-    if not who:
+    told = told_of(presence, settings)
+    if not told.seen:
         return ()
+    words = {c.id: name_with_mark(c, told, settings.by_rules.names, marks) for c in told.seen}
+    current, others = (material(enumerated(words[i] for i in ids)) for ids in (told.current, told.others))
     if settings.characters == "clip":
-        first = render("stage1/character-list", names=material(enumerated((*who.current, *who.others))))
-        return (first, *_legend(told_of(presence, settings), marks))
+        names = material(enumerated(words[i] for i in (*told.current, *told.others)))
+        return (render("stage1/character-list", names=names), *_legend(told, marks))
     rule = (
         render("stage1/character-rule-unmarked")
         if marks == "none"
         else render("stage1/character-rule", mark=SHAPES[marks])
     )
-    return ("", _apart(who, name_shots(shots)), *_legend(told_of(presence, settings), marks), rule)
+    return ("", _apart(current, others, name_shots(shots)), *_legend(told, marks), rule)
 
 
-def _apart(who: Listed, shots: str) -> str:
+def _apart(names: str, others: str, shots: str) -> str:
     """Those of the current shots first, the others after; fit words where there are none of either."""
-    names, others = (material(enumerated(names)) for names in (who.current, who.others))
     if names and others:
         return render("stage1/character-apart", shots=shots, names=names, others=others)
     kind = "current" if names else "others"

@@ -54,8 +54,6 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
     One complaint for each rule. ``budget`` is in English words. The rules on words are English, as in
     `check_line`; of other languages it is only told whether a line is in them at all.
     """
-    if budget < 1:
-        raise ValueError(f"a line must be allowed at least one word, got budget = {budget}")
     found: dict[str, list[Finding]] = {}
     for finding in check_line(line, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
@@ -233,18 +231,6 @@ _ADVICE: Mapping[str, _Advice] = {
 }
 
 
-REPAIR_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage1/again": ("complaints", "template"),
-    "stage1/again-refused": ("template",),
-    "stage2/again": ("complaints", "wanted", "others", "template"),
-    "stage2/again-line": ("line", "complaints"),
-    "stage2/again-others": (),
-    "stage2/again-refused": ("template",),
-    "stage2/again-more": ("have", "wanted", "template"),
-    "stage2/again-without": ("line", "unseen", "wanted", "template"),
-}
-"""The templates of this module and their variables, for the check before a run."""
-
 LONGEST = 1200
 """Characters of a model's answer that it is shown again; a model that rambled is not to read it all."""
 
@@ -342,8 +328,6 @@ def _continued(messages: Messages, raw: str, text: str) -> Messages:
 
 def _asked_anew(messages: Messages, text: str) -> Messages:
     """Our last turn with more in it: a model that sees its own refusal refuses again."""
-    if not messages:
-        raise ValueError("a conversation that is to go on has at least one message, got none")
     last = messages[-1]
     return (*messages[:-1], replace(last, text=f"{last.text}\n\n{text}"))
 
@@ -361,8 +345,6 @@ def _form(wanted: int) -> str:
 
 
 def _count(wanted: int) -> str:
-    if wanted < 1:
-        raise ValueError(f"at least one line must be wanted, got {wanted}")
     return COUNTS.get(wanted, f"{wanted} sentences")
 
 

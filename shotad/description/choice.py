@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,14 +51,6 @@ from shotad.script import (
     make_embedder,
     similarity,
 )
-
-CHOICE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage2/choose-system": ("medium",),
-    "stage2/choose": ("description", "before", "lines", "template"),
-    "stage2/choose-before": ("lines",),
-    "stage2/choose-first": (),
-}
-"""Prompts of the question to an engine that chooses (`shotad.description.choice`), and their variables."""
 
 LAST = 10
 """Lines that a candidate is compared with."""
@@ -131,14 +123,6 @@ class Situation:
     around: Around
 
 
-class Chooser(Protocol):
-    """Takes one of a slot's lines."""
-
-    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
-        """Index into ``lines``, of which there is at least one."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ByRules:
     """Chooses for a slot alone. The first rule that tells lines apart decides:
@@ -157,8 +141,6 @@ class ByRules:
     verbs counting twice, against the most that any of the slot's lines says.
     """
 
-    news: float = NEWS
-
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
         """Index of the best line by the rules above."""
         covered = coverage([line.text for line in lines], situation.description)
@@ -166,16 +148,18 @@ class ByRules:
 
         def rank(index: int) -> tuple[object, ...]:
             line = lines[index]
-            worth = self.news * distance(line.text, said) + (1 - self.news) * covered[index]
+            worth = NEWS * distance(line.text, said) + (1 - NEWS) * covered[index]
             return *_sound(line), line.warnings, repeats(line, said), -round(worth, 9), index
 
         return min(range(len(lines)), key=rank)
 
 
-def soundest(lines: Sequence[Line]) -> tuple[int, ...]:
-    """Indices of the lines that break the fewest rules which a line must not break (rules 1 and 2)."""
+def soundest(lines: Sequence[Line], said: Sequence[str]) -> tuple[int, ...]:
+    """Indices of the lines that break the fewest rules which a line must not break (rules 1 and 2), but for
+    near copies of the last ten where there are others."""
     least = min(_sound(line) for line in lines)
-    return tuple(index for index, line in enumerate(lines) if _sound(line) == least)
+    able = tuple(index for index, line in enumerate(lines) if _sound(line) == least)
+    return tuple(index for index in able if not repeats(lines[index], said)) or able
 
 
 def repeats(line: Line, said: Sequence[str]) -> bool:
@@ -210,7 +194,7 @@ NEAR = 0.8
 """Share of common words from which two lines are near copies, as in rule L9."""
 
 
-def distinct(lines: Sequence[str], limit: float = NEAR) -> tuple[int, ...]:
+def distinct(lines: Sequence[str]) -> tuple[int, ...]:
     """Indices of the lines that are no near copies of an earlier one, in order.
 
     >>> distinct(["He opens the door.", "The door he opens.", "She opens the door."])
@@ -218,18 +202,18 @@ def distinct(lines: Sequence[str], limit: float = NEAR) -> tuple[int, ...]:
     """
     kept: list[int] = []
     for index, line in enumerate(lines):
-        if not any(is_near_copy(line, lines[earlier], limit) for earlier in kept):
+        if not any(is_near_copy(line, lines[earlier]) for earlier in kept):
             kept.append(index)
     return tuple(kept)
 
 
-def is_near_copy(one: str, other: str, limit: float = NEAR) -> bool:
+def is_near_copy(one: str, other: str) -> bool:
     """Whether two lines say the same in nearly the same words, in whatever order.
 
-    They share ``limit`` of their words (`similarity`), and neither the one who acts nor the main verb is
+    They share four fifths of their words (`similarity`), and neither the one who acts nor the main verb is
     another: ``Ann watches Bob leave`` and ``Bob watches Ann leave`` share all words and are no copies.
     """
-    if similarity(one, other) < limit:
+    if similarity(one, other) < NEAR:
         return False
     return not _another_verb(one, other) and not _another_subject(one, other)
 
@@ -240,8 +224,6 @@ def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], numb
     Of near copies the one with the fewest faults stands for all, the earliest among equals. Where still
     more than ``number`` are left, those with the most faults go, the latest first.
     """
-    if number < 1:
-        raise ValueError(f"at least one line must be kept, got number = {number}")
     pool = [line for attempt in attempts for line in attempt]
     counted = {line: faults(line) for line in pool}
     by_faults = sorted(range(len(pool)), key=lambda i: (counted[pool[i]], i))
@@ -310,13 +292,10 @@ class BySequence:
     """
 
     embed: Embed
-    redundancy: float = REDUNDANCY
-    fading: float = FADING
 
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
         """Index of the line with the greatest worth."""
-        able = soundest(lines)
-        able = tuple(i for i in able if not repeats(lines[i], situation.said)) or able
+        able = soundest(lines, situation.said)
         if len(able) == 1:
             return able[0]
         worth = self.worths([lines[i].text for i in able], situation)
@@ -336,7 +315,7 @@ class BySequence:
             worth += own @ described[0]
         if said:
             ages = np.arange(len(said) - 1, -1, -1)
-            worth -= self.redundancy * (np.clip(own @ heard.T, 0, None) * self.fading**ages).max(axis=1)
+            worth -= REDUNDANCY * (np.clip(own @ heard.T, 0, None) * FADING**ages).max(axis=1)
         return worth
 
 
@@ -363,12 +342,10 @@ class ByEngine:
     keep: Keep
     config: Config
     identity: Identity
-    otherwise: Chooser = field(default_factory=ByRules)
 
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
         """Index of the line that the engine chose."""
-        able = soundest(lines)
-        able = tuple(i for i in able if not repeats(lines[i], situation.said)) or able
+        able = soundest(lines, situation.said)
         if len(able) == 1:
             return able[0]
         request = self.question([lines[i] for i in able], situation)
@@ -378,13 +355,13 @@ class ByEngine:
             record = self._asked(request, [lines[i].text for i in able])
             self.keep(key, record)
         chosen = record["chosen"]
-        return self.otherwise.choose(lines, situation) if chosen is None else able[chosen]
+        return ByRules().choose(lines, situation) if chosen is None else able[chosen]
 
     def question(self, lines: Sequence[Line], situation: Situation) -> Request:
         """What is asked about these lines, numbered from 1."""
         said = situation.said[-LAST:]
         before = (
-            render("stage2/choose-before", lines=material(_listed(said)))
+            render("stage2/choose-before", lines=material("\n".join(f"- {line}" for line in said)))
             if said
             else render("stage2/choose-first")
         )
@@ -424,8 +401,8 @@ class ByEngine:
         }
 
 
-def _listed(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
+Chooser = ByRules | BySequence | ByEngine
+"""Takes one of a slot's lines."""
 
 
 def make_chooser(

@@ -134,11 +134,6 @@ def signs_of(line: str, evidence: Evidence) -> list[Sign]:
 _UNSURE_KINDS = {
     "credits": "a page that scrolls can look like credits",
     "sits down": "kneeling looks like sitting down where the feet are out of sight",
-    "level": "how light it is was measured coarsely",
-    "contrast": "how light it is was measured coarsely",
-    "motion": "only movement was measured",
-    "figure": "what moves there is not known",
-    "figure passes": "what moves there is not known",
 }
 """Statements of the narrator that rest on little, and why."""
 
@@ -203,7 +198,7 @@ def _texts(line: str, facts: Facts) -> Iterator[Sign]:
     for start, end in quotations(line):
         quote = letters_of(line[start:end])
         alike = [
-            (_likeness(quote, letters_of(fact.text)), fact.sure)
+            (SequenceMatcher(None, quote, letters_of(fact.text), autojunk=False).ratio(), fact.sure)
             for fact in facts.texts
             if letters_of(fact.text)
         ]
@@ -215,10 +210,6 @@ def _texts(line: str, facts: Facts) -> Iterator[Sign]:
                 yield Sign("weak", f"text read at {sure:.2f}", times=(_WEAK - sure) / 0.15)
         elif quote:
             yield Sign("text unread", f"this was not read on the screen: {line[start:end].strip()}")
-
-
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 _NUMBERS = {"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6, "2": 2, "3": 3, "4": 4}

@@ -18,7 +18,7 @@ from shotad.core import (
 from shotad.description.conversation import Who, make_ready, ready_if_here
 from shotad.description.scheduler import ClipOf, Scheduler
 from shotad.description.usage import Terms
-from shotad.engines import LocalModel, check_fits, make_engine, notice, stage_engines
+from shotad.engines import LocalModel, answers, check_fits, chosen, make_engine, notice, stage_engines
 from shotad.script import DEFAULT as EMBEDDINGS, Maker, check_installed
 
 _INSTEAD = (
@@ -81,7 +81,7 @@ class Engines:
         if config.story.on and not self.writes.abilities.converses:
             name = self.writes.identity.engine
             raise EngineError(
-                f"story.on tells the engine of Stage II what came before, but {name} reads no prompts.",
+                f"story.on gives the engine of Stage II what came before, but {name} reads no prompts.",
                 "Choose a language model for Stage II, or leave --context away.",
                 again=False,
             )
@@ -141,13 +141,13 @@ def _one_server(looks: Engine, writes: Engine, config: Config) -> bool:
 
 
 EMBEDDED = (
-    "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
-    "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, or "
+    "Engine: the embedded observer. It describes people, movement and text on the screen, not the story: "
+    "a first, plain draft. A vision-language model describes far more: --engine paper on a GPU, or "
     "--engine openai with a server (docs/engines.md)."
 )
 
 WITHOUT_CLASSIFIER = (
-    "Shot scales are told by faces, for no trained classifier is set: the paper's cannot be fetched. "
+    "Shot scales come from faces, because no trained classifier is set: the paper's cannot be fetched. "
     "Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
 )
 
@@ -172,6 +172,8 @@ def remarks(config: Config, engines: Engines) -> list[str]:
     """Who does the work, and what is amiss."""
     lines = []
     stages = stage_engines(config)
+    if config.engine == "auto" and (word := chosen()) and not answers(word):
+        lines.append(f"{word}, which you chose for auto, does not answer: is its server running?")
     if stages.stage1 == "observer":
         lines.append(EMBEDDED)
         if not obtainable("efficientdet-lite2"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from shotad.core import Message, Stage
@@ -273,13 +273,7 @@ def estimate_as_json(found: Estimate) -> dict[str, Any]:
 
 
 def _row(count: Count) -> dict[str, int | None]:
-    return {
-        "calls": count.calls,
-        "frames": count.frames,
-        "tokens_in": count.tokens_in,
-        "frame_tokens": count.frame_tokens,
-        "tokens_out": count.tokens_out,
-    }
+    return {**asdict(count), "tokens_in": count.tokens_in}
 
 
 def _money(cost: tuple[float, float] | None) -> dict[str, float | None]:

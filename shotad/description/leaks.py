@@ -93,8 +93,7 @@ class _Step:
         return sentence if line == sentence else _whole(line)
 
     def _told_apart(self, match: re.Match[str]) -> str:
-        """Who was told by a mark, without it. Of people told by two marks the second is "the other"; a third
-        keeps the mark, a leak still."""
+        """Who was told by a mark, without it; of people told by two marks the second is "the other"."""
         who, mark = match["who"], " ".join(re.findall(r"[a-z]{3,}|\d+", match["mark"].lower()))
         marks = self.told.setdefault(who.lower(), [])
         if mark not in marks:
@@ -262,9 +261,7 @@ _MEDIA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Circles:
-    """Patterns for the marks of one clip. ``about``: a sentence of nothing else; ``apart``: somebody
-    (``who``) told by a ``mark``; ``gone``: what is taken out, and put in its place; ``remains``: what is
-    named then."""
+    """Patterns for the marks of one clip: sentences, people told by a mark, what goes, what is named."""
 
     about: re.Pattern[str]
     apart: re.Pattern[str]

@@ -25,11 +25,10 @@ from shotad.core import (
 )
 from shotad.description.lint_material import (
     beside_film,
-    film_of,
     in_folder,
     read_screen,
     rendered_findings,
-    run_config,
+    run_of,
     script_material,
     track_material,
 )
@@ -120,17 +119,6 @@ def limits_of(settings: LintSettings) -> Limits:
     )
 
 
-def without_minima(limits: Limits) -> Limits:
-    """The limits for slots and budgets of a benchmark: no T2 and no T3 (`shotad.script.rules.BENCHMARK`)."""
-    return replace(
-        limits,
-        gap_error=BENCHMARK.gap_error,
-        gap_warning=BENCHMARK.gap_warning,
-        rate_error=BENCHMARK.rate_error,
-        rate_warning=BENCHMARK.rate_warning,
-    )
-
-
 def lint_track(
     track: Track,
     folder: Path | None,
@@ -187,7 +175,10 @@ def each_line(
     """Rules that look at a line, and at the words of those just before it; ``only`` names the lines that are
     looked at (None: all)."""
     if material.given:
-        checker = replace(checker, limits=without_minima(checker.limits))
+        # Slots and budgets of a benchmark: no T2 and no T3.
+        names = ("gap_error", "gap_warning", "rate_error", "rate_warning")
+        wide = {name: getattr(BENCHMARK, name) for name in names}
+        checker = replace(checker, limits=replace(checker.limits, **wide))
     limits = checker.limits
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
     english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
@@ -310,11 +301,11 @@ def _not_checked(material: Material) -> Iterator[str]:
     if material.speech is None:
         yield "T1, T2, T5 and L10: it is not known where anybody speaks; give --speech FILE."
     elif material.speech and not any(u.text for u in material.speech):
-        yield "L10: it is known where somebody speaks, but not what is said; give --speech FILE."
+        yield "L10: the words of the dialogue are not known; give --speech FILE."
     if all(line.voiced is None for line in material.lines):
         yield "T4: no line has been spoken yet; shotad render does."
     if material.cast is None:
-        yield "L7 and L8: no cast is known; give --cast CAST."
+        yield "L7 and L8: there is no cast; give --cast CAST."
     if material.texts is None:
         yield "L11 and L12: nothing was read from the screen; --read-screen does (it takes a while)."
     languages = {
@@ -378,7 +369,8 @@ def _checked_path(
 ) -> Report:
     file, folder = _found(path)
     beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
-    config = settings(run_config(beside) if beside is not None else None)
+    run = run_of(beside)
+    config = settings(run.config if run else None)
     checker = _checker(checkers, config)
     return _wanted(_checked(file, folder, checker, config, asked, progress), asked)
 
@@ -427,7 +419,9 @@ def _with_screen(
     material: Material, folder: Path | None, config: Config, asked: Asked, progress: Progress
 ) -> Material:
     """The material with the texts of its film, read now unless they were before."""
-    film = asked.film or (film_of(folder) if folder is not None else None)
+    run = run_of(folder)
+    own = run.film if run and run.film and run.film.exists() else None
+    film = asked.film or own
     if film is None:
         what = f"The screen cannot be read: it is not known which film {material.name} belongs to."
         raise UsageError(what, "Name the film: --film FILM.")
@@ -437,8 +431,7 @@ def _with_screen(
 
 
 def _found(path: Path) -> tuple[Path, Path | None]:
-    """The file of lines that ``path`` means, and the work folder that it belongs to; None for a script that
-    lies elsewhere."""
+    """The file of lines that ``path`` means, and its work folder; None for a script that lies elsewhere."""
     for folder in (path, work_folder_of(path)):
         if (folder / TRACK).is_file():
             return folder / TRACK, folder
@@ -496,7 +489,7 @@ def _accepting(report: Report, wishes: Sequence[AcceptWish], folder: Path) -> Re
     chosen = [finding for finding in report.findings if any(wish.covers(finding) for wish in wishes)]
     if not chosen:
         what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."
-        raise UsageError(what, "Name rule and line as they are told: L4:s00083120.")
+        raise UsageError(what, "Name rule and line as lint prints them: L4:s00083120.")
     accept_findings(folder, chosen, report.lines)
     left = tuple(finding for finding in report.findings if finding not in chosen)
     return replace(report, findings=left, accepted=(*report.accepted, *chosen))

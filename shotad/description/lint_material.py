@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shotad.core import (
     Cast,
@@ -17,6 +17,7 @@ from shotad.core import (
     NoProgress,
     Progress,
     RecordLog,
+    RunSettings,
     Task,
     TextFact,
     Utterance,
@@ -55,6 +56,8 @@ SETTINGS = "settings.json"
 
 RENDERED = "render.json"
 """What a render found amiss with the sound and the files."""
+
+Made = TypeVar("Made")
 
 _AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
 
@@ -127,66 +130,58 @@ def _as_in_track(line: TrackLine, cue: Cue | None) -> TrackLine:
     return replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))
 
 
-def run_config(folder: Path) -> Config | None:
-    """The settings of the run that wrote a work folder; None where they are not known.
+def run_of(folder: Path | None) -> RunSettings | None:
+    """What the run was asked to do that wrote a work folder; None where that is not known.
 
-    Raises WorkFolderError where they cannot be understood.
+    Raises WorkFolderError where it cannot be understood.
     """
-    if not (folder / SETTINGS).is_file():
-        return None
-    from shotad.core import read_settings
-
-    return read_settings(folder).config
-
-
-def film_of(folder: Path) -> Path | None:
-    """The film that a work folder's run was about, if that is known and the film is there."""
-    if not (folder / SETTINGS).is_file():
-        return None
-    from shotad.core import read_settings
-
-    film = read_settings(folder).film
-    return film if film is not None and film.exists() else None
-
-
-def rendered_findings(folder: Path) -> tuple[Finding, ...]:
-    """What the last render found amiss (``render.json``); none where there was none."""
-    record = _record(folder / RENDERED)
-    if record is None:
-        return ()
-    try:
-        return tuple(map(finding_of, record.get("findings", ())))
-    except (KeyError, TypeError, ValueError, AttributeError) as trouble:
-        raise _damaged(folder / RENDERED, trouble, "Render again.") from None
-
-
-def _slots(folder: Path | None) -> dict[str, Interval]:
-    record = _record(folder / "slots.json") if folder else None
-    if folder is None or record is None:
-        return {}
-    try:
-        return {slot.id: slot.interval for slot in slots_of(record["slots"])}
-    except (KeyError, TypeError, ValueError) as trouble:
-        raise _damaged(folder / "slots.json", trouble) from None
-
-
-def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
-    record = _record(folder / "speech.json") if folder else None
-    if folder is None or record is None or record.get("source") == "none":
-        return None
-    try:
-        return utterances_of(record["speech"])
-    except (KeyError, TypeError, ValueError) as trouble:
-        raise _damaged(folder / "speech.json", trouble) from None
-
-
-def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
-    """The cast that the run was given; one that is not there any more is noted, not refused."""
     if folder is None or not (folder / SETTINGS).is_file():
         return None
     from shotad.core import read_settings
 
-    given = read_settings(folder).given.cast
+    return read_settings(folder)
+
+
+def rendered_findings(folder: Path) -> tuple[Finding, ...]:
+    """What the last render found amiss (``render.json``); none where there was none."""
+
+    def findings(record: Mapping[str, Any]) -> tuple[Finding, ...]:
+        return tuple(map(finding_of, record.get("findings", ())))
+
+    return _made_of(folder, RENDERED, findings, "Render again.") or ()
+
+
+def _slots(folder: Path | None) -> dict[str, Interval]:
+    def times(record: Mapping[str, Any]) -> dict[str, Interval]:
+        return {slot.id: slot.interval for slot in slots_of(record["slots"])}
+
+    return _made_of(folder, "slots.json", times) or {}
+
+
+def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
+    def spoken(record: Mapping[str, Any]) -> tuple[Utterance, ...] | None:
+        return None if record.get("source") == "none" else utterances_of(record["speech"])
+
+    return _made_of(folder, "speech.json", spoken)
+
+
+def _made_of(
+    folder: Path | None, name: str, make: Callable[[Mapping[str, Any]], Made], hint: str = _AGAIN
+) -> Made | None:
+    """What is made of a record; None where there is none."""
+    record = read_record(folder / name) if folder else None
+    if folder is None or record is None:
+        return None
+    try:
+        return make(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as trouble:
+        raise _damaged(folder / name, trouble, hint) from None
+
+
+def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
+    """The cast that the run was given; one that is not there any more is noted, not refused."""
+    run = run_of(folder)
+    given = run.given.cast if run else None
     if given is None:
         return None
     try:
@@ -198,12 +193,8 @@ def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
 
 def _is_given(folder: Path | None) -> bool:
     """Whether the run was given its slots, or budgets of the paper's kind."""
-    if folder is None or not (folder / SETTINGS).is_file():
-        return False
-    from shotad.core import read_settings
-
-    run = read_settings(folder)
-    return run.given.slots is not None or run.config.slots.budget != "fit"
+    run = run_of(folder)
+    return run is not None and (run.given.slots is not None or run.config.slots.budget != "fit")
 
 
 def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
@@ -227,10 +218,6 @@ def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
         except (TypeError, AttributeError) as trouble:
             raise _damaged(path, trouble) from None
     return tuple(found) if looked else None
-
-
-def _record(path: Path) -> Mapping[str, Any] | None:
-    return read_record(path)
 
 
 def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderError:
@@ -324,12 +311,8 @@ def _key(fingerprint: str, speech: Sequence[Interval]) -> str:
 
 
 def _keep(path: Path, fingerprint: str, key: str, found: Sequence[TextFact]) -> None:
-    record: Mapping[str, Any] = {
-        "film": fingerprint,
-        "key": key,
-        "texts": [dataclasses.asdict(text) for text in found],
-    }
-    write_text(path, readable_json(record))
+    texts = [dataclasses.asdict(text) for text in found]
+    write_text(path, readable_json({"film": fingerprint, "key": key, "texts": texts}))
 
 
 def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:

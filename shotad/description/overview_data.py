@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from shotad.core import (
     Facts,
-    FigureFact,
     Interval,
     LightFact,
     PeopleFact,
@@ -184,29 +183,7 @@ _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 OVERLAYS: tuple[Overlay, ...] = ("number", "box", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What ``grammar.json`` tells of one shot."""
-
-    middle: float
-    scale: ShotScale | None
-    thread: str | None
-
-    @staticmethod
-    def of(row: Row) -> _Known:
-        scale = row["scale"]
-        return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, row["thread"])
-
-
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    """``grammar.json`` as it is read; shots by their index in the film."""
-
-    shots: Mapping[int, _Known]
-    scores: Mapping[tuple[str, int, int], float]
-    threshold: float | None
-    features: str | None
-    scale_method: str | None
+_NO_GRAMMAR: Row = {"shots": (), "pairs": (), "threshold": None, "features": None, "scale_method": None}
 
 
 def read_subject(folder: Path) -> Subject:
@@ -216,13 +193,19 @@ def read_subject(folder: Path) -> Subject:
     """
     missing: list[str] = []
     records = WorkFolder(folder)
-    found = _shots_record(records)
-    grammar = _grammar(records, missing)
-    shots = _shots(found, grammar)
+    found = records.read_json("shots.json")
+    if found is None:
+        hint = "Run shotad describe on the film, or name its work folder."
+        raise WorkFolderError(f"{records.path / 'shots.json'} is missing.", hint)
+    without = "threads, shot scales and matching scores are left out"
+    grammar = _part(records, "grammar", missing, without) or _NO_GRAMMAR
+    known: Mapping[int, Row] = {row["index"]: row for row in reversed(grammar["shots"])}
+    shots = [_shot(shot, known.get(shot.index)) for shot in shots_of(found["shots"])]
     spoken = _part(records, "speech", missing, "the speech is left out")
-    slots = _slots(records, missing)
+    planned = _part(records, "slots", missing, "the slots are left out")
+    slots = slots_of(planned["slots"]) if planned else ()
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
-    looks = _looks(folder, grammar, missing) if track else {}
+    looks = _looks(folder, known, missing) if track else {}
     speech = utterances_of(spoken["speech"]) if spoken else ()
     end = float(found["end"])
     subject = Subject(
@@ -234,10 +217,13 @@ def read_subject(folder: Path) -> Subject:
         slots=slots,
         lines=_lines(track, slots, looks) if track else (),
         track=track,
-        scores=grammar.scores if grammar else {},
-        threshold=grammar.threshold if grammar else None,
-        features=grammar.features if grammar else None,
-        scale_method=grammar.scale_method if grammar else None,
+        scores={
+            (slot[0] if slot else "", min(a, b), max(a, b)): float(score)
+            for a, b, score, *slot in grammar["pairs"]
+        },
+        threshold=grammar["threshold"],
+        features=grammar["features"],
+        scale_method=grammar["scale_method"],
         missing=tuple(missing),
     )
     return replace(subject, silences=_silences(subject)) if track and spoken else subject
@@ -248,14 +234,6 @@ def _silences(subject: Subject) -> tuple[Interval, ...]:
     free = gaps([utterance.interval for utterance in subject.speech], subject.end)
     heard = [line.interval for line in subject.lines if line.cue.heard]
     return tuple(silences(heard, free, Limits().stretch))
-
-
-def _shots_record(records: WorkFolder) -> dict[str, Any]:
-    found = records.read_json("shots.json")
-    hint = "Run shotad describe on the film, or name its work folder."
-    if found is None:
-        raise WorkFolderError(f"{records.path / 'shots.json'} is missing.", hint)
-    return found
 
 
 def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
@@ -276,39 +254,14 @@ def _source(record: Row) -> str:
     return "by listening" if source == "sound" else str(record.get("detail") or source)
 
 
-def _slots(records: WorkFolder, missing: list[str]) -> tuple[Slot, ...]:
-    record = _part(records, "slots", missing, "the slots are left out")
-    return slots_of(record["slots"]) if record else ()
-
-
-def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
-    without = "threads, shot scales and matching scores are left out"
-    record = _part(records, "grammar", missing, without)
-    if record is None:
-        return None
-    return _Grammar(
-        {row["index"]: _Known.of(row) for row in reversed(record["shots"])},
-        {
-            (slot[0] if slot else "", min(a, b), max(a, b)): float(score)
-            for a, b, score, *slot in record["pairs"]
-        },
-        record["threshold"],
-        record["features"],
-        record["scale_method"],
-    )
-
-
-def _shots(found: Row, grammar: _Grammar | None) -> list[SheetShot]:
-    return [
-        _shot(shot, grammar.shots.get(shot.index) if grammar else None) for shot in shots_of(found["shots"])
-    ]
-
-
-def _shot(shot: Shot, known: _Known | None) -> SheetShot:
+def _shot(shot: Shot, known: Row | None) -> SheetShot:
+    """The shot with what ``grammar.json`` tells of it."""
     if known is None:
         return SheetShot(shot.index, shot.interval, shot.interval.middle)
-    middle = known.middle if shot.interval.contains(known.middle) else shot.interval.middle
-    return SheetShot(shot.index, shot.interval, middle, known.scale, known.thread)
+    middle = float(known["middle"])
+    middle = middle if shot.interval.contains(middle) else shot.interval.middle
+    scale = None if known["scale"] is None else ShotScale(known["scale"])
+    return SheetShot(shot.index, shot.interval, middle, scale, known["thread"])
 
 
 def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, Look]) -> tuple[SheetShot, ...]:
@@ -327,13 +280,13 @@ def _lines(track: Track, slots: Sequence[Slot], looks: Mapping[str, Look]) -> tu
     return tuple(Line(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or "")) for cue in track.cues)
 
 
-def _looks(folder: Path, grammar: _Grammar | None, missing: list[str]) -> dict[str, Look]:
+def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[str, Look]:
     """Stage I's records by slot."""
     looks: dict[str, Look] = {}
     broken = 0
     for record in _records(folder / "stage1.jsonl"):
         try:
-            looks[record["slot"]] = _look(record, grammar)
+            looks[record["slot"]] = _look(record, known)
         except _BROKEN:
             broken += 1
     if not (folder / "stage1.jsonl").exists():
@@ -354,9 +307,9 @@ def _records(path: Path) -> Iterator[Row]:
         yield whole_record(path.name, line) or {}
 
 
-def _look(record: Row, grammar: _Grammar | None) -> Look:
+def _look(record: Row, known: Mapping[int, Row]) -> Look:
     scales, threads = record["scales"], tuple(tuple(thread) for thread in record["threads"])
-    names = {number: name for thread in threads for number, name in _named(thread, threads, record, grammar)}
+    names = {number: name for thread in threads for number, name in _named(thread, threads, record, known)}
     seen = in_words(_facts(record))
     pieces = tuple(
         Piece(
@@ -393,12 +346,11 @@ def _look(record: Row, grammar: _Grammar | None) -> Look:
 
 
 def _named(
-    thread: Sequence[int], threads: Sequence[Sequence[int]], record: Row, grammar: _Grammar | None
+    thread: Sequence[int], threads: Sequence[Sequence[int]], record: Row, known: Mapping[int, Row]
 ) -> Iterator[tuple[int, str]]:
     """Painted numbers with the letters of their thread: the film's, else one of the clip's own order."""
     shots = {row["number"]: row["shot"] for row in record["shots"]}
-    known = grammar.shots if grammar else {}
-    letters = {known[shot].thread if shot in known else None for shot in (shots[n] for n in thread)}
+    letters = {known[shot]["thread"] if shot in known else None for shot in (shots[n] for n in thread)}
     (name,) = letters if len(letters) == 1 else (None,)
     own = thread_name(list(threads).index(thread))
     for number in thread:
@@ -439,7 +391,7 @@ def in_words(facts: Facts | None) -> dict[int, str]:
     for thing in facts.things:
         told.setdefault(thing.shot, []).append(_thing(thing))
     for figure in facts.figures:
-        told.setdefault(figure.shot, []).append(_figure(figure))
+        told.setdefault(figure.shot, []).append(f"something moving, {_PLACES[figure.place]}")
     for text in facts.texts:
         told.setdefault(text.shot, []).append(_text(text))
     for light in facts.light:
@@ -461,10 +413,6 @@ def _thing(fact: ThingFact) -> str:
     if fact.count == 1:
         return f"{'an' if fact.name[:1] in 'aeiou' else 'a'} {fact.name}, {_PLACES[fact.place]}"
     return f"{fact.name}, {_NUMBERS.get(fact.count, str(fact.count))} times"
-
-
-def _figure(fact: FigureFact) -> str:
-    return f"something moving, {_PLACES[fact.place]}"
 
 
 def _text(fact: TextFact) -> str:

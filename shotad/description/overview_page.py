@@ -13,7 +13,7 @@ from PIL import Image
 
 from shotad.core import Interval
 from shotad.description import overview_words as words
-from shotad.description.overview_data import Line, Look, Subject
+from shotad.description.overview_data import Line, Subject
 from shotad.description.overview_timeline import timeline
 from shotad.film import Colour, colour_of, css, ink_on, page_environment, thread_colour
 from shotad.script import is_changed, timecode
@@ -107,11 +107,13 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
-        rows += [("Lines", _lines(subject.lines)), ("Engines", _engines(subject))]
+        engines = "; ".join(dict.fromkeys(maker.name for maker in subject.track.makers)) or "none named"
+        rows += [("Lines", _lines(subject.lines)), ("Engines", engines)]
         if people := words.recognised_words(subject):
             rows.append(("Recognised", people))
         rows.append(("Reviewed by", words.listed(subject.track.reviewed_by) or "nobody yet"))
-        rows.append(("Without speech or line for over 45 s", _stretches(subject.silences)))
+        stretches = "; ".join(map(words.span_words, subject.silences)) or "never"
+        rows.append(("Without speech or line for over 45 s", stretches))
     return rows
 
 
@@ -146,15 +148,6 @@ def _lines(lines: Sequence[Line]) -> str:
     return ", ".join([*parts, *([f"{edited} edited by a person"] if edited else [])]) or "none"
 
 
-def _engines(subject: Subject) -> str:
-    makers = subject.track.makers if subject.track else ()
-    return "; ".join(str(maker) for maker in makers) or "none named"
-
-
-def _stretches(silences: Sequence[Interval]) -> str:
-    return "; ".join(words.span_words(silence) for silence in silences) or "never"
-
-
 def _events(subject: Subject) -> list[_Event]:
     found = [_Event(u.interval, u.kind.value, u.text) for u in subject.speech]
     found += [_Event(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
@@ -173,7 +166,7 @@ def _environment() -> Environment:
         people_words=words.people_words,
         scale_words=words.scale_words,
         thread_words=words.thread_words,
-        frames_words=words.frames_words,
+        frames_words=lambda piece: words.plural(piece.frames, "frame"),
         seen_by=words.seen_by,
         thread_colours=lambda letters: _colours(thread_colour(letters)),
         score_colours=lambda value: _colours(colour_of(value)),
@@ -221,7 +214,8 @@ def score_table(line: Line, subject: Subject) -> ScoreTable | None:
     )
     if all(score.value is None for row in cells for score in row):
         return None
-    return ScoreTable(tuple(shots), _names(look), cells, subject.threshold)
+    names = tuple(f"Shot {piece.number} {piece.thread or ''}".rstrip() for piece in look.pieces)
+    return ScoreTable(tuple(shots), names, cells, subject.threshold)
 
 
 def _cell(subject: Subject, slot: str, one: int, other: int) -> Score:
@@ -229,9 +223,3 @@ def _cell(subject: Subject, slot: str, one: int, other: int) -> Score:
     if value is None:
         return Score(None)
     return Score(value, subject.threshold is not None and value > subject.threshold)
-
-
-def _names(look: Look) -> tuple[str, ...]:
-    return tuple(
-        f"Shot {piece.number}" + (f" {piece.thread}" if piece.thread else "") for piece in look.pieces
-    )

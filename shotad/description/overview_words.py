@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from shotad.core import Interval, ShotScale
-from shotad.description.overview_data import Look, Piece, Subject
+from shotad.description.overview_data import Look, Subject
 from shotad.script import Cue, CueStatus, is_changed, timecode
 
 _STATUS = {
@@ -16,6 +16,8 @@ _STATUS = {
     CueStatus.FAILED: "not spoken: failed",
     CueStatus.SILENT: "left silent",
 }
+
+_MARKS = {"number": "that carry the number of their shot", "box": "that have a red border in current shots"}
 
 
 def status_words(cue: Cue) -> str:
@@ -34,7 +36,8 @@ def seen_by(look: Look) -> str:
     """Who saw the frames, how large, and what was painted on them."""
     size = f" of {look.size[0]} x {look.size[1]} pixels" if look.size else ""
     faces = " The marks around faces are left out here." if any(one.mark for one in look.people) else ""
-    return f"Seen by {look.engine}, in frames{size} {overlay_words(look)}.{faces}"
+    marks = _MARKS.get(look.overlay or "", "without marks")
+    return f"Seen by {look.engine}, in frames{size} {marks}.{faces}"
 
 
 def people_words(look: Look) -> str:
@@ -82,20 +85,6 @@ def thread_words(look: Look) -> str:
         for thread in look.threads
     ]
     return "; ".join(parts) or "no threads in this clip"
-
-
-def overlay_words(look: Look) -> str:
-    """How shots were marked on the frames."""
-    if look.overlay == "number":
-        return "that carry the number of their shot"
-    if look.overlay == "box":
-        return "that have a red border in current shots"
-    return "without marks"
-
-
-def frames_words(piece: Piece) -> str:
-    """``12 frames``."""
-    return plural(piece.frames, "frame")
 
 
 def listed(parts: Sequence[str]) -> str:

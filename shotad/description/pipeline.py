@@ -16,8 +16,6 @@ from dataclasses import replace
 from shotad import __version__
 from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, in_room, span
 from shotad.description.cast_recognition import cast_of
-from shotad.description.checks import REPAIR_TEMPLATES
-from shotad.description.choice import CHOICE_TEMPLATES
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines
 from shotad.description.overview import write_sheet
@@ -25,9 +23,7 @@ from shotad.description.preparing import Bench, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, Written
 from shotad.description.slotplan import SlotPlan
-from shotad.description.story import STORY_TEMPLATES
 from shotad.description.usage import Outcome, long_silences, used
-from shotad.description.verify import VERIFY_TEMPLATES
 from shotad.film import Film, Prepared, SlotChange, changes_since, why_few
 from shotad.script import (
     Cue,
@@ -66,7 +62,7 @@ def describe(
     engines = engines or Engines.of(config)
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
     bench.frames.share(overview=sheet)
-    check_prompts(REPAIR_TEMPLATES, STORY_TEMPLATES, VERIFY_TEMPLATES, CHOICE_TEMPLATES)
+    check_prompts("story", "verify")
     with span("load"):
         engines.get_ready(config, bench.progress)
         get_ready(bench)

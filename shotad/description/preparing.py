@@ -41,7 +41,6 @@ from shotad.film import (
     HandSlots,
     Kept,
     Prepared,
-    Speech,
     find_speech,
     fixed_slots,
     free_time,
@@ -156,20 +155,17 @@ def slots_step(bench: Bench, ground: Ground, hand: HandSlots | None = None) -> d
     film = Interval(0.0, ground.end)
 
     def make() -> dict[str, Any]:
+        failed, told, gaps = [], [], {}
         if given is not None:
             fixed = fixed_slots(slot_cues(given), film, settings)
+            slots, told = fixed.slots, list(fixed.warnings)
             failed = [{"id": slot.id, "reason": slot.reason} for slot in fixed.failed]
-            kept = keep_to(fixed.slots, hand, settings)
-            told = [*fixed.warnings, *_told_of(hand, kept)]
-            return {"failed": failed, "warnings": told, "slots": slot_rows(kept.slots)}
-        slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
+        else:
+            slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
+            gaps = {"gaps": interval_rows(ground.gaps)}
         kept = keep_to(slots, hand, settings)
-        return {
-            "failed": [],
-            "warnings": list(_told_of(hand, kept)),
-            "gaps": interval_rows(ground.gaps),
-            "slots": slot_rows(kept.slots),
-        }
+        told += _told_of(hand, kept)
+        return {"failed": failed, "warnings": told, **gaps, "slots": slot_rows(kept.slots)}
 
     return bench.folder.step("slots", key, make)
 
@@ -185,12 +181,6 @@ def _told_of(hand: HandSlots, kept: Kept) -> Iterator[str]:
 
 
 def _speech_record(bench: Bench) -> dict[str, Any]:
-    found, detail = _heard(bench)
-    rows = utterance_rows(found.utterances)
-    return {"source": found.source, "detail": detail or found.detail, "speech": rows}
-
-
-def _heard(bench: Bench) -> tuple[Speech, str]:
     from shotad.film import embedded_track, read_subtitles, sound_blocks
 
     settings, info, film = bench.config.speech, bench.film.info, bench.film
@@ -208,7 +198,8 @@ def _heard(bench: Bench) -> tuple[Speech, str]:
     found = find_speech(
         blocks, settings, subtitles=subtitles, duration=info.duration, progress=bench.progress
     )
-    return found, detail
+    rows = utterance_rows(found.utterances)
+    return {"source": found.source, "detail": detail or found.detail, "speech": rows}
 
 
 def _credits(bench: Bench, end: float) -> list[float] | None:
@@ -220,8 +211,7 @@ def _credits(bench: Bench, end: float) -> list[float] | None:
 
 
 def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
-    """The parts of the film in which frames will be looked at, as far as the speech tells; ``added`` are
-    slots by hand, which may lie in gaps too short for planned ones."""
+    """Where frames will be looked at, as far as the speech tells; ``added`` are slots by hand."""
     given, duration = bench.given, bench.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
     gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]

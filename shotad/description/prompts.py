@@ -33,13 +33,12 @@ from shotad.core import (
     is_english,
     language_of,
     prompt_text,
+    shipped_prompts,
 )
 from shotad.description.castlist import (
     MARKS,
     PLURALS,
     SHAPES,
-    STAGE1_TEMPLATES,
-    STAGE2_TEMPLATES,
     Marks,
     called_block,
     heard_block,
@@ -49,7 +48,6 @@ from shotad.description.castlist import (
 from shotad.description.language_id import looks_english
 from shotad.description.slotplan import Heard
 from shotad.description.templates import (
-    BLOCK_TEMPLATES,
     COUNTS,
     block,
     check_templates,
@@ -58,6 +56,7 @@ from shotad.description.templates import (
     note_block,
     question,
     render,
+    variables_in,
 )
 from shotad.script import budget_in, count_words
 
@@ -67,30 +66,6 @@ STEPS = ("characters", "actions", "interactions")
 FACTORS: tuple[Factor, ...] = ("face", "object", "environment")
 MIDDLING_SCALE = 2.0
 """Effective scale where no current shot's scale is known: that of medium shots."""
-
-STAGE1_VARIABLES: Mapping[str, tuple[str, ...]] = {
-    "stage1/base": ("medium", "labels", "note", "heard", "shots", "count", "steps", "closing", "template"),
-    "stage1/note": ("medium", "note"),
-    "stage1/labels-number": (),
-    "stage1/labels-box": (),
-    "stage1/labels-none": (),
-    "stage1/characters": ("mark", "characters"),
-    "stage1/characters-listed": ("characters",),
-    "stage1/characters-unmarked": (),
-    **STAGE1_TEMPLATES,
-    "stage1/actions": (),
-    "stage1/interactions": (),
-    "stage1/face": (),
-    "stage1/object": (),
-    "stage1/environment": (),
-    "stage1/circles": ("marks",),
-    "stage1/threads": ("threads",),
-    "stage1/thread": ("shots",),
-    "stage1/answer": ("steps",),
-    "stage1/answer-step": ("number", "heading"),
-    "stage1/answer-threads": (),
-}
-"""The templates of Stage I and the variables that each has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +117,9 @@ def stage1_messages(
 
     ``presence`` are the people recognised on the frames, ``heard`` the names in the dialogue near them;
     ``label`` is how shots are marked on the frames, ``marks`` how people are.
-    Raises PromptError for a template that cannot be filled in, ValueError without a current shot.
+    Raises PromptError for a template that cannot be filled in.
     """
     current = [p.number for p in plans if p.role is Role.CURRENT]
-    if not current:
-        raise ValueError(f"a clip has at least one current shot, got {[p.role.value for p in plans]}")
     scale = effective_scale(grammar, plans)
     factors = factors_for(scale, settings)
     told = people_told(presence, settings, marks, current)
@@ -223,29 +196,6 @@ def _answer_template(headings: Sequence[str], threads: bool) -> str:
 
 Form = Literal["single", "several"]
 
-STAGE2_VARIABLES: Mapping[str, tuple[str, ...]] = {
-    "stage2/system": ("medium",),
-    "stage2/system-several": ("medium",),
-    "stage2/user": (
-        "medium", "goal", "stress", "note", "story", "people", "description", "verbs", "view", "budget",
-        "each", "language", "template", "examples",
-    ),
-    "stage2/note": ("medium", "note"),
-    **STAGE2_TEMPLATES,
-    "stage2/goal-single": (),
-    "stage2/goal-several": ("count",),
-    "stage2/view-single": (),
-    "stage2/view-several": ("count",),
-    "stage2/stress": (),
-    "stage2/each": (),
-    "stage2/examples-single": ("examples",),
-    "stage2/examples-several": ("examples",),
-    "stage2/language": ("language",),
-    "stage2/examples-single-language": ("examples", "language"),
-    "stage2/examples-several-language": ("examples", "language"),
-}  # fmt: skip
-"""The templates of Stage II and the variables that each has."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stage2Prompt:
@@ -277,13 +227,8 @@ def stage2_messages(
     wanted; the prompt is English, and the budget, in English words, is told in what takes as long to say.
 
     Raises PromptError for a template that cannot be filled in, ConfigError for an example file that cannot
-    be read, UsageError for a tag that is none, ValueError for a budget below 1 or a number of candidates that
-    is not 1 to 10.
+    be read, UsageError for a tag that is none.
     """
-    if budget < 1:
-        raise ValueError(f"slot {description.slot_id} must allow at least one word, got budget = {budget}")
-    if not 1 <= candidates < len(COUNTS):
-        raise ValueError(f"candidates must be 1 to {len(COUNTS) - 1}, got {candidates}")
     form: Form = "single" if candidates == 1 else "several"
     wanted = max(1, budget - 1 if expected_words is None else expected_words)
     chance = random.Random(f"{seed}/{description.slot_id}")
@@ -439,15 +384,13 @@ def _unreadable(path: Path, error: Exception) -> ConfigError:
     return ConfigError(f"The example file {path} cannot be read: {error}.", _WANTED)
 
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {**BLOCK_TEMPLATES, **STAGE1_VARIABLES, **STAGE2_VARIABLES}
-"""The templates of both stages and the variables that each has."""
-
-
-def check_prompts(*more: Mapping[str, tuple[str, ...]]) -> None:
+def check_prompts(*more: str) -> None:
     """Raise PromptError if any template of Stage I or II, edited perhaps, cannot be filled in.
 
-    ``more`` are the templates of other modules, as their ``TEMPLATES`` have them.
+    ``more`` are the folders of other prompts that will be wanted.
     """
-    for variables in (TEMPLATES, *more):
-        check_templates(variables)
+    for folder in ("material", "stage1", "stage2", *more):
+        check_templates(
+            {name: variables_in(text) for name, text in shipped_prompts(folder).items() if name != EXAMPLES}
+        )
     check_headings()

@@ -28,7 +28,14 @@ from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.preparing import Bench, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_questions
-from shotad.description.story import BUDGETS, RENEW_EVERY, renewal_messages
+from shotad.description.story import (
+    DIALOGUE_TOKENS,
+    LINE_TOKENS,
+    NAME_TOKENS,
+    NOTE_TOKENS,
+    RENEW_EVERY,
+    renewal_messages,
+)
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size
 from shotad.grammar import MODELS, scale_weights
@@ -174,15 +181,15 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
 
 def _usual_story() -> str:
     """About as long as what Stage II is told: half of what the budgets allow, and the labels."""
-    return "word " * (100 + BUDGETS.all * 2 // 5)
+    return "word " * (100 + (LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + NOTE_TOKENS) * 2 // 5)
 
 
 def _renewal(config: Config) -> OpenQuestion:
     """The question by which the note on the story is written anew."""
     lines = ["Somebody does something with a thing."] * RENEW_EVERY
-    messages = renewal_messages("word " * (BUDGETS.note * 3 // 4), lines, ())
-    room = 2 * BUDGETS.note
-    return OpenQuestion("stage2", messages, answer_tokens=room, likely_answer=BUDGETS.note)
+    messages = renewal_messages("word " * (NOTE_TOKENS * 3 // 4), lines, ())
+    room = 2 * NOTE_TOKENS
+    return OpenQuestion("stage2", messages, answer_tokens=room, likely_answer=NOTE_TOKENS)
 
 
 def _frames(plan: SlotPlan) -> int:

@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -25,7 +25,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from shotad.core import Clip, Engine, Reply, Request, span, waiting
+from shotad.core import Clip, Engine, Reply, Request, span
 from shotad.description.conversation import Inquiry, Named, Told, Turn, Who, ask_all
 
 ClipOf = Callable[[Who, str], Clip]
@@ -140,8 +140,7 @@ class Scheduler:
             if self._is_over():
                 raise self._failure or StopIteration
             try:
-                with self._idle():
-                    news = self._news.get(timeout=self._time_left())
+                news = self._news.get(timeout=self._time_left())
             except Empty:
                 self._until = -math.inf
             except KeyboardInterrupt as error:
@@ -157,8 +156,7 @@ class Scheduler:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for what is under way, as long as is due, and for whoever reads the film: it may be closed
-        now."""
+        """Wait for what is under way, as long as is due, and for whoever reads the film."""
         self._stop(error)
         with suppress(BaseException):  # the error itself comes again, and goes on after the block
             for _ in self:
@@ -187,14 +185,6 @@ class Scheduler:
 
     def _time_left(self) -> float | None:
         return None if self._until == math.inf else max(0.0, self._until - time.monotonic())
-
-    def _idle(self) -> AbstractContextManager[None]:
-        """For the profile: the stage that stands still while the next news is waited for."""
-        if self._reading and self._first == "looks" and not self._calls["looks"].open:
-            return waiting("stage1", "frames")
-        if "writes" in self._engines and not self._calls["writes"].open:
-            return waiting("stage2", "stage1")
-        return nullcontext()
 
     def _add(self, one: _Running) -> None:
         if self._goes_on(one, None):
@@ -237,8 +227,7 @@ class Scheduler:
         return not comes or len(waits) >= batch
 
     def _next_call(self, who: Who) -> list[_Running]:
-        """The first inquiries, one at least, with as many questions in all as the engine likes in one
-        call."""
+        """The first inquiries, one at least, with as many questions as the engine likes in one call."""
         waits, batch = self._waiting[who], self._engines[who].abilities.batch
         found: list[_Running] = []
         count = 0
@@ -263,8 +252,7 @@ class Scheduler:
                 self._news.put(partial(self._answered, calls, asked, replies))
 
     def _request(self, turn: Turn) -> Request:
-        """The request as it is put, with its clip; nothing is put, and no clip read, once the run has
-        stopped."""
+        """The request with its clip; nothing is put, and no clip read, once the run has stopped."""
         clip = None
         if turn.with_clip:
             if self._clip_of is None:
@@ -297,8 +285,7 @@ class Scheduler:
                     with self._film:
                         named = next(source)
                     self._news.put(partial(self._drew, named))
-                    with waiting("frames", "stage1"):
-                        self._leave.acquire()
+                    self._leave.acquire()
         except StopIteration:
             pass
         except BaseException as trouble:  # noqa: BLE001  handed over to the caller

@@ -19,7 +19,6 @@ from shotad.core import (
     Message,
     Progress,
     RecordLog,
-    Reply,
     Request,
     ScriptError,
     WorkFolder,
@@ -62,12 +61,6 @@ from shotad.script import (
     own_signs,
     quotations,
 )
-
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "shorter/system": ("medium",),
-    "shorter/line": ("line", "budget", "template"),
-}
-"""The templates of this module and their variables, for the check before a run."""
 
 
 class Shortener:
@@ -153,10 +146,6 @@ def _too_long(wish: Wish) -> str:
 
 def _inquiry(asked: _Question, engine: Engine) -> Inquiry:
     (reply,) = yield (Turn("writes", asked.request),)
-    return _record(asked, engine, reply)
-
-
-def _record(asked: _Question, engine: Engine, reply: Reply) -> dict[str, Any]:
     line, error = "", reply.error
     complaints: tuple[Complaint, ...] = ()
     if error is None:
@@ -237,7 +226,7 @@ def shortener(
     if not (at_hand if config.fit.ask is None else config.fit.ask):
         return None
     engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
-    check_prompts(TEMPLATES)
+    check_prompts("shorter")
     if not engines:
         make_ready(engine, progress)
     if not engine.abilities.converses:

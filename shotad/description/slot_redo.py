@@ -32,8 +32,7 @@ from shotad.core import (
     whole_record,
 )
 from shotad.description import stage1, stage2
-from shotad.description.checks import REPAIR_TEMPLATES
-from shotad.description.choice import CHOICE_TEMPLATES, Chooser, make_chooser
+from shotad.description.choice import Chooser, make_chooser
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Named, Who, ask_all, is_done, slot_seed
 from shotad.description.engine_pair import Engines
@@ -45,9 +44,8 @@ from shotad.description.scheduler import converse
 from shotad.description.slot_writer import around_of, cue_of, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import clip_as_seen, stage1_questions
-from shotad.description.story import STORY_TEMPLATES, parse_renewal, story_of
+from shotad.description.story import parse_renewal, story_of
 from shotad.description.usage import Used, used
-from shotad.description.verify import VERIFY_TEMPLATES
 from shotad.film import ClipPlan, Film, Prepared, clips, recorded
 from shotad.script import (
     TRACK,
@@ -107,7 +105,7 @@ def redo(
             # Somebody changed a script beside it, which is written anew with the first result.
             save_track(track, folder.path, film.info.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
-    check_prompts(REPAIR_TEMPLATES, STORY_TEMPLATES, VERIFY_TEMPLATES, CHOICE_TEMPLATES)
+    check_prompts("story", "verify")
     engines.get_ready(config, bench.progress)
     get_ready(bench)
     asks, warnings = _asks(chosen, prepared, bench, engines)
@@ -131,8 +129,7 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
 
 
 def _with_lines_of(names: Sequence[str], track: Track, prepared: Prepared) -> Track:
-    """The track with an empty line for each slot among ``names`` that a person added and that has none: a
-    run that was under way when they added it knows nothing of it."""
+    """The track with an empty line for each of these slots that a person added while a run was under way."""
     known = {cue.id for cue in track.cues}
     bare = [slot for slot in prepared.added if slot.id in names and slot.id not in known]
     return track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
@@ -198,7 +195,7 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
         if cue.slot_id not in known or cue.machine is None:
             raise UsageError(
                 f"The line {cue.id} has no slot of its own: a person added it, or the slots changed since.",
-                "Only lines of slots can be described anew.",
+                "Only lines of slots can be described again.",
             )
         if is_by_hand(cue) and not over_edits:
             raise EditConflict(
@@ -209,7 +206,7 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
         if half is not None:
             raise EditConflict(
                 f"The line {cue.id} was split: {half.id} belongs to the same slot.",
-                "Join the two first: a slot is described anew as a whole.",
+                "Join the two first: a slot is described again as a whole.",
             )
         owner = _owner(cue, track)
         if owner is not None:
@@ -247,10 +244,7 @@ def _asks(
 
 @contextmanager
 def _aside(folder: WorkFolder) -> Iterator[WorkFolder]:
-    """A folder for a while in which film grammar is at hand and may be written without loss to the run's.
-
-    It lies where the system keeps such things: what a killed redo leaves is no matter for the work folder.
-    """
+    """A folder for a while, in which film grammar may be written without loss to the run's."""
     with tempfile.TemporaryDirectory(prefix="shotad-") as place:
         if (folder.path / "grammar.json").is_file():
             shutil.copy(folder.path / "grammar.json", place)

@@ -157,11 +157,7 @@ class SlotWriter:
             self._tidy(self._lines, writes, [place.line.key for place in self._places if place.line])
 
     def _tidy(self, log: RecordLog, engine: Engine, keys: Sequence[str]) -> None:
-        """Stale records go; but after a run over a part of the film none, for those of the rest are not
-        stale.
-
-        The last answers of other engines are kept aside: they may have been paid for.
-        """
+        """Stale records go after a run over the whole film; last answers of other engines stay aside."""
         if self._bench.given.start <= 0 and self._bench.given.end is None:
             maker = identity_record(engine.identity)
             log.keep(keys, lambda record: of_other(record, maker))
@@ -423,15 +419,7 @@ def cue_of(
         kind=_kind(line.text, stage1),
         language=config.language,
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
-        reason="; ".join(
-            (
-                *line.fitted.steps,
-                *_not_seen(line),
-                *_not_looked(stage2),
-                *_invented(line, stage1),
-                *map(str, line.findings),
-            )
-        ),
+        reason="; ".join((*line.fitted.steps, *_doubts(line, stage1, stage2), *map(str, line.findings))),
         candidates=tuple(candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
@@ -535,20 +523,15 @@ def _in_another_language(candidates: Sequence[str], config: Config) -> str | Non
     return f"Stage II failed: the line is in {found[0]}, not in {wanted}: {candidates[0]}"
 
 
-def _not_seen(line: Line) -> tuple[str, ...]:
-    return (f"not seen in the frames: {one_line('; '.join(line.unseen))}",) if line.unseen else ()
-
-
-def _not_looked(stage2: Mapping[str, Any]) -> tuple[str, ...]:
-    why = stage2.get("unlooked")
-    return (f"the second look at the frames failed: {one_line(why)}",) if why else ()
-
-
-def _invented(line: Line, stage1: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names in the line that a model gave by itself."""
+def _doubts(line: Line, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
+    """What was not seen or not looked for, and names in the line that a model gave by itself."""
+    if line.unseen:
+        yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"
+    if why := stage2.get("unlooked"):
+        yield f"the second look at the frames failed: {one_line(why)}"
     words = set(keys_of(line.text))
-    names = [name for name in stage1.get("invented", ()) if words & set(keys_of(name))]
-    return (f"named by the model alone: {one_line(', '.join(names))}",) if names else ()
+    if names := [name for name in stage1.get("invented", ()) if words & set(keys_of(name))]:
+        yield f"named by the model alone: {one_line(', '.join(names))}"
 
 
 def _lineless(slot: Slot, answers: Answers, config: Config) -> Cue:
@@ -586,7 +569,7 @@ def _too_long(text: str, seen: Sight | None, slot: Slot, config: Config) -> str:
     words = _words_from(seen, slot, config)
     late = ""
     if seen is not None and words < slot.max_words:
-        late = f" after what it tells is seen, at {seen.since:.1f} s"
+        late = f" after it is seen, at {seen.since:.1f} s"
     if not is_english(config.language):
         room = budget_in(config.language, words)
         return f"longer than the {room} that fit{late}, and no whole phrase is short enough: {text}"

@@ -198,10 +198,7 @@ _CRIES = listed(
 
 @lru_cache(maxsize=8)
 def _called(dialogue: tuple[str, ...]) -> frozenset[str] | None:
-    """Who is called twice at least in English dialogue and is no word of it; None where it is not English.
-
-    In other languages a capital letter may be a noun's, so nobody is read from them.
-    """
+    """Who is called twice at least in English dialogue and is no word of it; None where it is not English."""
     text = " ".join(dialogue)
     words = re.findall(r"[^\W\d_]+", text)
     small = {word for word in words if word.islower()}

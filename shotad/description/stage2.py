@@ -23,11 +23,11 @@ from shotad.core import (
     SamplingSettings,
     ScriptError,
     key_of,
+    shipped_prompts,
 )
 from shotad.description.answers import parse_stage2, quoted
 from shotad.description.castlist import as_called, as_spoken, character_row, without_untold
 from shotad.description.checks import (
-    REPAIR_TEMPLATES,
     REPEATED,
     Complaint,
     complaints_about,
@@ -54,7 +54,6 @@ from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
 from shotad.description.verify import (
     VERDICT_TOKENS,
-    VERIFY_TEMPLATES,
     parse_verdicts,
     statements_in,
     verify_messages,
@@ -62,8 +61,8 @@ from shotad.description.verify import (
 from shotad.film import word_budget
 from shotad.script import cast_mentions, own_signs
 
-REPAIRS = tuple(name for name in REPAIR_TEMPLATES if name.startswith("stage2/"))
-VERIFICATION = tuple(VERIFY_TEMPLATES)
+REPAIRS = tuple(name for name in shipped_prompts("stage2") if name.startswith("stage2/again"))
+VERIFICATION = tuple(shipped_prompts("verify"))
 
 
 def question(
@@ -122,18 +121,13 @@ def question(
 
 
 def _people_known(presence: Presence, told: str) -> list[Any]:
-    """What a line's names are judged by: who is on the frames, and whom the question names. Nothing where
-    that is nobody, so that a cast makes no line stale that it does not touch."""
+    """What a line's names are judged by; nothing where that is nobody, so that a cast makes no line stale."""
     named = {mention.id for mention in cast_mentions(told, presence.cast)} | {c.id for c in presence.seen}
     return [character_row(c) for c in presence.cast if c.id in named]
 
 
 def _expected_words(plan: SlotPlan, config: Config) -> int | None:
-    """The length of the examples: by the published rule with the paper's budgets, else by the budget.
-
-    A budget that was given by another time than the slot's (a padded slot of TV-AD has that of its human
-    AD) says the length too.
-    """
+    """How long examples are: by the published rule; None where another time than the slot gave the budget."""
     slot, settings = plan.slot, config.slots
     if settings.budget == "fit" or slot.max_words != word_budget(slot.interval.duration, settings):
         return None
@@ -217,7 +211,7 @@ class Draft:
         requests = self._draws(1 if self.together else self.number)
         for left in reversed(range(self.config.stage2.attempts if self.asked.repairs else 1)):
             replies = yield tuple(Turn("writes", request) for request in requests)
-            wanted = self._wanted(requests[0])
+            wanted = len((requests[0].schema or {}).get("properties", {})) or 1
             self.tries += [
                 self._tried(request, reply, wanted) for request, reply in zip(requests, replies, strict=True)
             ]
@@ -344,9 +338,6 @@ class Draft:
 
     def _seed(self, what: str) -> int:
         return slot_seed(self.config.seed, f"{self.asked.plan.slot.id}/{what}")
-
-    def _wanted(self, request: Request) -> int:
-        return len((request.schema or {}).get("properties", {})) or 1
 
     def _complaints(self, line: str) -> tuple[Complaint, ...]:
         if not self.asked.repairs:

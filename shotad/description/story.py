@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shotad.core import (
@@ -33,48 +32,18 @@ from shotad.description.conversation import identity_record, prompt_record, slot
 from shotad.description.templates import material, question, render, tokens_in
 from shotad.script import Cue, capitals_are_names, names_in
 
-STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "story/context": ("blocks",),
-    "story/so-far": ("note",),
-    "story/lines": ("lines",),
-    "story/names": ("names",),
-    "story/dialogue": ("dialogue",),
-    "story/spoken": ("when", "words"),
-    "story/renewal-system": (),
-    "story/renewal": ("note", "lines", "dialogue", "words"),
-    "story/renewal-dialogue": ("dialogue",),
-    "story/renewal-first": (),
-}
-"""The templates of this module and the variables that each has."""
-
 RENEW_EVERY = 8
 """Lines after which the note on the story so far is written anew: about a minute of a film."""
 TOKENS_A_WORD = 4 / 3
 """Of English prose; how many words are asked for where a budget is in tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budgets:
-    """How much is told; tokens unless said. A page in all: the clip stays the main thing."""
-
-    last_lines: int = 5
-    """The last lines, by number."""
-    lines: int = 200
-    reach: float = 25.0
-    """Seconds before and after the slot of which the dialogue is given, where its words are known."""
-    dialogue: int = 300
-    names: int = 60
-    """For the names in use."""
-    note: int = 150
-    """For the note on the story so far."""
-
-    @property
-    def all(self) -> int:
-        """Tokens of all parts together."""
-        return self.lines + self.dialogue + self.names + self.note
-
-
-BUDGETS = Budgets()
+LAST_LINES = 5
+"""Lines before the slot that are told, at most."""
+REACH = 25.0
+"""Seconds before and after the slot of which the dialogue is given, where its words are known."""
+LINE_TOKENS, DIALOGUE_TOKENS, NAME_TOKENS, NOTE_TOKENS = 200, 300, 60, 150
+"""How much is told of each, in tokens: a page in all, for the clip stays the main thing."""
 
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _LABEL = re.compile(
@@ -93,21 +62,20 @@ def story_text(
     speech: Sequence[Utterance],
     names: Sequence[str],
     so_far: str,
-    budgets: Budgets = BUDGETS,
 ) -> str:
     """The context for one slot, in labelled blocks; empty where nothing is known.
 
     ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
-    words within ``budgets.reach`` seconds are given, songs left out; ``names`` those in use, the most
+    words within `REACH` seconds are given, songs left out; ``names`` those in use, the most
     wanted first; ``so_far`` the note on the story.
     """
-    last = [f"- {line}" for line in lines[len(lines) - min(budgets.last_lines, len(lines)) :]]
-    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), budgets.note)
+    last = [f"- {line}" for line in lines[-LAST_LINES:]]
+    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), NOTE_TOKENS)
     blocks = [
         _filled("story/so-far", note=material(" ".join(told))),
-        _filled("story/lines", lines=material("\n".join(_last_within(last, budgets.lines)))),
-        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech, budgets))),
-        _filled("story/names", names=material(", ".join(_first_within(names, budgets.names)))),
+        _filled("story/lines", lines=material("\n".join(_last_within(last, LINE_TOKENS)))),
+        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech))),
+        _filled("story/names", names=material(", ".join(_first_within(names, NAME_TOKENS)))),
     ]
     return _filled("story/context", blocks="\n".join(block for block in blocks if block))
 
@@ -128,26 +96,21 @@ def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -
     return tuple(dict.fromkeys(known))
 
 
-def due(count: int, every: int) -> bool:
-    """Whether the note on the story is to be renewed once ``count`` lines have been written."""
-    return count > 0 and count % every == 0
-
-
 def renewal_messages(
-    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance], budgets: Budgets = BUDGETS
+    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance]
 ) -> tuple[Message, ...]:
     """What an engine is asked so that the note holds the lines written since, and the dialogue between.
 
-    Of the dialogue, oldest first, the last that fits into ``budgets.dialogue`` is given.
+    Of the dialogue, oldest first, the last that fits into `DIALOGUE_TOKENS` is given.
     """
     spoken = [f'- "{words}"' for words in map(_words_of, dialogue) if words]
-    heard = "\n".join(_last_within(spoken, budgets.dialogue))
+    heard = "\n".join(_last_within(spoken, DIALOGUE_TOKENS))
     user = render(
         "story/renewal",
         note=material(so_far) or render("story/renewal-first"),
         lines=material("\n".join(f"- {line}" for line in new_lines)),
         dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=material(heard))}" if heard else "",
-        words=str(max(1, int(budgets.note / TOKENS_A_WORD))),
+        words=str(int(NOTE_TOKENS / TOKENS_A_WORD)),
     )
     return Message("system", render("story/renewal-system")), question(user)
 
@@ -167,15 +130,15 @@ def _filled(name: str, **value: str) -> str:
     return render(name, **value) if all(value.values()) else ""
 
 
-def _dialogue(slot: Interval, speech: Sequence[Utterance], budgets: Budgets) -> str:
+def _dialogue(slot: Interval, speech: Sequence[Utterance]) -> str:
     """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
     near = [
         (_between(slot, utterance.interval), utterance.interval, _spoken(slot, utterance))
         for utterance in speech
         if _words_of(utterance)
     ]
-    near = sorted(row for row in near if row[0] <= budgets.reach)
-    kept = _first_within((row for _, _, row in near), budgets.dialogue)
+    near = sorted(row for row in near if row[0] <= REACH)
+    kept = _first_within((row for _, _, row in near), DIALOGUE_TOKENS)
     return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
 
 
@@ -229,8 +192,7 @@ def story_of(
     """What is told of the film for one slot, see `story_text`, but no name that the film has not told."""
     capitals = capitals_are_names(config.language)
     names = names_in_use(lines if capitals else (), config.prompt.note, presence)
-    reach = BUDGETS.reach
-    start, end = slot.interval.start - reach, slot.interval.end + reach
+    start, end = slot.interval.start - REACH, slot.interval.end + REACH
     near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]
     told = [told_only(said, presence) for said in near]
     return without_untold(story_text(lines, slot, told, names, so_far), presence)
@@ -271,7 +233,7 @@ class Telling:
         """A line has been written."""
         self._lines.append(cue)
         self._fresh.append(cue)
-        if self._config.story.on and due(len(self._fresh), RENEW_EVERY):
+        if self._config.story.on and len(self._fresh) == RENEW_EVERY:
             self._renew(cue.id)
             self._fresh = []
 
@@ -286,7 +248,7 @@ class Telling:
         key = key_of(prompt_record(messages), identity_record(self._writes), seed)
         record = self._known(key)
         if record is None:
-            sampling = SamplingSettings(max_tokens=2 * BUDGETS.note)
+            sampling = SamplingSettings(max_tokens=2 * NOTE_TOKENS)
             reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed))
             record = {"slot": slot_id, "prompt": prompt_record(messages), **try_record(reply)}
             if reply.error is None:

@@ -33,6 +33,11 @@ def check_templates(variables: Mapping[str, Iterable[str]]) -> None:
         _require_same(name, set(_template(name).get_identifiers()), set(expected))
 
 
+def variables_in(text: str) -> list[str]:
+    """The variables of a template."""
+    return Template(text).get_identifiers()
+
+
 def cut_to_words(text: str, words: int) -> str:
     """The beginning of a text of at most ``words`` words. Its lines stay lines.
 
@@ -84,9 +89,6 @@ def _require_same(name: str, in_template: set[str], given: set[str]) -> None:
         valid = ", ".join(f"${v}" for v in sorted(given)) or "none"
         raise PromptError(f"The prompt {name} {' and '.join(complaints)}.", f"Its variables are: {valid}.")
 
-
-BLOCK_TEMPLATES: Mapping[str, tuple[str, ...]] = {"material/rule": ()}
-"""The template of this module, without variables."""
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

@@ -80,6 +80,15 @@ stay the same from one request to the next."""
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """What is translated: the track as people left it, its film's slots, the names of its people."""
+
+    track: Track
+    slots: tuple[Slot, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Translated:
     """The track in the other language, the lines that have no translation, and what it took.
 
@@ -103,30 +112,23 @@ class Plan:
     sampling: SamplingSettings
 
     @staticmethod
-    def of(
-        track: Track,
-        target: str,
-        engine: Engine,
-        config: Config,
-        *,
-        slots: Sequence[Slot] = (),
-        names: Sequence[str] = (),
-    ) -> Plan:
+    def of(source: Source, target: str, engine: Engine, config: Config) -> Plan:
         """What ``engine``, whose identity is final, is to translate.
 
-        ``slots`` are those of the film, ``names`` those of its people. Raises UsageError for a language that
-        is none or the track's own, EngineError for an engine that cannot translate, PromptError.
+        Raises UsageError for a language that is none or the track's own, EngineError for an engine that
+        cannot translate, PromptError.
         """
         settings = config.translate
         sampling = SamplingSettings(max_tokens=max(TOKENS, config.stage2.sampling.max_tokens))
         check_templates(TEMPLATES)
-        source, into = between(track, target)
+        own, into = between(source.track, target)
         check_translates(engine)
         note = cut_to_words(config.prompt.note, config.prompt.note_words)
-        task = Task(source, into, config.prompt.medium, note, settings.quotes)
-        lines = wanted_lines(track, {slot.id: slot for slot in slots}, config.slots, names)
+        task = Task(own, into, config.prompt.medium, note, settings.quotes)
+        slots = {slot.id: slot for slot in source.slots}
+        lines = wanted_lines(source.track, slots, config.slots, source.names)
         terms = [
-            source.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
+            own.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
             sampling, ATTEMPTS, config.seed, prompt_hash(TEMPLATES),
         ]  # fmt: skip
         keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
@@ -174,62 +176,48 @@ def between(track: Track, target: str) -> tuple[Language, Language]:
 
 
 def translate_track(
-    track: Track,
+    source: Source,
     target: str,
     engine: Engine,
     config: Config,
     log: RecordLog,
     *,
-    slots: Sequence[Slot] = (),
-    names: Sequence[str] = (),
     own: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Translated:
-    """``track`` in the language ``target`` (a tag), line by line, at the same places.
+    """The track in the language ``target`` (a tag), line by line, at the same places.
 
     ``log`` keeps the answers: what is in it is not asked again. ``own`` are translations that a person wrote,
     by the line's id; the engine is shown them as what was said before. A line without a usable translation is
     failed, and one that fits into its time in no form dropped, each with the reason; neither keeps the text
     it had. Raises as `Plan.of`, and what an engine raises to stop a run; what was answered till then is kept.
     """
-    plan = Plan.of(track, target, engine, config, slots=slots, names=names)
+    plan, own = Plan.of(source, target, engine, config), own or {}
     open_ = plan.open(log)
     said = {line.id: _text(log.get(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
-    said = {name: text for name, text in said.items() if text} | dict(own or {})
+    said = {name: text for name, text in said.items() if text} | dict(own)
     made: list[Record] = []
     with reported(progress or NoProgress(), "Translating", len(open_), "lines") as task:
         for group in plan.groups(open_):
-            batch = Batch(
-                tuple(plan.lines[i] for i in group),
-                plan.task,
-                plan.around(group, said),
-                plan.sampling,
-                config.seed,
-            )
+            lines = tuple(plan.lines[i] for i in group)
+            batch = Batch(lines, plan.task, plan.around(group, said), plan.sampling, config.seed)
             for index, one in zip(group, translated(batch, engine), strict=True):
                 head = index == group[0]
                 record = log.add(plan.keys[index], _record(one, batch, engine, config, head=head))
                 made.append(record)
-                if record["text"] and not (own or {}).get(one.line.id):
+                if record["text"] and not own.get(one.line.id):
                     said[one.line.id] = record["text"]
             task.advance(len(group))
     maker = identity_record(engine.identity)
     log.keep(plan.keys, lambda record: of_other(record, maker))
-    return _put_together(track, plan, log, engine, config, made, len(open_))
+    return _put_together(source.track, plan, log, engine, config, made, len(open_))
 
 
 def foresee_translation(
-    track: Track,
-    target: str,
-    engine: Engine,
-    config: Config,
-    log: RecordLog,
-    *,
-    slots: Sequence[Slot] = (),
-    names: Sequence[str] = (),
+    source: Source, target: str, engine: Engine, config: Config, log: RecordLog
 ) -> Estimate:
     """What `translate_track` with the same arguments would ask. Nothing is sent."""
-    plan = Plan.of(track, target, engine, config, slots=slots, names=names)
+    plan = Plan.of(source, target, engine, config)
     said = {line.id: line.text for line in plan.lines}  # as long as a translation, about
     questions = []
     for group in plan.groups(plan.open(log)):
@@ -256,7 +244,7 @@ def _is_done(record: Record | None) -> bool:
 
 
 def _text(record: Record | None) -> str:
-    return str(record["text"]) if record is not None and not record["error"] else ""
+    return str(record["text"]) if record is not None and _is_done(record) else ""
 
 
 def _record(one: Attempted, batch: Batch, engine: Engine, config: Config, *, head: bool) -> dict[str, Any]:
@@ -307,15 +295,6 @@ def _put_together(
     terms = Terms.of(engine, config)
     spent = used([], made, {"stage1": terms, "stage2": terms})
     return Translated(new, failures(new, set(heard)), spent, asked, len(plan.lines) - asked)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is translated: the track as people left it, its film's slots, the names of its people."""
-
-    track: Track
-    slots: tuple[Slot, ...] = ()
-    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,17 +349,8 @@ def translate_into(
     pace = config.slots.seconds_per_word
     rooms = {slot.id: slot.interval for slot in source.slots}
     previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
-    done = translate_track(
-        source.track,
-        tag,
-        engine,
-        config,
-        folder.log_of_records(log_name(tag)),
-        slots=source.slots,
-        names=source.names,
-        own=_own(previous),
-        progress=progress or NoProgress(),
-    )
+    log = folder.log_of_records(log_name(tag))
+    done = translate_track(source, tag, engine, config, log, own=_own(previous), progress=progress)
     with track_lock(folder.path):
         # Whoever edited the translation while it was made keeps what they wrote.
         previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)

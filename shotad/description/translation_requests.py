@@ -30,7 +30,7 @@ from shotad.description.translation_prompt import (
 from shotad.script import clean_text, own_signs
 
 _PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"))
-_RETRY = "Run again; what is translated is not asked for anew."
+_RETRY = "Run again: only what is missing is asked for."
 
 
 def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:

@@ -114,25 +114,19 @@ def used(
     return Used({"stage1": _sum(looks, terms["stage1"]), "stage2": _sum(writes, terms["stage2"])})
 
 
-def _tries(record: Record) -> Sequence[Mapping[str, Any]]:
-    tries: Sequence[Mapping[str, Any]] = record.get("tries", (record,))
-    return tries
+def _tries(record: Record) -> Sequence[Record]:
+    return record.get("tries", (record,))  # type: ignore[no-any-return]
 
 
-def _sum(rows: Sequence[Mapping[str, Any]], terms: Terms) -> StageUsed:
+def _sum(rows: Sequence[Record], terms: Terms) -> StageUsed:
     calls = sum(row.get("calls", 1) for row in rows)
-    return StageUsed(terms, calls, sum((_usage(row) for row in rows), Usage()))
-
-
-def _usage(row: Mapping[str, Any]) -> Usage:
-    usage = row.get("usage", {})
-    return Usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
+    return StageUsed(terms, calls, sum((Usage(**row.get("usage", {})) for row in rows), Usage()))
 
 
 def usage_lines(found: Used) -> list[str]:
     """Plain lines for the summary; none of engines that read no prompts, such as the embedded ones."""
     lines = [
-        f"Used by {STAGE_NAMES[name]}, {stage.terms.engine}: {_calls_word(stage.calls)}, "
+        f"Used by {STAGE_NAMES[name]}, {stage.terms.engine}: {stage.calls:,} call{'s' * (stage.calls != 1)}, "
         f"{stage.tokens.tokens_in:,} tokens in, {stage.tokens.tokens_out:,} out."
         for name, stage in found.stages.items()
         if stage.terms.reads and stage.tokens != Usage()
@@ -142,10 +136,6 @@ def usage_lines(found: Used) -> list[str]:
     if all(stage.terms.free for stage in found.stages.values() if stage.calls) or found.cost is None:
         return lines
     return [*lines, f"Cost: {money(found.cost)}."]
-
-
-def _calls_word(calls: int) -> str:
-    return "1 call" if calls == 1 else f"{calls:,} calls"
 
 
 def usage_as_json(found: Used) -> dict[str, Any]:

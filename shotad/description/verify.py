@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -42,14 +42,6 @@ from shotad.script import (
     split_sentences,
 )
 
-VERIFY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "verify/system": (),
-    "verify/user": ("medium", "labels", "people", "shots", "statements", "template"),
-    "verify/people": ("mark", "people"),
-    "verify/statement": ("number", "statement"),
-}
-"""The templates of this module and the variables that each has."""
-
 VERDICT_TOKENS = 256
 """Room for an answer: a verdict is a few tokens, and a line has a handful of statements."""
 
@@ -74,12 +66,7 @@ def verify_messages(
 
     ``plan_current`` are the painted numbers of the current shots, ``presence`` is who was recognised in the
     clip; ``label`` is how shots are marked, ``marks`` how people are.
-    Raises ValueError without a statement or without a current shot.
     """
-    if not statements or not plan_current:
-        raise ValueError(
-            f"statements and current shots are needed, got {len(statements)}, {list(plan_current)}"
-        )
     keys = [str(number) for number in range(1, len(statements) + 1)]
     listed = (
         render("verify/statement", number=k, statement=s) for k, s in zip(keys, statements, strict=True)
@@ -273,8 +260,7 @@ def _after(border: re.Match[str], said: str, after: str, clause: _Clause, partic
 
 
 def _acts(words: Sequence[str], plural: bool, said: str) -> bool:
-    """Whether a verb in the form for one, or for many, begins the words, after adverbs; what may be a noun
-    too is one where the words before it, ``said``, could go on with it."""
+    """Whether a verb begins the words, after adverbs; what may be a noun needs ``said`` before it."""
     at = next((at for at, word in enumerate(words) if not _is_adverb(word)), len(words) - 1)
     word = bare(words[at])
     if word not in (PLAIN if plural else THIRD):

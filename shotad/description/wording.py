@@ -254,10 +254,7 @@ def _by_shots(text: str, stage1: Mapping[str, Any], language: str) -> Iterator[P
 
 
 def _told_of_shots(raw: str, starts: Mapping[int, float]) -> Iterator[tuple[Counter[str], float | None]]:
-    """The words of each sentence of Stage I's answer, and when the first shot begins that it speaks of.
-
-    A sentence without a shot goes on with that of the one before it, in its own paragraph.
-    """
+    """The words of each sentence of Stage I, and when the first shot begins that it, or one before, names."""
     for paragraph in raw.splitlines():
         second: float | None = None
         for sentence in _SENTENCE.split(paragraph):

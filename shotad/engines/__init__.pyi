@@ -1,5 +1,15 @@
-from .background import in_order as in_order
-from .local_model import MODELS as MODELS, LocalModel as LocalModel, check_fits as check_fits
+from .local_model import (
+    MODELS as MODELS,
+    ROOM as ROOM,
+    LocalModel as LocalModel,
+    check_fits as check_fits,
+)
+from .local_servers import (
+    answers as answers,
+    choose as choose,
+    chosen as chosen,
+    running as running,
+)
 from .openai_client import (
     Address as Address,
     Broken as Broken,
@@ -8,7 +18,7 @@ from .openai_client import (
     key_from as key_from,
     need_client as need_client,
 )
-from .openai_engine import OpenAI as OpenAI, notice as notice
+from .openai_engine import OpenAI as OpenAI, in_order as in_order, notice as notice
 from .openai_errors import (
     Clock as Clock,
     Raw as Raw,
@@ -20,6 +30,8 @@ from .openai_errors import (
 )
 from .table import (
     ENGINES as ENGINES,
+    PAPER_MEMORY as PAPER_MEMORY,
+    PRESETS as PRESETS,
     best_here as best_here,
     engine_class as engine_class,
     make_engine as make_engine,

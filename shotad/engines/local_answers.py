@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
 from shotad.engines.local_loading import PURPOSE, Loaded, is_out_of_memory, keep_only
@@ -124,16 +123,15 @@ class _Run:
         found: dict[int, Reply] = {}
         waiting = self._grouped(indices)
         with ThreadPoolExecutor(1, thread_name_prefix="preparing") as pool:
-            prepared = pool.submit(self._collate, waiting[0]) if waiting else None
+            batches = [pool.submit(self._collate, group) for group in waiting[:1]]
             while waiting:
-                group, batch = waiting.pop(0), prepared
-                prepared = pool.submit(self._collate, waiting[0]) if waiting else None
-                before = self._loaded.limit
-                found.update(self._of_group(group, batch))
-                if self._loaded.limit != before and waiting:
+                group, before = waiting.pop(0), self._loaded.limit
+                batches += [pool.submit(self._collate, following) for following in waiting[:1]]
+                found.update(zip(group, self._of_group(group, batches.pop(0)), strict=True))
+                if self._loaded.limit != before:
                     # Memory ran out: what is left is grouped anew, smaller.
                     waiting = self._grouped([index for others in waiting for index in others])
-                    prepared = pool.submit(self._collate, waiting[0])
+                    batches = [pool.submit(self._collate, following) for following in waiting[:1]]
         return found
 
     def _grouped(self, indices: Sequence[int]) -> list[list[int]]:
@@ -142,24 +140,33 @@ class _Run:
         found = groups([self._lengths[i] for i in indices], answer, tokens, self._most)
         return [sorted(indices[place] for place in group) for group in found]
 
-    def _of_group(self, group: list[int], batch: Future[Batch] | None) -> dict[int, Reply]:
-        """Replies to those of a group, whose input may be under way already."""
-        ready = {tuple(group): batch} if batch is not None else {}
-
-        def work(items: list[int]) -> list[Reply]:
-            waited = ready.pop(tuple(items), None)
-            return self._replies(items, waited.result() if waited is not None else self._collate(items))
-
+    def _of_group(
+        self, group: list[int], batch: Future[Batch] | None = None, *, last: bool = False
+    ) -> list[Reply]:
+        """Replies to those of a group, whose input may be under way: in halves where memory runs out, one by
+        one where the model's code fails. What does not fit alone is tried once more (``last``) when all else
+        has left the memory."""
         try:
-            replies = in_groups(group, work, is_out_of_memory, self._no_memory, self._relieve)
+            return self._replies(group, self._collate(group) if batch is None else batch.result())
         except ShotadError:
             raise
         except Exception as error:  # noqa: BLE001  whatever a model's code raises is these requests' failure
-            _check_alive(error)
-            if len(group) > 1:
-                return {index: reply for one in group for index, reply in self._of_group([one], None).items()}
-            replies = [Reply("", "error", error=f"{type(error).__name__}: {error}")]
-        return dict(zip(group, replies, strict=True))
+            is_full, why = is_out_of_memory(error), f"{type(error).__name__}: {error}"
+            if not is_full:
+                _check_alive(error)
+        # Outside the except block: a caught error keeps its frames, and with them their tensors.
+        batch = None
+        if is_full:
+            self._relieve(group)
+            if len(group) == 1 and not last:
+                return self._of_group(group, last=True)
+            length = self._lengths[group[0]]
+            why = f"memory ran out on a prompt of {length} tokens alone ({why.partition(chr(10))[0]})"
+        if len(group) == 1:
+            return [Reply("", "error", error=why)]
+        size = (len(group) + 1) // 2 if is_full else 1
+        parts = (group[start : start + size] for start in range(0, len(group), size))
+        return [reply for part in parts for reply in self._of_group(part)]
 
     def _replies(self, indices: Sequence[int], batch: Batch) -> list[Reply]:
         requests = [self._requests[index] for index in indices]
@@ -201,11 +208,6 @@ class _Run:
         usage = Usage(length, len(row) if end is None else end + 1)
         return Reply(text.strip(), "length" if end is None else "stop", usage, batch=together)
 
-    def _no_memory(self, index: int, why: str) -> Reply:
-        return Reply(
-            "", "error", error=f"memory ran out on a prompt of {self._lengths[index]} tokens alone ({why})"
-        )
-
     def _relieve(self, indices: list[int]) -> None:
         longest = max(self._lengths[i] + self._requests[i].sampling.max_tokens for i in indices)
         if len(indices) > 1:
@@ -221,10 +223,6 @@ def _check_alive(error: Exception) -> None:
             f"The GPU has stopped working: {str(error).partition(chr(10))[0]}.",
             "Start again: lines that are done are kept. If it comes back, try compute.device cpu.",
         ) from None
-
-
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 
 
 def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
@@ -247,34 +245,6 @@ def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[
     return found
 
 
-def in_groups(
-    items: Sequence[_Item],
-    work: Callable[[list[_Item]], list[_Result]],
-    is_out_of_memory: Callable[[Exception], bool],
-    failed: Callable[[_Item, str], _Result],
-    relieve: Callable[[list[_Item]], None] = lambda _: None,
-) -> list[_Result]:
-    """``work(items)``, in halves where memory runs out; a result for each item, in order.
-
-    ``relieve(items)`` is called after each time that memory ran out, to free what can be freed. What does
-    not fit alone is tried once more after that, then becomes ``failed(item, why)``. Other exceptions pass.
-    """
-    for last in (False, True) if len(items) == 1 else (True,):
-        try:
-            return work(list(items))
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-            why = str(error).partition("\n")[0]
-        # Outside the except block: a caught error keeps its frames, and with them their tensors.
-        relieve(list(items))
-        if last and len(items) == 1:
-            return [failed(items[0], why)]
-    middle = (len(items) + 1) // 2
-    halves = (items[:middle], items[middle:])
-    return [result for half in halves for result in in_groups(half, work, is_out_of_memory, failed, relieve)]
-
-
 class SeededChoice:
     """A logits processor of transformers that makes the greedy choice a draw, row by row.
 
@@ -288,11 +258,8 @@ class SeededChoice:
     def __init__(self, requests: Sequence[Request]) -> None:
         """A row for each of ``requests``."""
         self._rows = [row for row, request in enumerate(requests) if request.sampling.temperature > 0]
-        drawing = [requests[row] for row in self._rows]
-        self._seeds = [request.seed for request in drawing]
-        self._temperatures = [request.sampling.temperature for request in drawing]
-        self._top_ps = [request.sampling.top_p for request in drawing]
-        self._on_device: _OnDevice | None = None
+        self._drawing = [requests[row] for row in self._rows]
+        self._here: tuple[torch.Tensor, torch.Tensor, torch.Tensor, list[torch.Generator]] | None = None
 
     @property
     def draws(self) -> bool:
@@ -303,32 +270,26 @@ class SeededChoice:
         """``[rows, words]`` scores → scores whose greatest is the word drawn."""
         if not self._rows:
             return scores
-        if self._on_device is None:
-            self._on_device = self._put_on(scores.device)
-        here = self._on_device
-        heated = scores[here.rows] / here.temperatures
-        kept = heated if min(self._top_ps) >= 1 else _nucleus(heated, here.top_ps)
-        waits = torch.stack([_waits(generator, scores) for generator in here.generators])
-        return scores.index_copy(0, here.rows, kept - waits.log_())
-
-    def _put_on(self, device: torch.device) -> _OnDevice:
         # Once, not at each word: a copy to a GPU makes the program wait for all that is under way there.
-        return _OnDevice(
+        self._here = self._here or self._put_on(scores.device)
+        rows, temperatures, top_ps, generators = self._here
+        heated = scores[rows] / temperatures
+        is_whole = all(request.sampling.top_p >= 1 for request in self._drawing)
+        kept = heated if is_whole else _nucleus(heated, top_ps)
+        waits = torch.stack([_waits(generator, scores) for generator in generators])
+        return scores.index_copy(0, rows, kept - waits.log_())
+
+    def _put_on(
+        self, device: torch.device
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, list[torch.Generator]]:
+        """Rows ``[n]``, temperatures and top-p ``[n, 1]``, and a generator for each row."""
+        samplings = [request.sampling for request in self._drawing]
+        return (
             torch.tensor(self._rows, device=device),
-            torch.tensor(self._temperatures, device=device)[:, None],
-            torch.tensor(self._top_ps, device=device)[:, None],
-            [torch.Generator(device).manual_seed(seed) for seed in self._seeds],
+            torch.tensor([one.temperature for one in samplings], device=device)[:, None],
+            torch.tensor([one.top_p for one in samplings], device=device)[:, None],
+            [torch.Generator(device).manual_seed(request.seed) for request in self._drawing],
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _OnDevice:
-    """What is drawn with: rows ``[n]``, temperatures and top-p ``[n, 1]``, a generator for each row."""
-
-    rows: torch.Tensor
-    temperatures: torch.Tensor
-    top_ps: torch.Tensor
-    generators: list[torch.Generator]
 
 
 def _waits(generator: torch.Generator, scores: torch.Tensor) -> torch.Tensor:

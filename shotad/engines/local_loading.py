@@ -1,9 +1,9 @@
 """Loads models through transformers and keeps those of this process: which class, where, how precisely.
 
 Only safetensors and GGUF are read, and no code that comes with a model is run. Engines with the same model
-share it. Where another model does not fit beside those that are there, the one that was used longest ago is
-put away; that is no setting. A model that is put away is gone for all who still hold its `Loaded`: who uses
-one borrows it for a call (`ModelCache.lent`), and does not keep it.
+share it. Where another model does not fit beside those that are there, these are put away; that is no
+setting. A model that is put away is gone for all who still hold its `Loaded`: who uses one borrows it for a
+call (`ModelCache.lent`), and does not keep it.
 """
 
 from __future__ import annotations
@@ -136,18 +136,14 @@ def load_way(way: Way) -> Loaded:
     Raises WeightsError where its files are damaged, do not fit each other or lack a weight; what torch
     raises where memory runs out passes.
     """
-    for attention in _attentions(way):
-        try:
-            model, report = _from_pretrained(way, attention)
-            break
-        except _broken() as error:
-            if is_out_of_memory(error):
-                raise
-            if attention == "flash_attention_2":
-                continue
-            raise WeightsError(
-                f"The model {way.place.label} cannot be loaded: {reason(error)}.", _hint(way)
-            ) from None
+    try:
+        model, report = _from_pretrained(way)
+    except _broken() as error:
+        if is_out_of_memory(error):
+            raise
+        raise WeightsError(
+            f"The model {way.place.label} cannot be loaded: {reason(error)}.", _hint(way)
+        ) from None
     missing = sorted(report["missing_keys"])
     if missing:
         raise WeightsError(
@@ -200,9 +196,9 @@ def weight_bytes(way: Way) -> int:
     return int(count * each)
 
 
-def _from_pretrained(way: Way, attention: str | None) -> tuple[Any, dict[str, Any]]:
+def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
     transformers = need("transformers", PURPOSE)
-    options: dict[str, Any] = {"dtype": way.dtype, "attn_implementation": attention, **_local(way.place)}
+    options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
     if way.place.gguf is None:
         options["use_safetensors"] = True
     if way.quantise != "none":
@@ -226,16 +222,6 @@ def _broken() -> tuple[type[Exception], ...]:
 def _local(place: ModelPlace) -> dict[str, Any]:
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     return options if place.gguf is None else {**options, "gguf_file": place.gguf}
-
-
-def _attentions(way: Way) -> tuple[str | None, ...]:
-    """What to try, in order. None leaves it to transformers: SDPA where the model has it, else eager."""
-    flash = (
-        way.device.type == "cuda"
-        and way.dtype in (torch.bfloat16, torch.float16)
-        and importlib.util.find_spec("flash_attn") is not None
-    )
-    return ("flash_attention_2", None) if flash else (None,)
 
 
 def _device_map(way: Way) -> dict[str, torch.device] | str | None:
@@ -318,7 +304,7 @@ def memory_left(device: torch.device) -> int | None:
 
 
 class ModelCache:
-    """Loaded models by the way they are loaded, that used longest ago first. Threads may share it."""
+    """Loaded models by the way they are loaded. Threads may share it."""
 
     def __init__(
         self,
@@ -330,11 +316,6 @@ class ModelCache:
         self._loaded: dict[Way, Loaded] = {}
         self._lock = threading.RLock()
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What stands here, that used longest ago first."""
-        return tuple(loaded.label for loaded in self._loaded.values())
-
     def take(self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
         """The model, loaded at its first use.
 
@@ -342,9 +323,9 @@ class ModelCache:
         """
         way = way_of(place, kind, compute, local)
         with self._lock:
-            found = self._loaded.pop(way, None) or self._brought(way)
-            self._loaded[way] = found
-            return found
+            if way not in self._loaded:
+                self._loaded[way] = self._brought(way)
+            return self._loaded[way]
 
     @contextmanager
     def lent(
@@ -354,53 +335,35 @@ class ModelCache:
         with self._lock:
             yield self.take(place, kind, compute, local)
 
-    def keep_only(self, loaded: Loaded) -> None:
+    def keep_only(self, loaded: Loaded | None) -> None:
         """Put away all others, and give back what torch keeps of freed tensors."""
         with self._lock:
             for way in [way for way, one in self._loaded.items() if one is not loaded]:
-                self._put_away(way)
+                # Whoever has a reference left (a thread that is about to end) must not keep the memory.
+                self._loaded.pop(way).model = None
             empty_cache()
 
     def clear(self) -> None:
         """Put away all."""
-        with self._lock:
-            for way in list(self._loaded):
-                self._put_away(way)
-            empty_cache()
-
-    def _put_away(self, way: Way) -> None:
-        # Whoever has a reference left (a thread that is about to let go of it) must not keep the memory.
-        self._loaded.pop(way).model = None
+        self.keep_only(None)
 
     def _brought(self, way: Way) -> Loaded:
-        self._make_room(way)
-        for last in (False, True):
+        free = self._left(way.device) if self._loaded else None
+        if free is not None and free < int(self._size(way) * 1.1) + _ROOM:
+            self.clear()
+        for _ in range(2 if self._loaded else 1):
             try:
                 return self._read(way)
             except Exception as error:
                 if not is_out_of_memory(error):
                     raise
             # Outside the except block: a caught error keeps its frames, and with them what was read.
-            if last or not self._loaded:
-                break
             self.clear()
-        self.clear()
         raise EngineError(
             f"The model {way.place.label} does not fit into the memory of {way.device} "
             f"(its weights alone take about {self._size(way) / 1e9:.1f} GB in {way.precision}).",
             "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu.",
         )
-
-    def _make_room(self, way: Way) -> None:
-        if not self._loaded:
-            return
-        wanted = int(self._size(way) * 1.1) + _ROOM
-        while self._loaded and (free := self._left(way.device)) is not None and free < wanted:
-            oldest = next((one for one in self._loaded if one.device.type == way.device.type), None)
-            if oldest is None:
-                return
-            self._put_away(oldest)
-            empty_cache()
 
 
 _OUT_OF_MEMORY = (

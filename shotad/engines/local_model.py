@@ -140,6 +140,7 @@ MODELS: dict[str, HubModel] = {
         _looks("qwen2.5-vl-7b", "Qwen/Qwen2.5-VL-7B-Instruct", 16_584_333_312),
         _looks("qwen3-vl-8b", "Qwen/Qwen3-VL-8B-Instruct", 17_534_247_392),
         _looks("qwen3-vl-4b", "Qwen/Qwen3-VL-4B-Instruct", 8_875_631_616),
+        _looks("qwen3-vl-2b", "Qwen/Qwen3-VL-2B-Instruct", 4_255_064_064),
         _writes("llama3-8b", "meta-llama/Meta-Llama-3-8B-Instruct", _LLAMA_8B, "Llama 3", "Meta AI", _GATED),
         _writes("llama3.1-8b", "meta-llama/Llama-3.1-8B-Instruct", _LLAMA_8B, "Llama 3.1", "Meta AI", _GATED),
         _writes(

@@ -1,4 +1,4 @@
-"""Statements that could be said, and the wordings for people, things, text, light and movement.
+"""Statements that could be said, and the wordings for people, things and text.
 
 Only what the observer measures has words here. Walking, running or standing are not measured: so people
 "move", "come closer", "enter" and "leave". Who was recognised is called by name; all others are nobody's he
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from shotad.core import MANY, Deed, FigureFact, LightFact, Named, PeopleFact, Posture, TextFact, ThingFact
+from shotad.core import MANY, Deed, Named, PeopleFact, Posture, TextFact, ThingFact
 from shotad.engines.narrator_words import (
     CROWD,
     SEVERAL,
@@ -24,6 +23,7 @@ from shotad.engines.narrator_words import (
     gerund,
     plural,
 )
+from shotad.sight import Level
 
 WORTH = {
     "title": 100.0, "sign": 80.0, "text": 78.0, "credit": 75.0, "credits": 65.0,
@@ -35,14 +35,12 @@ WORTH = {
     "described": 6.0, "named": 15.0, "new": 30.0,
     "thing": 44.0, "furniture": 12.0, "lively": 8.0, "accompanied": 6.0, "looks": 24.0,
     "person": 10.0, "face": 10.0, "people": 10.0, "up": 8.0, "down": 8.0,
-    "figure": 8.0, "figure passes": 8.0, "motion": 5.0,
-    "flash": 8.0, "fade-out": 8.0, "contrast": 6.0, "fade-in": 6.0, "level": 5.0,
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what).
 
 ``named`` is added for who has a name, ``new`` besides for a name that the last lines do not have. The last
-three rows tell nothing by which a listener could follow the film: that somebody is there, that something
-moves, how light it is. They stay in the record and are no lines (but where ``narrator.always`` asks for one).
+row tells nothing by which a listener could follow the film: that somebody is there. It stays in the record
+and is no line (but where ``narrator.always`` asks for one). Light and movement by themselves have no words.
 """
 PRESENT = frozenset({"person", "face", "people"})
 """That somebody is there, and no more."""
@@ -60,12 +58,11 @@ _DEEDS: dict[Deed, tuple[str, ...]] = {
 }
 _POSTURES: dict[Posture, str] = {"stands": "stand", "sits": "sit", "lies": "lie"}
 EVENTS = frozenset(
-    {"enters", "passes", "leaves", "closer", "away", "left", "right", "up", "down", "turns"}
-    | {"figure", "figure passes", *_DEEDS}
+    {"enters", "passes", "leaves", "closer", "away", "left", "right", "up", "down", "turns"} | set(_DEEDS)
 )
 """What somebody does, as against what merely is."""
-START, MIDDLE, END = 0, 1, 2
-"""Phases of a shot: a fade-in comes before all else, a fade-out after."""
+START, MIDDLE = 0, 1
+"""Phases of a shot: what a fade-in shows comes before all else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class Statement:
     of them who are known; ``who`` is the same number, or id, for what one person does in several shots;
     ``near``: of one person hardly more than the face is seen.
 
-    ``shot``, ``phase`` (start, middle or end of the shot) and ``time`` put statements in order;
+    ``shot``, ``phase`` (start or middle of the shot) and ``time`` put statements in order;
     ``time`` is when it holds, in film seconds, None where that was not measured. ``since`` and
     ``until`` are the seconds between which it is to be seen when told, None where they are not known.
     """
@@ -107,11 +104,6 @@ class Statement:
     def reads(self) -> bool:
         """True where it reads words aloud."""
         return any(clause.quotes for clause in self.clauses)
-
-    @property
-    def is_figure(self) -> bool:
-        """True for a mover of unknown kind."""
-        return self.key in ("figure", "figure passes")
 
     def precedes(self, other: Statement) -> bool:
         """True where it was measured to be over before the other begins."""
@@ -198,15 +190,6 @@ class Clause:
         return f" {self.join} ".join([*parts, closing])
 
 
-_LIGHT = {
-    "fade-out": (Clause("everything", "go dark"), Clause("darkness", "fall"), Clause("all", "go dark")),
-    "fade-in": (Clause("the darkness", "lift"), Clause("darkness", "give way to light")),
-    "flash": (Clause("light", "flash"), Clause("a bright light", "flash"), Clause("light", "flare up")),
-    "black": (Clause("everything", "be dark"), Clause("all", "be dark")),
-    "white": (Clause("everything", "be white"),),
-}
-
-
 def thing_noun(fact: ThingFact) -> str:
     """What one says for a detector's class: "a phone" for cell phone, "two dogs", "bottles" for `MANY`."""
     noun = _NAMES.get(fact.name, fact.name)
@@ -253,7 +236,7 @@ def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: boo
     reads = Clause(noun, "read", not one and noun != "text", quotes=quotes, join=join)
     if kind != "title":
         return (reads,)
-    if one and quotes[0].single:
+    if one and " " not in quotes[0].words:
         return (reads, Clause("a title", "appear", quotes=quotes))
     return (Clause("words", "appear", True, quotes=quotes, join=join), reads)
 
@@ -262,28 +245,6 @@ def text_words(fact: TextFact) -> int:
     """Words that a text's introduction takes at least: "words appear"."""
     return 3 if fact.kind in ("sign", "text", "credit") else 2
 
-
-def light_clauses(fact: LightFact) -> tuple[Clause, ...]:
-    """A change of light, or a level where there is no change; empty for a level not to speak of."""
-    if fact.change == "fade-out" and fact.level == "white":
-        return (Clause("everything", "turn white"),)
-    return _LIGHT.get(fact.change or fact.level, ())
-
-
-def contrast_clauses(to_light: bool, black: bool) -> tuple[Clause, ...]:
-    """From one shot to the next it turns from dark to bright, or back."""
-    low = "darkness" if black else "dim light"
-    if to_light:
-        return (Clause(low, "give way to bright light"), Clause(low, "turn to brightness"))
-    return (Clause("bright light", f"give way to {low}"), Clause("brightness", f"turn to {low}"))
-
-
-def motion_clauses() -> tuple[Clause, ...]:
-    """That much moves, without knowing what."""
-    return (Clause("there", "be much movement"), Clause("there", "be a lot of movement"))
-
-
-Level = Literal["black", "dark", "middling", "bright", "white"]
 
 ONE_OF = "the person on the"
 """Begins what one of several who are seen is called by: where they are."""
@@ -329,12 +290,6 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
         return tuple(replace(clause, tail=tail) for clause in clauses)
     clauses = _clauses(people_nouns(fact, light), _verbs(fact, key), False, where)
     return tuple(replace(clause, detail=description(fact)) for clause in clauses)
-
-
-def figure_clauses(fact: FigureFact) -> tuple[Clause, ...]:
-    """What something of unknown kind does: "something comes closer"."""
-    where = ("in the distance",) if fact.size <= FAR / 2 else ()
-    return _clauses(("something",), _going(fact.movement, fact.enters, fact.leaves, False), False, where)
 
 
 def people_key(fact: PeopleFact) -> str:

@@ -93,10 +93,6 @@ def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> lis
 
 def _go_together(one: Statement, other: Statement) -> bool:
     """False where a listener would take two people for one, or one for two."""
-    if {one.key, other.key} <= {"fade-in", "fade-out", "contrast", "level", "flash"}:
-        return one.key != other.key and one.shot != other.shot
-    if "motion" in (one.key, other.key):
-        return False
     if one.heads == other.heads == 1:
         return _two_singles(one, other)
     if _is_company_of(one, other) or _is_company_of(other, one):
@@ -185,10 +181,6 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
         clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):
         clauses = [clause.of_face() for clause in clauses]
-    elif at and any(other.key.startswith("figure") for other in ordered[:at]):
-        clauses = (
-            [replace(clause, subject="a figure") for clause in clauses] if statement.is_figure else clauses
-        )
     places = memory.places(statement.named)
     unique = list(dict.fromkeys(_not_again(clause, places) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")

@@ -14,32 +14,22 @@ from itertools import accumulate, pairwise
 
 from shotad.core import (
     Facts,
-    FigureFact,
     Interval,
-    LightFact,
-    MotionFact,
     Named,
     PeopleFact,
     TextFact,
     ThingFact,
 )
 from shotad.engines.narrator_phrases import (
-    END,
     EVENTS,
-    MIDDLE,
     PRESENT,
     START,
     WORTH,
     Clause,
-    Level,
     Statement,
     appear_clauses,
-    contrast_clauses,
     description,
-    figure_clauses,
     is_near,
-    light_clauses,
-    motion_clauses,
     people_clauses,
     people_key,
     people_nouns,
@@ -50,6 +40,7 @@ from shotad.engines.narrator_phrases import (
 from shotad.engines.narrator_sentence import Memory, Timing, same_text
 from shotad.engines.narrator_words import Quote, called_together, clean, face_of, fit_quote
 from shotad.script import Sight
+from shotad.sight import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +192,7 @@ def find_statements(
     """
     facts = _certain(facts, sure)
     texts, unread = text_statements(facts, memory, room, timing)
-    others = [] if facts.credits else picture_statements(facts, bool(texts))
+    others = [] if facts.credits else picture_statements(facts)
     slot = None if timing is None else timing.slot
     weighed = [_weigh(statement, memory, slot) for statement in _unique([*texts, *others])]
     if timing is not None:
@@ -219,8 +210,6 @@ def _certain(facts: Facts, sure: float) -> Facts:
         things=tuple(f for f in facts.things if f.shot in shots and f.sure >= sure and f.count > 0),
         texts=tuple(f for f in facts.texts if f.shot in shots and f.sure >= sure),
         light=tuple(f for f in facts.light if f.shot in shots and f.sure >= sure),
-        figures=tuple(f for f in facts.figures if f.shot in shots and f.sure >= sure),
-        motion=tuple(f for f in facts.motion if f.shot in shots and f.sure >= sure),
         credits=facts.credits,
     )
 
@@ -317,7 +306,7 @@ _FILLS = 0.45
 """Share of the picture from which a thing is all that is to be seen."""
 
 
-def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
+def picture_statements(facts: Facts) -> list[Statement]:
     """Statements about all that is no text, shot by shot."""
     levels: dict[int, Level] = {fact.shot: fact.level for fact in facts.light}
     brightening = {fact.shot for fact in facts.light if fact.change == "fade-in"}
@@ -328,17 +317,10 @@ def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
         people = [fact for fact in people if not _may_be_named(fact, facts.people)]
         things = _each_kind([fact for fact in facts.things if fact.shot == shot])
         seen = list(_seen(people, things, levels.get(shot, "middling"), same))
-        seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
         if shot in brightening and any(_shows(statement) for statement in seen):
             seen = _out_of_the_dark(seen)
-            brightening.discard(shot)
-        elif not seen:
-            seen = [_motion(f) for f in facts.motion if f.shot == shot and f.inside == "much"]
         statements += seen
-    blank = not statements and not has_text
-    lights = (_light(fact, blank, facts) for fact in facts.light if _tells(fact, brightening))
-    statements += [light for light in lights if light]
-    return statements + list(_contrasts(facts))
+    return statements
 
 
 def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
@@ -432,15 +414,6 @@ def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
     return fact.who.id if fact.who else same.get(fact.shot)
 
 
-def _figure(fact: FigureFact) -> Statement:
-    key = "figure passes" if fact.enters or fact.leaves else "figure"
-    time = (fact.first, fact.last)
-    clauses = figure_clauses(fact)
-    return Statement(
-        key, fact.shot, WORTH[key], clauses, time=time, sure=fact.sure, since=fact.first, until=fact.last
-    )
-
-
 def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *, seen: bool) -> Statement:
     """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot. ``seen``:
     there are people in it."""
@@ -484,39 +457,3 @@ def _out_of_the_dark(seen: list[Statement]) -> list[Statement]:
 
 def _shows(statement: Statement) -> bool:
     return any(clause.verb == "appear" for clause in statement.clauses)
-
-
-def _tells(fact: LightFact, brightening: set[int]) -> bool:
-    return fact.change != "fade-in" or fact.shot in brightening
-
-
-def _light(fact: LightFact, blank: bool, facts: Facts) -> Statement | None:
-    """A change of light; a mere level only where nothing else was measured in all of the clip."""
-    levels = {light.level for light in facts.light}
-    if fact.change is None and not (blank and len(levels) == 1):
-        return None
-    clauses = light_clauses(fact)
-    if not clauses:
-        return None
-    key = fact.change or "level"
-    phase = {"fade-in": START, "fade-out": END}.get(key, MIDDLE)
-    return Statement(key, fact.shot, WORTH[key], clauses, phase=phase, sure=fact.sure, since=fact.since)
-
-
-def _contrasts(facts: Facts) -> Iterator[Statement]:
-    """Cuts from dark to bright or back, where no fade does the same slowly."""
-    lights = sorted(facts.light, key=lambda fact: fact.shot)
-    for before, after in pairwise(lights):
-        steady = before.change is None and after.change is None
-        ends = {before.level in ("black", "dark"), after.level in ("black", "dark")}
-        bright = {before.level in ("bright", "white"), after.level in ("bright", "white")}
-        if steady and ends == {True, False} and bright == {True, False}:
-            to_light = after.level in ("bright", "white")
-            clauses = contrast_clauses(to_light, "black" in (before.level, after.level))
-            sure = min(before.sure, after.sure)
-            key, since = "contrast", after.since
-            yield Statement(key, after.shot, WORTH[key], clauses, phase=START, sure=sure, since=since)
-
-
-def _motion(fact: MotionFact) -> Statement:
-    return Statement("motion", fact.shot, WORTH["motion"], motion_clauses(), sure=fact.sure)

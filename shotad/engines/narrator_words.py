@@ -181,11 +181,6 @@ class Quote:
         """Words that a voice says."""
         return spoken_words(self.words)
 
-    @property
-    def single(self) -> bool:
-        """True for one written word."""
-        return " " not in self.words
-
     def inside(self) -> str:
         """In quotation marks, within a sentence: ``"SINTEL"``."""
         return f'"{self.words}"'

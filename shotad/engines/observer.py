@@ -37,6 +37,7 @@ from shotad.core import (
     WeightsError,
     key_of,
 )
+from shotad.engines.narrator_phrases import listed
 from shotad.engines.observer_sightings import (
     Eyes,
     Passage,
@@ -56,7 +57,6 @@ from shotad.sight import (
     FrameText,
     Glimpse,
     Level,
-    PeopleBorders,
     Person,
     Pose,
     Stretch,
@@ -120,7 +120,6 @@ class Observer:
         )
         self._eyes = Eyes(weights)
         self._texts = TextReader()
-        self._borders = PeopleBorders()
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; a clip that cannot be measured is a reply with an error."""
@@ -159,7 +158,7 @@ class Observer:
             for passage in passages(frames, self._eyes):
                 stretch = _stretch(frames, passage)
                 tracks = link([look.people for look in passage.looks], passage.shifts)
-                found = people_of(tracks, self._borders)
+                found = people_of(tracks)
                 poses = self._poses(found, passage)
                 seen = [
                     replace(person, steps=walks(poses[person.track]))
@@ -423,7 +422,7 @@ def describe(facts: Facts) -> str:
         ],
         "Interactions": [_where(f.shot, several) + _look(f) for f in facts.people if _look(f)],
         "Environment": [
-            *(_where(f.shot, several) + _text(f) for f in facts.texts),
+            *(_where(f.shot, several) + f'{f.kind} on the screen: "{f.text}"' for f in facts.texts),
             *(_where(f.shot, several) + _thing(f) for f in facts.things),
             *(_where(f.shot, several) + _light_words(f) for f in facts.light),
             *(_where(f.shot, several) + _motion_words(f) for f in facts.motion if _motion_words(f)),
@@ -461,12 +460,7 @@ def _people(fact: PeopleFact) -> str:
     noun = "person" if fact.unknown == 1 else "people"
     if not names:
         return f"{number} {noun}"
-    return _listed([*names, f"{number} other {noun}"] if fact.unknown else names)
-
-
-def _listed(nouns: list[str]) -> str:
-    *before, last = nouns
-    return f"{', '.join(before)} and {last}" if before else last
+    return listed([*names, f"{number} other {noun}"] if fact.unknown else names)
 
 
 def _subject(fact: PeopleFact) -> str:
@@ -502,10 +496,6 @@ def _look(fact: PeopleFact) -> str:
 
 def _figure(fact: FigureFact) -> str:
     return f"a figure {_PLACES[fact.place]} {_MOVES[fact.movement]}"
-
-
-def _text(fact: TextFact) -> str:
-    return f'{fact.kind} on the screen: "{fact.text}"'
 
 
 def _thing(fact: ThingFact) -> str:

@@ -65,14 +65,17 @@ class ChatClient:
 
     def models(self) -> tuple[str, ...]:
         """The models that the server says it has; empty where it says nothing of use."""
-        try:
-            raw = self._call("models", _LISTING)
-        except Broken:
-            return ()
-        match raw.document:
+        match self._listing("models"):
             case {"data": [*items]}:
                 return tuple(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item)
         return ()
+
+    def _listing(self, path: str) -> Any:
+        """A page that only helps with an error, as JSON; None where there is none."""
+        try:
+            return self._call(path, _LISTING).document
+        except Broken:
+            return None
 
     def _call(self, path: str, timeout: float, body: Body | None = None) -> Raw:
         httpx = need_client()

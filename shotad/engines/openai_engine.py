@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from shotad.core import (
@@ -26,7 +30,6 @@ from shotad.core import (
     Request,
     Stage,
 )
-from shotad.engines.background import in_order
 from shotad.engines.openai_client import (
     Address,
     Broken,
@@ -51,7 +54,7 @@ from shotad.engines.openai_wire import JPEG_QUALITY, Answer, Body, Dialect, answ
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""
-_LATER = "What is done is kept: the same command goes on from here."
+_LATER = "What is done is kept: the same command continues from here."
 _WORTH_A_WORD = 10.0
 """Seconds; a longer pause that the server asks for is reported."""
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens")
@@ -136,6 +139,9 @@ class OpenAI:
     The key is read from the environment for each call, and is kept nowhere.
     """
 
+    name = "openai"
+    client = ChatClient
+
     def __init__(
         self,
         settings: EndpointSettings,
@@ -156,7 +162,7 @@ class OpenAI:
         self._settings = settings
         timing = {} if clock is None else {"clock": clock}
         self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
-        self._line = ChatClient(address, settings.key_name, settings.timeout)
+        self._line = self.client(address, settings.key_name, settings.timeout)
         self._dialect = Dialect()
         self._progress: Progress = NoProgress()
 
@@ -173,7 +179,7 @@ class OpenAI:
         address = address_of(own.base_url, settings.base_url)
         model = own.model or settings.model or ""
         revision = _revision(settings, own.revision, stage)
-        return cls(settings, address, Identity("openai", model, revision), sleep=sleep, clock=clock)
+        return cls(settings, address, Identity(cls.name, model, revision), sleep=sleep, clock=clock)
 
     def get_ready(self, progress: Progress) -> None:
         """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
@@ -372,3 +378,47 @@ def notice(stage1: Engine, stage2: Engine) -> list[str]:
         )
     unsafe = {e.address.shown for e in (stage1, stage2) if isinstance(e, OpenAI) and e.address.is_open}
     return [*lines, *(f"The connection to {host} is not encrypted (http)." for host in sorted(unsafe))]
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def in_order(work: Callable[[_Item], _Result], items: Sequence[_Item], number: int) -> list[_Result]:
+    """The result of each item, in order; up to ``number`` are worked on at once, in threads of their own.
+
+    After an exception no further item is begun; it is raised when those under way have ended. After an
+    interruption nothing is waited for, nor at the program's end: with a pool of `concurrent.futures` it would
+    last until a server has answered, or has kept silent for as long as it may.
+    """
+    found: list[Future[_Result]] = [Future() for _ in items]
+    left = deque(zip(found, items, strict=True))
+
+    def work_through() -> None:
+        while left:
+            try:
+                result, item = left.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                result.set_result(work(item))
+            except BaseException as error:  # noqa: BLE001  handed over to who waits
+                left.clear()
+                result.set_exception(error)
+
+    threads = [
+        threading.Thread(target=work_through, name="asking", daemon=True)
+        for _ in range(min(number, len(items)))
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    finally:
+        left.clear()
+    for result in found:
+        # What was not begun after an exception has no result, and waits for none.
+        if result.done():
+            result.result()
+    return [result.result() for result in found]

@@ -141,13 +141,10 @@ def _text(content: Any) -> str:
         case str():
             return sound(content)
         case list():
-            texts = [part.get("text") for part in content if isinstance(part, Mapping) and _is_text(part)]
+            parts = [part for part in content if isinstance(part, Mapping)]
+            texts = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
             return "".join(sound(text) for text in texts if isinstance(text, str))
     return ""
-
-
-def _is_text(part: Mapping[str, Any]) -> bool:
-    return part.get("type") in ("text", "output_text")
 
 
 def _without_thought(text: str) -> str:
@@ -232,12 +229,6 @@ def _renamed_limit(body: Body) -> Body:
     return {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]}
 
 
-_SCHEMA_CHANGE = _Change(
-    "no schema",
-    lambda body: "response_format" in body,
-    _about_schema,
-    lambda body: _without("response_format", body),
-)
 _CHANGES = (
     _Change(
         "other limit",
@@ -248,7 +239,12 @@ _CHANGES = (
     _dropped("temperature"),
     _dropped("top_p"),
     _dropped("seed"),
-    _SCHEMA_CHANGE,
+    _Change(
+        "no schema",
+        lambda body: "response_format" in body,
+        _about_schema,
+        lambda body: _without("response_format", body),
+    ),
     _Change("no system turn", _has_system, _about_system, _without_system),
 )
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from shotad.core import Config, Engine, EngineError, Stage
+from shotad.engines.local_servers import KINDS, answers, chosen, named
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",
     "llama3": "shotad.engines.local_engines:ChatModel",
     "narrator": "shotad.engines.narrator:Narrator",
     "observer": "shotad.engines.observer:Observer",
+    "ollama": "shotad.engines.ollama:Ollama",
     "openai": "shotad.engines.openai_engine:OpenAI",
     "qwen2-vl": "shotad.engines.local_engines:VisionModel",
 }
@@ -24,10 +26,13 @@ ENGINES = {
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A pair of engines: who looks (Stage I) and who writes (Stage II)."""
+    """A pair of engines: who looks (Stage I) and who writes (Stage II); their model, and the address of their
+    server, where the settings name none."""
 
     stage1: str
     stage2: str
+    model: str | None = None
+    url: str | None = None
 
 
 PRESETS = {
@@ -36,6 +41,7 @@ PRESETS = {
     "gpt-4o": Preset("openai", "openai"),
     "openai": Preset("openai", "openai"),
     "paper": Preset("qwen2-vl", "llama3"),
+    "small": Preset("qwen2-vl", "qwen2-vl", "qwen3-vl-2b"),
 }
 
 _WANTED = "An engine is a class whose objects have identity, abilities and generate (docs/engines.md)."
@@ -50,8 +56,11 @@ PAPER_MEMORY = 20e9
 def preset(name: str) -> Preset:
     """The pair called ``name``; ``auto`` takes the best that the machine has, and fetches nothing for it."""
     chosen = best_here() if name == "auto" else name
+    if (local := named(chosen)) is not None:
+        return Preset(local.kind.engine, local.kind.engine, local.model, local.url)
     if chosen not in PRESETS:
-        raise EngineError(*_unknown("engine preset", name, ["auto", *PRESETS]), again=False, usage=True)
+        known = ["auto", *PRESETS, *(f"{kind.word}:MODEL" for kind in KINDS)]
+        raise EngineError(*_unknown("engine preset", name, known), again=False, usage=True)
     return PRESETS[chosen]
 
 
@@ -75,9 +84,13 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     """A ready engine by name.
 
     A class that has a ``for_stage(config, stage)`` is made by it, for it may serve both stages with
-    different models; any other by its constructor, which gets the whole config.
+    different models; any other by its constructor, which gets the whole config. What the preset says of its
+    engines' model and server counts where the settings say nothing.
     """
     made = engine_class(name)
+    pair = preset(config.engine)
+    if name == getattr(pair, stage):
+        config = _filled(config, stage, pair)
     for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
     if for_stage is not None:
         return for_stage(config, stage)
@@ -85,6 +98,15 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     if not isinstance(engine, Engine):
         raise EngineError(f"{name} is no engine.", _WANTED, again=False)
     return engine
+
+
+def _filled(config: Config, stage: Stage, pair: Preset) -> Config:
+    own = config.stage1 if stage == "stage1" else config.stage2
+    more = {
+        "model": own.model or pair.model,
+        "base_url": own.base_url or config.openai.base_url or pair.url,
+    }
+    return config.model_copy(update={stage: own.model_copy(update=more)})
 
 
 def stage_engines(config: Config) -> Preset:
@@ -95,7 +117,10 @@ def stage_engines(config: Config) -> Preset:
 
 @cache
 def best_here() -> str:
-    """``paper`` where both of its models and a GPU that holds them are, else ``embedded``."""
+    """The local server's model that the user chose once, where that runs; ``paper`` where both of its models
+    and a GPU that holds them are; else ``embedded``."""
+    if (word := chosen()) and answers(word):
+        return word
     if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
         return EVERYWHERE
     from shotad.engines.local_model import at_hand

@@ -23,7 +23,17 @@ from .making_actions import (
     make_maker as make_maker,
     write_actions as write_actions,
 )
-from .metric import Corpus as Corpus, Result as Result
+from .metric import (
+    METRICS as METRICS,
+    Corpus as Corpus,
+    Figure as Figure,
+    Item as Item,
+    Metric as Metric,
+    Result as Result,
+    Row as Row,
+    make_metric as make_metric,
+    score as score,
+)
 from .predicting.choosing import (
     Bank as Bank,
     Shard as Shard,

@@ -271,7 +271,6 @@ def paper_lines() -> list[str]:
 ID_COLUMNS = ("id", "anno_idx", "tvad_index")
 ACTION = "action"
 SCORE = "score"
-SCORES = "scores"
 
 _NOBODYS = {
     *METRICS,
@@ -319,11 +318,7 @@ def read_scores(path: Path) -> HumanScores:
 
 
 def _line(table: Table, row: TableRow) -> _Line:
-    """``{"scores": [2, 3]}`` becomes columns of its own; by name where the annotators have names."""
-    cells = dict(row.values)
-    scores = cells.pop(SCORES) if isinstance(cells.get(SCORES), list | dict) else {}
-    named = scores.items() if isinstance(scores, dict) else enumerate(scores, 1)
-    cells |= {f"annotator {key}": value for key, value in named}
+    cells = row.values
     name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
     if name is None:
         raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -212,7 +212,7 @@ class Figure:
 class Metric:
     """What every metric is, and what most of them have in common.
 
-    A class is made by ``Class.of(name, context)``, cheaply: it loads no model then, but it raises
+    One is made by ``Class(name, context)``, cheaply: it loads no model then, but it raises
     EvaluationError (or another ShotadError) where something that it needs is not here, saying what and how
     to get it. Models are loaded when the first row is wanted.
     """
@@ -225,11 +225,6 @@ class Metric:
 
     def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
-
-    @classmethod
-    def of(cls, name: str, context: MetricContext) -> Self:
-        """The metric called ``name``."""
-        return cls(name, context)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -274,7 +269,7 @@ def make_metric(name: str, context: MetricContext) -> Metric:
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
     module, _, attribute = METRICS[plain].partition(":")
-    made: Metric = getattr(importlib.import_module(module), attribute).of(name, context)
+    made: Metric = getattr(importlib.import_module(module), attribute)(name, context)
     return made
 
 

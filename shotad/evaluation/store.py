@@ -323,7 +323,7 @@ class ParseService:
         if self._parser is None:
             self._parser = Parser(self._model(), PARSED_AT_ONCE)
         texts = sorted(texts)
-        with reported(self._context.progress, "Taking sentences apart", len(texts), "texts") as task:
+        with reported(self._context.progress, "Parsing sentences", len(texts), "texts") as task:
             parses = zip(texts, self._parser.of(texts), strict=True)
             while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
                 yield {text: parse.to_bytes() for text, parse in group.items()}

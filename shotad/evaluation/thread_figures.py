@@ -2,8 +2,8 @@
 
 A pair is two different shots of one clip, counted once. It is *together* where people put both shots
 into one cluster, and *joined* where its score is above the threshold. Precision and recall are those of
-the joined pairs themselves, as the paper words it ("predicted relationships"); what follows when threads
-are closed to connected components is counted beside it. Undefined figures are None, never 0 or 1.
+the joined pairs themselves, as the paper words it ("predicted relationships"). Undefined figures are None,
+never 0 or 1.
 
 *Pooled* figures are over all pairs (AP, precision, recall) and all shots (WCP) of all clips; *means* are
 over the clips for which a figure is defined. The paper does not say which of the two it reports; its text
@@ -58,20 +58,17 @@ class ClipScores:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The six figures of a clip or of many; None where a figure is not defined."""
+    """The four figures of a clip or of many; None where a figure is not defined."""
 
     ap: float | None
     precision: float | None
     recall: float | None
     wcp: float | None
-    closed_precision: float | None
-    closed_recall: float | None
 
     @classmethod
     def of(cls, ap: float | None, counts: ClipCounts) -> Figures:
         """The figures that follow from counts; AP comes from the scores themselves."""
-        edges, closed = counts.edges, counts.closed
-        return cls(ap, edges.precision, edges.recall, counts.wcp, closed.precision, closed.recall)
+        return cls(ap, counts.edges.precision, counts.edges.recall, counts.wcp)
 
     @classmethod
     def mean(cls, rows: Sequence[Figures]) -> tuple[Figures, Json]:
@@ -214,8 +211,6 @@ class PairCounts:
     @classmethod
     def of(cls, joined: Bools, together: Bools) -> Self:
         """Count ``bool[n]`` predictions against ``bool[n]`` truths."""
-        if joined.shape != together.shape:
-            raise ValueError(f"predictions {joined.shape} and truths {together.shape} differ in shape")
         right = int(np.count_nonzero(joined & together))
         return cls(right, int(np.count_nonzero(joined)) - right, int(np.count_nonzero(together)) - right)
 
@@ -237,16 +232,14 @@ class PairCounts:
 class ClipCounts:
     """Raw counts of one clip or of many: they add up.
 
-    ``edges`` counts pairs whose own score is above the threshold, ``closed`` pairs that end up in one
-    connected component. ``pure`` is the number of shots that belong to the largest true share of their
-    predicted cluster.
+    ``edges`` counts pairs whose own score is above the threshold. ``pure`` is the number of shots that belong
+    to the largest true share of their predicted cluster.
     """
 
     shots: int = 0
     pairs: int = 0
     together: int = 0
     edges: PairCounts = PairCounts()
-    closed: PairCounts = PairCounts()
     pure: int = 0
     clusters: int = 0
     true_clusters: int = 0
@@ -268,10 +261,7 @@ class ClipCounts:
         """Flat, so that lines add up."""
         found: Json = {}
         for name, value in asdict(self).items():
-            inner = "" if name == "edges" else f"{name}_"
-            found |= (
-                {inner + key: n for key, n in value.items()} if isinstance(value, dict) else {name: value}
-            )
+            found |= value if isinstance(value, dict) else {name: value}
         return found
 
 
@@ -286,7 +276,7 @@ def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> flo
     ``scores`` is float ``[n]``, ``together`` bool ``[n]``. Equal scores are one step, so their order does
     not matter; nothing is interpolated (the definition of scikit-learn's ``average_precision_score``).
     ``unscored`` pairs belong together but have no score: they are never found. None where no pair belongs
-    together. Raises ValueError for shapes that differ and for scores that are not numbers.
+    together.
     """
     _, found, taken = _steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
@@ -322,10 +312,6 @@ def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> BestTh
 def _steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
     """The distinct scores, highest first; how many pairs that belong together, and how many in all, have
     at least that score: three arrays ``[levels]``."""
-    if scores.ndim != 1 or scores.shape != together.shape:
-        raise ValueError(f"scores{scores.shape} and truths{together.shape} must be two arrays [n]")
-    if np.isnan(scores).any():
-        raise ValueError(f"scores must be numbers, got {int(np.isnan(scores).sum())} that are not")
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool)))
@@ -345,18 +331,10 @@ def together_pairs(clusters: Iterable[Collection[int]], shots: int) -> Bools:
 
 
 def labels_of(clusters: Iterable[Collection[int]], shots: int) -> npt.NDArray[np.int64]:
-    """For each of ``shots`` shots the number of its cluster; shots in none get numbers of their own.
-
-    Raises ValueError for a shot that is not there or stands in two clusters.
-    """
+    """For each of ``shots`` shots the number of its cluster; shots in none get numbers of their own."""
     label = np.full(shots, -1, dtype=np.int64)
     for number, cluster in enumerate(clusters, shots):
-        for shot in cluster:
-            if not 0 <= shot < shots:
-                raise ValueError(f"there is no shot {shot} among {shots}")
-            if label[shot] >= 0:
-                raise ValueError(f"shot {shot} stands in two clusters")
-            label[shot] = number
+        label[list(cluster)] = number
     alone = label < 0
     label[alone] = np.flatnonzero(alone)
     return label
@@ -392,14 +370,13 @@ def count_clip(
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
     missed = PairCounts(missed=int(np.count_nonzero(together)))
-    counts = ClipCounts(shots, len(i), missed.missed, missed, missed, true_clusters=len(np.unique(truth)))
+    counts = ClipCounts(shots, len(i), missed.missed, missed, true_clusters=len(np.unique(truth)))
     if scores is None:
         return counts
     predicted = labels_of(threads, shots)
     return replace(
         counts,
         edges=PairCounts.of(scores > threshold, together),
-        closed=PairCounts.of(predicted[i] == predicted[j], together),
         pure=pure_shots(predicted.tolist(), truth.tolist()),
         clusters=len(np.unique(predicted)),
     )

@@ -47,7 +47,7 @@ from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
 if TYPE_CHECKING:
     from shotad.film import Film, Picture
-    from shotad.grammar import Place, ShotFeatures
+    from shotad.grammar import Kinds, Place
 
 SCHEMA = 1
 """Version of ``threads.json``."""
@@ -179,7 +179,7 @@ PAPER = (
 LISTED = 20
 """How many clips are listed one by one."""
 
-_HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP", "P thr", "R thr")
+_HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP")
 
 
 def table(results: Sequence[SetupResult], features: str) -> str:
@@ -206,13 +206,11 @@ def table(results: Sequence[SetupResult], features: str) -> str:
 
 
 def _row(setup: Setup, what: str, *figures: float | None) -> tuple[str, ...]:
-    blank = len(_HEADS) - 3 - len(figures)
-    return (setup.frames, setup.match, what, *map(shown, figures), *[""] * blank)
+    return (setup.frames, setup.match, what, *map(shown, figures))
 
 
 LEGEND = (
     "AP, P, R: average precision, precision and recall over pairs of shots, each pair by its own score.",
-    "P thr, R thr: the same when threads are closed: all pairs within a thread count as joined.",
     "WCP: weighted clustering purity; it is 1 when every shot is alone, so read it with R.",
 )
 
@@ -355,7 +353,7 @@ def _made(
     clip: LabelledClip, setups: Sequence[Setup], film: Film, context: ThreadContext
 ) -> dict[Setup, Floats]:
     """Scores of one clip for each set-up, from its frames."""
-    from shotad.grammar import ShotFeatures, places
+    from shotad.grammar import places
 
     n = len(clip.shots)
     if n < 2:
@@ -368,16 +366,13 @@ def _made(
     moments = [found for shot in clip.shots if (found := moments_of(shot, rate)) is not None]
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
     made, frame = _features(clip, film, asked, context)
-    kinds = ShotFeatures(
-        **{
-            place: _gathered(made, [frame[m] for m in asked[place].tolist()], context.batch)
-            for place in wanted
-        }
-    )
+    kinds = {
+        place: _gathered(made, [frame[m] for m in asked[place].tolist()], context.batch) for place in wanted
+    }
     return {setup: _pairs(kinds, setup, made[0].grid, context) for setup in setups}
 
 
-def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], context: ThreadContext) -> Floats:
+def _pairs(kinds: Kinds, setup: Setup, grid: tuple[int, int], context: ThreadContext) -> Floats:
     """Scores float64 ``[n (n - 1) / 2]``, by rows, of shots with these features."""
     from shotad.grammar import Matching, shot_scores, whole_scores
 

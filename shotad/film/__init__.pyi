@@ -26,7 +26,6 @@ from .drawing import jpeg as jpeg, matrix_png as matrix_png
 from .framestore import FrameStore as FrameStore
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .grid import Grid as Grid
-from .one_pass import survey as survey
 from .overlays import (
     COLOURS as COLOURS,
     fit as fit,
@@ -62,6 +61,7 @@ from .sampling import (
     plan_frames as plan_frames,
     published_moments_of as published_moments_of,
 )
+from .shots import survey as survey
 from .slot_records import (
     HandSlots as HandSlots,
     Kept as Kept,

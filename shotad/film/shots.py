@@ -1,4 +1,4 @@
-"""Shots: the frames between two cuts, found by the one pass over a film's picture (`shotad.film.one_pass`).
+"""Shots: the frames between two cuts, found by the one pass over a film's picture, which keeps frames too.
 
 By ``adaptive`` the cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector;
 by ``learned`` a network adds some where its scores leave doubt. The seconds are always those of the frames'
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shotad.core import FilmError, Interval, Shot, ShotSettings
-from shotad.film.reader import Frame
+from shotad.core import FilmError, Interval, Shot, ShotSettings, span, spanned
+from shotad.film.reader import Film, Frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from shotad.film.reader import Frame
+    from shotad.film.framestore import FrameStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,7 @@ class ShotFinder:
         self._cuts: list[tuple[int, float]] = []
 
     def add(self, frame: Frame) -> None:
-        """Take the next frame of the whole film. Raises ValueError where seconds do not ascend."""
-        if self._recent and not frame.seconds > self._recent[-1]:
-            raise ValueError(f"frames must ascend, got {frame.seconds} s after {self._recent[-1]} s")
+        """Take the next frame of the whole film."""
         index, score = len(self._scores), self._score.add(frame)
         self._scores.append(score)
         self._recent.append(frame.seconds)
@@ -96,3 +94,39 @@ class ShotFinder:
     def scores(self) -> npt.NDArray[np.float64]:
         """Content score of every frame taken, ``float64[n]``, 0 to 255; the first is 0.0."""
         return np.array(self._scores, dtype=np.float64)
+
+
+def survey(
+    film: Film,
+    settings: ShotSettings,
+    *,
+    store: FrameStore | None = None,
+    advance: Callable[[float], None] | None = None,
+    decoder: str = "cpu",
+    tell: Callable[[str], None] | None = None,
+) -> ShotList:
+    """The shots of the whole film, by one pass that fills ``store`` on its way.
+
+    ``advance`` is told the seconds of film that have gone by since it was last told. ``decoder`` is a
+    device as in `shotad.core.config.FilmSettings`; where it cannot be had, the processors decode and
+    ``tell`` is told. Raises FilmError where no picture can be decoded.
+    """
+    from shotad.film.pyav_reader import PyavFilm
+
+    source = film.frames()
+    if isinstance(film, PyavFilm) and decoder != "cpu":
+        hardware, trouble = film.hardware(decoder)
+        if hardware is not None:
+            source = film.frames(hardware)
+        elif trouble and tell:
+            tell(trouble)
+    finder = ShotFinder(settings)
+    counted = 0.0
+    frames = spanned("decode", source)
+    for frame in frames if store is None else store.tee(frames):
+        with span("shots"):
+            finder.add(frame)
+        if advance is not None and frame.seconds - counted >= 1:
+            advance(frame.seconds - counted)
+            counted = frame.seconds
+    return finder.finish(film.end if film.end is not None else film.info.duration)

@@ -41,7 +41,7 @@ from shotad.film.slots import EARLIEST, free_time, word_budget
 FILE = "slots.hand.json"
 SCHEMA = 1
 
-_AGAIN = "Correct it, or delete it to go back to the slots as they are planned."
+_AGAIN = "Correct it, or delete it to go back to the planned slots."
 _RUN = "Run shotad describe on the film again; what is done is not asked for twice."
 
 SHORTEST = 1.0
@@ -163,7 +163,7 @@ def new_slot(
     """
     time = _within_film(start, end, film)
     if time.duration < SHORTEST:
-        what = f"A slot of {time.duration:.2f} s is too short: nobody can say anything in it."
+        what = f"A slot of {time.duration:.2f} s is too short for a line."
         raise ReviewError(what, f"Make it {SHORTEST:g} s or longer.")
     taken = next((slot for slot in slots if slot.interval.overlaps(time)), None)
     if taken is not None:

@@ -54,14 +54,14 @@ class EmbeddedTrack:
     reason: str
 
 
-def embedded_track(path: Path, number: int | None = None) -> EmbeddedTrack | None:
-    """The text track ``number`` (from 0), or the one that best tells all speech; None if there is none.
+def embedded_track(path: Path) -> EmbeddedTrack | None:
+    """The text track inside a film that best tells all speech; None if there is none.
 
     Times count from the container's start time. Forced tracks, signs, songs, commentary and
     descriptions are left out, then tracks with far fewer cues than the fullest; of the rest the
     language of the sound is preferred, then captions for deaf people (they mark songs and keep the
     short words that subtitles drop), then the default track, then the first. Picture tracks are not read.
-    Raises SubtitleError for a ``number`` that is absent or a picture, FilmError for an unreadable film.
+    Raises FilmError for an unreadable film.
     """
     import av
 
@@ -69,7 +69,8 @@ def embedded_track(path: Path, number: int | None = None) -> EmbeddedTrack | Non
         return None
     try:
         with find_media(path).open() as container:
-            streams = _text_streams(container, number)
+            subtitles = enumerate(container.streams.subtitles)
+            streams = {n: s for n, s in subtitles if s.codec_context.name in TEXT_CODECS}
             if not streams:
                 return None
             heard = _read_tracks(container, streams)
@@ -80,26 +81,12 @@ def embedded_track(path: Path, number: int | None = None) -> EmbeddedTrack | Non
             tracks = [_describe(stream, n, said) for (n, stream), said in pairs]
     except av.error.FFmpegError as error:
         raise FilmError(f"The subtitles inside {path} cannot be read: {error.strerror}.", HINT) from None
-    return tracks[0].track if number is not None else _choose(tracks, language, duration)
+    return _choose(tracks, language, duration)
 
 
 def _is_stills(path: Path) -> bool:
     """True for a folder or tar of numbered frames, which can hold no subtitles."""
     return path.is_dir() or (path.is_file() and is_tar(path))
-
-
-def _text_streams(container: InputContainer, number: int | None) -> dict[int, SubtitleStream]:
-    streams = container.streams.subtitles
-    if number is None:
-        return {n: s for n, s in enumerate(streams) if s.codec_context.name in TEXT_CODECS}
-    if number >= len(streams):
-        raise SubtitleError(
-            f"There is no subtitle track {number}; the film has {len(streams)}.", "Tracks count from 0."
-        )
-    if streams[number].codec_context.name not in TEXT_CODECS:
-        codec = streams[number].codec_context.name
-        raise SubtitleError(f"Subtitle track {number} holds pictures ({codec}), not text.", HINT)
-    return {number: streams[number]}
 
 
 def _read_tracks(
@@ -153,7 +140,7 @@ def _describe(stream: SubtitleStream, number: int, utterances: tuple[Utterance, 
         told.get("language", ""),
         title,
         utterances,
-        "asked for",
+        "",
     )
     partial = Disposition.forced | Disposition.comment | Disposition.lyrics | Disposition.karaoke
     partial |= Disposition.descriptions | Disposition.visual_impaired

@@ -25,9 +25,9 @@ from .features import (
 )
 from .scale_training import Outcome as Outcome, train_scale as train_scale
 from .threads import (
+    Kinds as Kinds,
     Matching as Matching,
     Place as Place,
-    ShotFeatures as ShotFeatures,
     places as places,
     shot_scores as shot_scores,
     threads_of as threads_of,

@@ -19,7 +19,6 @@ from shotad.film import Moment, Picture, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.threads import (
     Matching,
-    ShotFeatures,
     joined,
     places,
     shot_scores,
@@ -166,40 +165,21 @@ class Readers:
 
 def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: ThreadSettings) -> list[float]:
     """The seconds of which frames are needed to read ``clips`` of which nothing is known, ascending."""
-    wants = (want_of(clip, GrammarCache(), readers) for clip in clips)
-    return sorted({moment for want in wants for moment in Moments.of(want, readers, settings).all})
+    return ClipReader(GrammarCache(), readers, settings).moments(clips)
 
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a clip lacks: whether its pairs are to be scored, and the looks whose scale is unknown."""
+    """What a clip lacks: whether its pairs are to be scored, the looks whose scale is unknown, and the
+    seconds of which features and guesses of scale are needed for that."""
 
-    clip: Sequence[Look]
     paired: bool
     guessed: tuple[Look, ...]
-
-
-def want_of(clip: Sequence[Look], book: GrammarCache, readers: Readers) -> Want:
-    paired = readers.features is not None and any(pair not in book.scores for pair in pairs_of(clip))
-    guessed = tuple(look for look in clip if readers.scales is not None and look not in book.guesses)
-    return Want(clip, paired, guessed)
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """The seconds of which a clip needs features, and a guess of scale."""
-
     features: frozenset[float]
     scales: frozenset[float]
 
-    @staticmethod
-    def of(want: Want, readers: Readers, settings: ThreadSettings) -> Moments:
-        needed = [m for look in want.clip for m in _compared(look, settings)] if want.paired else []
-        seen = [m for look in want.guessed for m in _guessed_by(look, readers)]
-        return Moments(frozenset(needed), frozenset(seen))
-
     @property
-    def all(self) -> frozenset[float]:
+    def moments(self) -> frozenset[float]:
         return self.features | self.scales
 
 
@@ -254,12 +234,10 @@ def score_clip(
 
 def _score(pair: tuple[Look, Look], features: Mapping[float, Features], settings: ThreadSettings) -> float:
     """How well two looks match, by patches or as wholes."""
-    kinds = ShotFeatures(
-        **{
-            place: _joined([features[getattr(look.moments, place)] for look in pair])
-            for place in places(settings.frames)
-        }
-    )
+    kinds = {
+        place: _joined([features[getattr(look.moments, place)] for look in pair])
+        for place in places(settings.frames)
+    }
     if settings.match == "whole":
         return float(whole_scores(kinds, settings.frames)[0, 1])
     grid = features[_compared(pair[0], settings)[0]].grid
@@ -292,35 +270,40 @@ class ClipReader:
 
     def lacks(self, clip: Clip) -> bool:
         """Whether there is anything to read of ``clip``."""
-        want = want_of(clip, self.book, self.readers)
+        want = self._want(clip)
         return want.paired or bool(want.guessed)
 
     def moments(self, clips: Iterable[Clip]) -> list[float]:
         """The seconds of which frames are needed to read ``clips``, ascending."""
-        return sorted({moment for clip in clips for moment in self._needed(clip).all})
+        return sorted({moment for clip in clips for moment in self._want(clip).moments})
 
     def read(self, clip: Clip, pictures: Pictures) -> None:
         """Add what the book lacks of ``clip``."""
-        want, needed = want_of(clip, self.book, self.readers), self._needed(clip)
-        if not needed.all:
+        want = self._want(clip)
+        if not want.moments:
             return
-        self._forget(min(needed.all))
-        missing = (needed.features - self._features.keys()) | (needed.scales - self._guesses.keys())
+        self._forget(min(want.moments))
+        missing = (want.features - self._features.keys()) | (want.scales - self._guesses.keys())
         for group in _groups(spanned("frames", pictures(sorted(missing))), self._batch):
-            self._look(group, needed)
+            self._look(group, want)
         with span("grammar"):
             if want.paired:
-                score_clip(want.clip, self.book, self._features, self.readers, self._settings)
+                score_clip(clip, self.book, self._features, self.readers, self._settings)
             for look in want.guessed:
                 self.book.guesses[look] = guess_of(look, self._guesses, self.readers)
 
-    def _needed(self, clip: Clip) -> Moments:
-        return Moments.of(want_of(clip, self.book, self.readers), self.readers, self._settings)
+    def _want(self, clip: Clip) -> Want:
+        book, readers = self.book, self.readers
+        paired = readers.features is not None and any(pair not in book.scores for pair in pairs_of(clip))
+        guessed = tuple(look for look in clip if readers.scales is not None and look not in book.guesses)
+        needed = [m for look in clip for m in _compared(look, self._settings)] if paired else []
+        seen = [m for look in guessed for m in _guessed_by(look, readers)]
+        return Want(paired, guessed, frozenset(needed), frozenset(seen))
 
-    def _look(self, pictures: Sequence[Picture], needed: Moments) -> None:
+    def _look(self, pictures: Sequence[Picture], want: Want) -> None:
         features, scales = self.readers.features, self.readers.scales
-        compared = [p for p in pictures if p.wanted in needed.features and p.wanted not in self._features]
-        guessed = [p for p in pictures if p.wanted in needed.scales and p.wanted not in self._guesses]
+        compared = [p for p in pictures if p.wanted in want.features and p.wanted not in self._features]
+        guessed = [p for p in pictures if p.wanted in want.scales and p.wanted not in self._guesses]
         with span("grammar"), while_nothing_is_loaded():
             if compared and features:
                 made = features.of([picture.image for picture in compared])

@@ -192,9 +192,10 @@ def _checkpoint(scale: ScaleSettings) -> Path | str:
         return path
     entries = manifest()
     if scale.checkpoint not in entries:
+        names = [name for name, entry in entries.items() if entry.role == ROLE]
         raise ConfigError(
             f"scale.checkpoint = {scale.checkpoint!r} is neither a file nor a name in the manifest.",
-            _advice(scale.checkpoint, [name for name, entry in entries.items() if entry.role == ROLE]),
+            f"{' or '.join(['Name a file made by `shotad train scale`', *names])}.",
         )
     role = entries[scale.checkpoint].role
     if role != ROLE:
@@ -203,14 +204,3 @@ def _checkpoint(scale: ScaleSettings) -> Path | str:
             "Name a file made by `shotad train scale`.",
         )
     return scale.checkpoint
-
-
-def _advice(wanted: str, known: list[str]) -> str:
-    """The nearest names: of files beside the one wanted, and in the manifest."""
-    folder = Path(wanted).expanduser().parent
-    beside = sorted(str(p) for p in folder.glob("*.safetensors")) if folder.is_dir() else []
-    near = difflib.get_close_matches(wanted, [*known, *beside], n=3, cutoff=0.4)
-    if near:
-        return f"Did you mean {' or '.join(near)}?"
-    names = f"Names in the manifest: {', '.join(known)}. " if known else ""
-    return f"{names}Name a file made by `shotad train scale`."

@@ -89,11 +89,6 @@ class ScaleGuess:
         """The most probable scale; of equals the closer one."""
         return list(ShotScale)[max(range(5), key=lambda k: (self.probabilities[k], -k))]
 
-    @property
-    def expected(self) -> float:
-        """The expected value, 0 extreme close-up to 4 long."""
-        return sum(k * p for k, p in enumerate(self.probabilities))
-
 
 def merged(guesses: Sequence[ScaleGuess | None]) -> ScaleGuess | None:
     """The mean of guesses at frames of one shot; frames that tell nothing do not count, None if none does."""
@@ -121,8 +116,6 @@ PATCH = 14
 """Pixels along the side of a DINOv2 patch."""
 THREAD_SIZE = (224, 168)
 """Longer and shorter side, in pixels, of what thread features look at."""
-SCALE_SIZE = (448, 336)
-"""The same for shot scale."""
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
 """ImageNet's mean and standard deviation of R, G and B as fractions of 255."""
@@ -187,15 +180,6 @@ def normalised(images: Sequence[Image]) -> npt.NDArray[np.float32]:
     stack -= np.array(MEAN, np.float32)
     stack /= np.array(STD, np.float32)
     return np.ascontiguousarray(stack.transpose(0, 3, 1, 2))
-
-
-def prepared(images: Sequence[Image], size: tuple[int, int] = THREAD_SIZE) -> npt.NDArray[np.float32]:
-    """Fitted to ``size`` (longer, shorter side) and normalised: ``float32[n, 3, H, W]``.
-
-    Raises ValueError for no images, and for upright and broad ones together.
-    """
-    all_upright(images)
-    return normalised([fitted(image, *size) for image in images])
 
 
 def grid_of(

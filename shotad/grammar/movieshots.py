@@ -22,8 +22,7 @@ of ``v3_full.json`` and from its six parts.
 A film is an IMDb id (``tt0078841``), a shot a number of four digits. Trailers come as one clip per shot,
 ``trailer/tt0078841/shot_0012.mp4``; MovieNet's films as three key frames per shot,
 ``…/tt0078841/shot_0012_img_0.jpg`` to ``_2``. Both are taken for both, wherever below the folder the
-films' own folders stand, and also ``shot_0012/`` with pictures inside. The labels are read, never the
-``value`` beside them.
+films' own folders stand. The labels are read, never the ``value`` beside them.
 """
 
 from __future__ import annotations
@@ -47,8 +46,6 @@ from shotad.grammar.scale_data import (
     ScaleItem,
     Split,
     Stills,
-    folders_in,
-    means_something,
     read_folders,
     scale_named,
     split_by_hash,
@@ -69,8 +66,6 @@ def read_items(
     largest share, 0 to 1, of annotated shots whose files may be absent. Raises DatasetError for what is
     neither, for unknown labels, for missing files, and for a split or a training class without items.
     """
-    if not 0 <= missing <= 1:
-        raise ValueError(f"missing must be a share from 0 to 1, got {missing}")
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
     data = read_movieshots(folder, annotation=annotation, seed=seed, missing=missing)
@@ -107,9 +102,8 @@ _FILM = re.compile(r"tt\d+")
 class DatasetFiles:
     """The shots of every folder below ``root`` that is named after one of ``films``.
 
-    A shot is ``shot_0012.mp4``, or pictures ``shot_0012_img_0.jpg`` in the order of their number, or a folder
-    ``shot_0012`` with pictures in the order of their names; ``shot_`` may be left out, the number may have
-    any zeros in front. Empty files are none.
+    A shot is ``shot_0012.mp4``, or pictures ``shot_0012_img_0.jpg`` in the order of their number; ``shot_``
+    may be left out, the number may have any zeros in front. Empty files are none.
     """
 
     def __init__(self, root: Path, films: set[str]) -> None:
@@ -156,24 +150,17 @@ def _shots_in(folder: Path) -> dict[int, ClipFile | Stills]:
     stills: dict[int, list[tuple[int, Path]]] = defaultdict(list)
     for entry in _entries(folder):
         path = folder / entry.name
-        match = _FILE.fullmatch(path.name if entry.is_dir() else path.stem)
-        if match is None:
+        match = _FILE.fullmatch(path.stem)
+        if match is None or not entry.is_file():
             continue
         shot, suffix = int(match[1]), path.suffix.lower()
-        if entry.is_dir():
-            stills[shot] += list(enumerate(_pictures(path)))
-        elif suffix in PICTURE_SUFFIXES and entry.stat().st_size:
+        if suffix in PICTURE_SUFFIXES and entry.stat().st_size:
             stills[shot].append((int(match[2] or 0), path))
         elif suffix in CLIP_SUFFIXES and match[2] is None and entry.stat().st_size:
             clips.setdefault(shot, path)
     found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
     found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items() if rows}
     return found
-
-
-def _pictures(folder: Path) -> list[Path]:
-    names = [e.name for e in _entries(folder) if e.is_file() and e.stat().st_size]
-    return [folder / name for name in names if Path(name).suffix.lower() in PICTURE_SUFFIXES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +215,9 @@ def _named(folder: Path, annotation: str) -> Annotation:
 
 
 def _candidates(folder: Path) -> list[Annotation]:
-    """Those beside the films' folders, else those one folder below."""
-    for shelf in (folder, *(path for path in folders_in(folder) if not means_something(path.name))):
-        read = [load(path) for path in sorted(shelf.glob("*.json"))]
-        found = [one for one in read if one is not None and one.labels]
-        if found:
-            return found
-    return []
+    """Those beside the films' folders."""
+    read = [load(path) for path in sorted(folder.glob("*.json"))]
+    return [one for one in read if one is not None and one.labels]
 
 
 def _merit(found: Annotation, files: DatasetFiles) -> tuple[bool, int, int]:
@@ -245,11 +228,9 @@ def _merit(found: Annotation, files: DatasetFiles) -> tuple[bool, int, int]:
 def load(path: Path) -> Annotation | None:
     """The annotation in a JSON file; None where the file is something else. Raises DatasetError."""
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+        tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DatasetError(f"{path} cannot be read: {error}.", "Replace the file.") from None
-    except _TwiceError as error:
-        raise DatasetError(f"{path} has two entries for {error}.", "Keep one of them.") from None
     if not isinstance(tree, dict):
         return None
     labels: list[Label] = []
@@ -268,17 +249,6 @@ def load(path: Path) -> Annotation | None:
         return None
     _refuse_doubles(path, labels)
     return Annotation(path, tuple(labels), without)
-
-
-class _TwiceError(ValueError):
-    """A key that stands twice in one JSON object; json alone would keep the last."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise _TwiceError(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
-    return result
 
 
 def _leaves(

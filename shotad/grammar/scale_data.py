@@ -59,10 +59,6 @@ class ScaleItem:
     scale: ShotScale
     source: ClipFile | Stills
 
-    def __post_init__(self) -> None:
-        if self.split not in SPLITS:
-            raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {self.split!r}")
-
 
 @dataclass(frozen=True, slots=True)
 class ScaleData:
@@ -260,11 +256,6 @@ def _pair(group: Sequence[ScaleItem]) -> str:
 
 def _file(item: ScaleItem) -> Path:
     return item.source.path if isinstance(item.source, ClipFile) else item.source.paths[0]
-
-
-def means_something(name: str) -> bool:
-    """True for a folder's name that is a shot scale or a split."""
-    return scale_named(name) is not None or name.lower() in _SPLIT_NAMES
 
 
 def folders_in(folder: Path) -> list[Path]:

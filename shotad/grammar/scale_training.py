@@ -171,7 +171,7 @@ def _parts(
         net=net,
         module=crew.joined(net),
         optimizer=make_optimizer(net, settings.optim),
-        feed=Feed(settings, pin=crew.device.type == "cuda"),
+        feed=Feed(settings),
         data=data,
         settings=settings,
         crew=crew,

@@ -12,8 +12,7 @@ largest DINOv2, which takes seconds to make the features of a frame.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,63 +43,24 @@ def places(frames: FrameChoice) -> tuple[Place, ...]:
     return tuple(place for place in _PLACES if any(place in pair for pair in _COMPARED[frames]))
 
 
-@dataclass(frozen=True, slots=True)
-class ShotFeatures:
-    """Features of the shots of one clip or film, in order: row k of each is shot k.
-
-    Only the frames that a choice needs must be there (`places`).
-    """
-
-    first: Features | None = None
-    middle: Features | None = None
-    last: Features | None = None
-
-    def __post_init__(self) -> None:
-        given = {place: getattr(self, place) for place in _PLACES if getattr(self, place) is not None}
-        if not given:
-            raise ValueError("shot features need those of the first, middle or last frames, got none")
-        if len({(len(some), some.grid) for some in given.values()}) > 1:
-            told = ", ".join(f"{place} {len(some)} of {some.grid}" for place, some in given.items())
-            raise ValueError(f"shot features must be of the same shots and one grid, got {told}")
-
-    def __len__(self) -> int:
-        return next(len(some) for some in (self.first, self.middle, self.last) if some is not None)
-
-    def at(self, place: Place) -> Features:
-        """Features of one frame of each shot. Raises ValueError where they were not given."""
-        found: Features | None = getattr(self, place)
-        if found is None:
-            raise ValueError(f"the {place} frames are needed, but their features were not given")
-        return found
+Kinds = Mapping[Place, Features]
+"""Features of the shots of one clip or film, in order, by frame (`places`): row k of each is shot k."""
 
 
-def match_scores(earlier: Array, later: Array, matching: Matching) -> Scores:
-    """Equation 4: the score of every frame of ``earlier`` with every frame of ``later``.
+def shot_scores(kinds: Kinds, matching: Matching, frames: FrameChoice = "side") -> Scores:
+    """Matching scores of all pairs of shots: float32 ``[n, n]``, symmetric, 0 to 1, 1 on the diagonal.
 
-    float ``[n, N, D]`` and ``[m, N, D]``, patches of length 1, both of numpy or both of torch on one device,
-    to numpy's float32 ``[n, m]``, 0 to 1::
+    Entry i < j is equation 4 for the chosen frames of shot i with those of shot j::
 
-        C[p, q] = cosine(earlier[a, p], later[b, q]) where q is in the window of p, else 0
+        C[p, q] = cosine(earlier[p], later[q]) where q is in the window of p, else 0
         score   = mean over p of the greatest softmax over all q of C[p, q] / temperature
 
-    Raises ValueError for patches that do not fit the grid.
-    """
-    _check(earlier, later, matching)
-    inside = matching.windows
-    rows = [[_score(ours, theirs, inside, matching) for theirs in later] for ours in earlier]
-    return np.array(rows, np.float32).reshape(len(earlier), len(later))
-
-
-def shot_scores(kinds: ShotFeatures, matching: Matching, frames: FrameChoice = "side") -> Scores:
-    """Matching scores of all pairs of shots: float32 ``[n, n]``, symmetric, 1 on the diagonal.
-
-    Entry i < j is that of the chosen frames of shot i with those of shot j. Each pair is scored by itself, so
-    that no score depends on which other shots there are.
+    Patches are float ``[n, N, D]`` of length 1, of numpy or of torch. Each pair is scored by itself, so that
+    no score depends on which other shots there are.
     """
 
     def between(ours: Place, theirs: Place) -> Scores:
-        earlier, later = kinds.at(ours).patches, kinds.at(theirs).patches
-        _check(earlier, later, matching)
+        earlier, later = kinds[ours].patches, kinds[theirs].patches
         inside, scores = matching.windows, np.zeros((len(earlier), len(later)), np.float32)
         for i, j in zip(*np.triu_indices(len(earlier), 1), strict=True):
             scores[i, j] = _score(earlier[i], later[j], inside, matching)
@@ -109,11 +69,11 @@ def shot_scores(kinds: ShotFeatures, matching: Matching, frames: FrameChoice = "
     return _both_halves(_best(frames, between))
 
 
-def whole_scores(kinds: ShotFeatures, frames: FrameChoice = "side") -> Scores:
+def whole_scores(kinds: Kinds, frames: FrameChoice = "side") -> Scores:
     """The paper's baseline: cosines of ``whole`` in place of matching scores, -1 to 1, else the same."""
 
     def between(ours: Place, theirs: Place) -> Scores:
-        return numpy_scores(kinds.at(ours).whole) @ numpy_scores(kinds.at(theirs).whole).T
+        return numpy_scores(kinds[ours].whole) @ numpy_scores(kinds[theirs].whole).T
 
     return _both_halves(_best(frames, between))
 
@@ -141,10 +101,6 @@ def threads_of(scores: Scores, threshold: float) -> tuple[tuple[int, ...], ...]:
     ``scores`` is float ``[n, n]``, symmetric; not a number joins nothing. Shots ascend within a thread, and
     threads by their first shot: shots 0 and 2 alike → ``((0, 2), (1,))``.
     """
-    if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
-        raise ValueError(f"scores must be float[n, n], got shape {scores.shape}")
-    if np.isnan(threshold):
-        raise ValueError(f"threshold must be a number, got {threshold}")
     return joined(range(len(scores)), np.argwhere(np.triu(scores > threshold, 1)).tolist())
 
 
@@ -181,14 +137,6 @@ class Matching:
     both_ways: bool = False
     """True: the mean of both directions, as in the published code; False: the paper's equation 4."""
 
-    def __post_init__(self) -> None:
-        if min(self.grid) < 1:
-            raise ValueError(f"grid must have at least one row and one column, got {self.grid}")
-        if self.radius < 0:
-            raise ValueError(f"radius must be 0 or more, got {self.radius}")
-        if not (math.isfinite(self.temperature) and self.temperature > 0):
-            raise ValueError(f"temperature must be above 0, got {self.temperature}")
-
     @property
     def patches(self) -> int:
         """Patches of a frame."""
@@ -216,20 +164,6 @@ def _sharpness(logits: Scores, axis: int) -> float:
     greatest, as a mean over the other."""
     rest = np.exp(logits - logits.max(axis=axis, keepdims=True))
     return float((1 / rest.sum(axis=axis, dtype=np.float64)).mean())
-
-
-def _check(earlier: Array, later: Array, matching: Matching) -> None:
-    for name, patches in (("earlier", earlier), ("later", later)):
-        if patches.ndim != 3 or patches.shape[1] != matching.patches:
-            rows, columns = matching.grid
-            raise ValueError(
-                f"{name} must be float[n, {matching.patches}, D] for a grid of {rows} x {columns}, "
-                f"got shape {tuple(patches.shape)}"
-            )
-    if earlier.shape[2] != later.shape[2]:
-        raise ValueError(
-            f"earlier and later must have equally long features, got {earlier.shape[2]} and {later.shape[2]}"
-        )
 
 
 def numpy_scores(values: Array) -> Scores:

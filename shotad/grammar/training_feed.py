@@ -50,13 +50,8 @@ class Piece:
 
     def to(self, device: torch.device) -> Piece:
         """The same on a device."""
-        moved = [part.to(device, non_blocking=True) for part in (*self.groups, self.labels, self.counts)]
+        moved = [part.to(device) for part in (*self.groups, self.labels, self.counts)]
         return Piece(tuple(moved[:-2]), moved[-2], moved[-1])
-
-    def pin_memory(self) -> Piece:
-        """The same in memory that a GPU reads faster."""
-        parts = [part.pin_memory() for part in (*self.groups, self.labels, self.counts)]
-        return Piece(tuple(parts[:-2]), parts[-2], parts[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +75,7 @@ class Looks:
 class Feed:
     """Hands out pieces. Worker processes are started with the first and live until `close`."""
 
-    def __init__(self, settings: ScaleTraining, *, pin: bool = False) -> None:
-        """``pin`` hands out pinned memory, for a GPU."""
+    def __init__(self, settings: ScaleTraining) -> None:
         net, workers = settings.net, settings.data.workers
         self._plan = _Plan()
         looks = Looks(settings.seed, net.long_side, net.short_side, settings.augment)
@@ -93,7 +87,6 @@ class Feed:
             persistent_workers=workers > 0,
             multiprocessing_context=worker_context() if workers else None,
             worker_init_fn=_begin_worker,
-            pin_memory=pin,
             # Its own, so that drawing a seed for the workers leaves the net's generator alone.
             generator=torch.Generator(),
         )

@@ -15,7 +15,6 @@ import random
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -115,7 +114,6 @@ class Loop:
             [saved.window.loss * mine, saved.epoch.loss * mine], device=parts.crew.device
         )
         self._window, self._epoch_steps = saved.window.steps, saved.epoch.steps
-        self._clock = _Clock()
 
     @property
     def _steps_per_epoch(self) -> int:
@@ -164,9 +162,7 @@ class Loop:
 
     def _take(self, fed: Iterator[Piece], count: int) -> Iterator[Piece]:
         for _ in range(count):
-            with self._clock.waiting():
-                piece = next(fed)
-            yield piece.to(self._crew.device)
+            yield next(fed).to(self._crew.device)
 
     def _plan(self, batch: Sequence[int]) -> list[list[Pick]]:
         """What this process sees of a batch, in pieces that fit its device."""
@@ -182,7 +178,7 @@ class Loop:
         optim, step = self._settings.optim, self.standing.step
         set_rates(self._parts.optimizer, rate_factor(step, self._total, optim.warmup, optim.floor))
         # The only chance inside the net is that of skipped blocks; seeded by step, it needs no saving.
-        torch.manual_seed(_seed(self._settings.seed, step, self._crew.rank))
+        torch.manual_seed(random.Random(f"{self._settings.seed}:{step}:{self._crew.rank}").getrandbits(63))
         losses = []
         for piece, last in _with_last(pieces):
             with self._crew.alone(self._parts.module, last=last):
@@ -244,7 +240,6 @@ class Loop:
             "train/loss": loss,
             "train/lr": self._parts.optimizer.param_groups[0]["lr"],
             **({} if norm is None else {"train/gradient": float(norm)}),
-            **self._clock.lap(self._window * self._settings.batch),
         }
         self._losses[0] = 0
         self._window = 0
@@ -339,32 +334,6 @@ def _with_last(pieces: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
     yield held, True
 
 
-def _seed(seed: int, step: int, rank: int) -> int:
-    return random.Random(f"{seed}:{step}:{rank}").getrandbits(63)
-
-
-class _Clock:
-    """How fast it goes, and what part of the time is spent waiting for pictures."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self._waited = 0.0
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self._waited += time.perf_counter() - start
-
-    def lap(self, images: int) -> dict[str, float]:
-        """Figures since the last lap."""
-        now = time.perf_counter()
-        passed = max(now - self._start, 1e-9)
-        values = {"speed/images_per_second": images / passed, "speed/waiting": self._waited / passed}
-        self._start, self._waited = now, 0.0
-        return values
-
-
 SCHEMA = 1
 
 
@@ -432,7 +401,7 @@ def load_state(
     Raises ConfigError where the state is of other settings, data or backbone, WorkFolderError where it
     cannot be read.
     """
-    remedy = "Begin anew in another folder (--out), or remove this one."
+    remedy = "Start again in another folder (--out), or remove this one."
     try:
         tree = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
@@ -513,12 +482,10 @@ def set_rates(optimizer: torch.optim.AdamW, factor: float) -> None:
 def class_weights(counts: Mapping[ShotScale, int], kind: str) -> tuple[float, ...]:
     """Weight of a picture of each class: 1, or for ``inverse`` total / (classes * items of the class).
 
-    The mean over all pictures is 1. Raises ValueError for ``inverse`` and a class without items.
+    The mean over all pictures is 1.
     """
     if kind == "none":
         return (1.0,) * len(ShotScale)
-    if not all(counts[scale] for scale in ShotScale):
-        raise ValueError(f"inverse frequencies need items of every class, got {dict(counts)}")
     total = sum(counts.values())
     return tuple(total / (len(ShotScale) * counts[scale]) for scale in ShotScale)
 

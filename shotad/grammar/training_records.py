@@ -16,8 +16,8 @@ from shotad.core import DatasetError, ShotScale, replacing
 
 FILE = "metrics.csv"
 COLUMNS = (
-    "step", "train/loss", "train/lr", "train/gradient", "speed/images_per_second", "speed/waiting",
-    "epoch/loss", "val/loss", "val/accuracy", "val/macro_f1",
+    "step", "train/loss", "train/lr", "train/gradient", "epoch/loss",
+    "val/loss", "val/accuracy", "val/macro_f1",
 )  # fmt: skip
 
 

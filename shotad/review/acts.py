@@ -129,7 +129,7 @@ def restore(scene: Scene, name: str, args: Json) -> Change:
     own = cue.machine.text if cue.machine is not None else ""
     text = next((text for text in (cue.text, own, *map(clean_text, cue.candidates)) if text), "")
     if not text:
-        raise ReviewError("This line has no words.", "Write some, or have it described anew.")
+        raise ReviewError("This line has no words.", "Write some, or describe the slot again.")
     chosen = cue.chosen
     if text != cue.text:
         chosen = cue.candidates.index(text) if text in cue.candidates else None

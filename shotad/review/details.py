@@ -221,17 +221,14 @@ def stage2_view(record: Record) -> dict[str, Any]:
 
 
 def redo_view(row: Record) -> dict[str, Any]:
-    """One time that the slot was described anew."""
+    """One time that the slot was described again."""
     number, before, after = row.get("number", 1), str(row.get("before") or ""), row.get("after")
     hint = str(row.get("note") or "").strip()
     came = f"“{after}”" if after else f"no new line: {row.get('reason') or 'nothing was said'}"
     was = f" Before: “{before}”." if before else ""
     return {
-        "said": f"Described anew, try {number}: {came}{'' if after else '.'}{was}"
-        + (f" Told: “{hint}”." if hint else ""),
-        "before": before,
-        "after": after,
-        "note": hint,
+        "said": f"Described again, try {number}: {came}{'' if after else '.'}{was}"
+        + (f" Told: “{hint}”." if hint else "")
     }
 
 
@@ -247,7 +244,7 @@ def made_by(cue: Cue) -> str:
     who = [engine_title(maker.engine, maker.model) for maker in made.makers]
     told = f"{first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
     if cue.edited is not None and cue.edited.source == REDO:
-        told += ", anew at a person's wish"
+        told += ", again on request"
     return f"{told}."
 
 
@@ -272,7 +269,7 @@ def _of_line(cue: Cue) -> Iterator[Note]:
         yield note("How it was made to fit", f"{first(steps)}.")
     edit, review = cue.edited, cue.review
     if edit is not None and edit.source == REDO:
-        yield note("Described anew", "A person had it described anew; later runs keep this line.")
+        yield note("Described again", "Described again on request; later runs keep this line.")
     elif edit is not None:
         yield note("Changed by a person", _changed(cue))
     own = cue.edited.machine if cue.edited is not None else None
@@ -328,10 +325,10 @@ TITLES = {
 _OF_MANY = ("observer", "narrator", "fake")
 """Engines whose models are many small ones, or rules, whose names say nothing to people."""
 
-HERE = frozenset(ENGINES) - {"openai"}
+HERE = frozenset(ENGINES) - {"openai", "ollama"}
 """Engines that send nothing anywhere; they need not be made to know that, which may take a while."""
 
-LOCAL = "Lines are described anew on this machine; nothing of the film is sent anywhere."
+LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."
 
 
 def engine_title(engine: str, model: str = "") -> str:

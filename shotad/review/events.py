@@ -19,7 +19,6 @@ from starlette.responses import StreamingResponse
 
 from shotad.review.kinds import Json
 
-MOST_EVENTS = 200
 MOST_BYTES = 4_000_000
 """What may wait for one tab."""
 
@@ -35,12 +34,12 @@ _AGAIN = b"retry: 1000\n"
 class Tab:
     """One open connection: what waits for it, in the order in which it came."""
 
-    def __init__(self, *, events: int, size: int) -> None:
+    def __init__(self, size: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._lock = threading.Lock()
         self._waiting: dict[object, bytes] = {}
-        self._size, self._most_events, self._most_bytes = 0, events, size
+        self._size, self._most = 0, size
         self._closed = False
 
     def put(self, key: object, text: bytes) -> None:
@@ -50,7 +49,7 @@ class Tab:
                 return
             self._size += len(text) - len(self._waiting.pop(key, b""))
             self._waiting[key] = text
-            if self._size > self._most_bytes or len(self._waiting) > self._most_events:
+            if self._size > self._most:
                 self._waiting = {"film": message("film", {})}
                 self._closed = True
         self._wake()
@@ -83,11 +82,10 @@ class Tab:
 class Tabs:
     """All open tabs; a `shotad.review.kinds.Hub`."""
 
-    def __init__(self, *, events: int = MOST_EVENTS, size: int = MOST_BYTES) -> None:
+    def __init__(self, size: int = MOST_BYTES) -> None:
         self._lock = threading.Lock()
         self._tabs: set[Tab] = set()
-        self._count = 0
-        self._limits = {"events": events, "size": size}
+        self._count, self._most = 0, size
         self._closed = False
 
     def __len__(self) -> int:
@@ -112,7 +110,7 @@ class Tabs:
 
     @contextmanager
     def opened(self) -> Iterator[Tab]:
-        tab = Tab(**self._limits)
+        tab = Tab(self._most)
         with self._lock:
             self._tabs.add(tab)
             if self._closed:

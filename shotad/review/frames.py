@@ -1,19 +1,17 @@
 """The frames that the models saw of a slot, as its record tells, with the same pixels that they saw.
 
 Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
-when they are asked for (or come from the frame store, while a run keeps one), all of a slot in one pass. Who
+when they are asked for, all of a slot in one pass. Who
 was marked on them stands in ``characters.json``, and where in ``faces.jsonl``: a face whose track is in none
 of them any more (``shotad cast forget``, another cast since) has no outline.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +23,6 @@ from shotad.core import (
     Character,
     Clip,
     Image,
-    Interval,
     Mark,
     OverlaySettings,
     Presence,
@@ -141,25 +138,18 @@ class Frames:
         of_moment: dict[float, list[FrameNote]] = {}
         for note in wanted:
             of_moment.setdefault(note.seconds, []).append(note)
-        for stored in (True, False):
-            # A run that ended has deleted its frame store: the film itself is read on.
-            with suppress(FileNotFoundError):
-                for picture in self._reading(stored).pictures(sorted(of_moment)):
-                    for note in of_moment.pop(picture.wanted):
-                        image = self._as_seen(picture.image, note, seen) if painted else picture.image
-                        yield note.number, jpeg_picture(jpeg(image, QUALITY))
-                return
+        for picture in self._reading().pictures(sorted(of_moment)):
+            for note in of_moment[picture.wanted]:
+                image = self._as_seen(picture.image, note, seen) if painted else picture.image
+                yield note.number, jpeg_picture(jpeg(image, QUALITY))
 
-    def _reading(self, stored: bool) -> Reading:
+    def _reading(self) -> Reading:
         folder = WorkFolder(self._session.folder)
         slots = folder.read_json("slots.json")
         # Given slots, which alone were looked at frame by frame, were not planned in gaps.
         exact = slots is not None and "gaps" not in slots
         self._film = self._film or film_of_session(self._session, self._path)
-        reading = Reading(self._film, folder, self._session.config, exact=exact)
-        if stored and (zones := _zones_of(folder.path / "frames.index")):
-            reading.keep(zones)
-        return reading
+        return Reading(self._film, folder, self._session.config, exact=exact)
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
@@ -177,18 +167,9 @@ class Frames:
         return painted
 
 
-def _zones_of(index: Path) -> list[Interval]:
-    """The zones of the frame store that a run keeps now, or none."""
-    try:
-        with index.open("rb") as file:
-            zones = json.loads(file.readline())["zones"]
-        return [Interval(float(start), float(end)) for start, end in zones or ()]
-    except (OSError, *_BROKEN):
-        return []
-
-
 SHOWN = 24
-"""Frames of a slot that are marked as worth showing, where the model saw more: at most about so many."""
+"""Frames of a slot that are marked as worth showing, where the model saw more: about so many, evenly, and the
+first of each shot."""
 
 Label = Literal["number", "box", "none"]
 _LABELS: tuple[Label, ...] = ("number", "box", "none")
@@ -240,11 +221,12 @@ def _seen(record: Mapping[str, Any], *, redone: bool) -> Seen:
         scale = record["scales"].get(str(row["number"]))
         about = int(row["number"]), int(row["shot"]), str(row["role"]), scale
         notes += [FrameNote(0, float(second), *about) for second in row["seconds"]]
-    shown = spread([note.role for note in notes], [note.shot for note in notes], SHOWN)
+    step = -(-len(notes) // SHOWN)
+    shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
     return Seen(
         record=str(record["key"]),
         notes=tuple(
-            replace(note, number=i + 1, shown=i in shown, painted=overlay is not None)
+            replace(note, number=i + 1, shown=shown[i], painted=overlay is not None)
             for i, note in enumerate(notes)
         ),
         current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
@@ -253,33 +235,6 @@ def _seen(record: Mapping[str, Any], *, redone: bool) -> Seen:
         marks={str(row["id"]): str(row["mark"]) for row in record.get("characters", ()) if row["mark"]},
         redone=redone,
     )
-
-
-def spread(roles: Sequence[str], shots: Sequence[int], most: int) -> Collection[int]:
-    """Which of the frames, by place from 0, to show where there is room for about ``most``.
-
-    At least one of each shot, then evenly in each; a shot that is described counts three times.
-
-    >>> sorted(spread(["past"] * 4 + ["current"] * 8, [0] * 4 + [1] * 8, 4))
-    [2, 4, 8, 11]
-    """
-    if len(roles) <= most:
-        return range(len(roles))
-    places: dict[int, list[int]] = {}
-    for place, shot in enumerate(shots):
-        places.setdefault(shot, []).append(place)
-    weight = {s: len(p) * (3 if roles[p[0]] == "current" else 1) for s, p in places.items()}
-    whole = sum(weight.values())
-    chosen: set[int] = set()
-    for shot, here in places.items():
-        count = min(len(here), max(1, round(most * weight[shot] / whole)))
-        steps = (
-            [len(here) // 2]
-            if count == 1
-            else [round(k * (len(here) - 1) / (count - 1)) for k in range(count)]
-        )
-        chosen |= {here[step] for step in steps}
-    return chosen
 
 
 SAME = 1e-5

@@ -1,9 +1,8 @@
 """A line as the audience will hear it: from two seconds before it until the film is back at its level.
 
 Fitted, spoken, levelled, placed and ducked by the same rules and from the same takes as `shotad render`, but
-only the line with its neighbours and only the seconds around it. What that cannot know at once it says: the
-level of the whole film, the length of neighbours that nobody has spoken yet. Sounds are WAV files called by
-what is in them, of which the newest are kept.
+only the line with its neighbours and only the seconds around it. What that cannot know at once, the level of
+the whole film, it says. Sounds are WAV files called by what is in them, of which the newest are kept.
 """
 
 from __future__ import annotations
@@ -27,13 +26,12 @@ from shotad.core import (
     Interval,
     ReviewError,
     ShotadError,
-    sweep,
     write_bytes,
 )
 from shotad.film import Film, Prepared, Samples, open_film
 from shotad.review.kinds import Json
 from shotad.review.listening import Listening
-from shotad.review.speaking import KINDS, Kind, Placing, Speaking, SpeakingAhead
+from shotad.review.speaking import KINDS, Kind, Placing, Speaking
 from shotad.script import Cue, Track
 from shotad.sound import (
     RATE,
@@ -50,44 +48,38 @@ from shotad.sound import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """The film's sound, and what is to be said of it."""
-
-    film: Film | None
-    programme: Programme
-    warnings: tuple[str, ...] = ()
-
-
 class FilmSound:
     """The sound of one film file. May be used by several threads."""
 
     def __init__(self, path: Path, config: Config) -> None:
         self._path, self._config = path, config
         self._lock = threading.Lock()
-        self._source: Source | None = None
+        self._film: Film | None = None
+        self._programme: Programme | None = None
+        self.warnings: tuple[str, ...] = ()
 
-    def open(self, duration: float) -> Source:
-        """The film's sound; silence where the film is gone or has none."""
+    def open(self, duration: float) -> Programme:
+        """The film's sound; silence, with ``warnings``, where the film is gone or has none."""
         with self._lock:
-            self._source = self._source or self._opened(duration)
-            return self._source
+            self._programme = self._programme or self._opened(duration)
+            return self._programme
 
-    def _opened(self, duration: float) -> Source:
-        silent, alone = f"{self._path.name} has no sound.", "Only the voice is heard."
+    def _opened(self, duration: float) -> Programme:
+        why = f"{self._path.name} has no sound."
         try:
-            film = open_film(self._path, reader=self._config.film.reader)
-            programme = programme_of(film, self._config.film.audio_track, RATE)
+            self._film = open_film(self._path, reader=self._config.film.reader)
+            programme = programme_of(self._film, self._config.film.audio_track, RATE)
         except FilmError as error:
-            why = silent if self._path.is_dir() else error.what
-            return Source(None, no_programme(duration, RATE), (f"{why} {alone}",))
-        return Source(film, programme, () if programme.track is not None else (f"{silent} {alone}",))
+            programme = no_programme(duration, RATE)
+            why = why if self._path.is_dir() else error.what
+        if programme.track is None:
+            self.warnings = (f"{why} Only the voice is heard.",)
+        return programme
 
     def close(self) -> None:
         with self._lock:
-            source, self._source = self._source, None
-        if source is not None and source.film is not None:
-            source.film.close()
+            if self._film is not None:
+                self._film.close()
 
 
 REVIEW = "review"
@@ -99,14 +91,13 @@ LOUDNESS = "loudness.json"
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A sound for the page. ``start`` is the film second of its first sample; ``line`` when the voice is
-    heard, in film seconds, None: it is not. ``text`` is what it says."""
+    heard, in film seconds, None: it is not."""
 
     path: Path
     start: float
     seconds: float
     line: tuple[float, float] | None
     warnings: tuple[str, ...] = ()
-    text: str = ""
     settled: bool = True
 
 
@@ -134,8 +125,8 @@ class Hearing:
         self.folder = folder / REVIEW / HEARD
         self._files = HeardFiles(self.folder)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
-        self._sound, self._ahead = FilmSound(film, config), SpeakingAhead(self._speaking)
-        self._placing = Placing(config, prepared, self._speaking, self._ahead)
+        self._sound = FilmSound(film, config)
+        self._placing = Placing(config, prepared, self._speaking)
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
         self._warming: threading.Thread | None = None
         self._closed = False
@@ -155,8 +146,7 @@ class Hearing:
         if cue is None:
             raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
         self._speaking.speak_in(track.language)
-        with self._listening.aside():
-            return self._made(track, cue, wanted)
+        return self._made(track, cue, wanted)
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -170,9 +160,8 @@ class Hearing:
         return self._speaking.view()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Until the whole film was listened to and no line is to be spoken ahead."""
+        """Until the whole film was listened to."""
         self._listening.wait(seconds)
-        self._ahead.wait(seconds)
 
     def close(self) -> None:
         """Stop what runs in the background, and let go of the film."""
@@ -180,17 +169,15 @@ class Hearing:
             self._closed, warming = True, self._warming
         if warming is not None:
             warming.join(_LAST_WORK)  # a model that is being loaded when Python ends may bring it down
-        self._ahead.close()
         self._listening.close()
         self._sound.close()
 
     def _made(self, track: Track, cue: Cue, kind: Kind) -> Heard:
-        source = self._sound.open(track.film.duration)
+        programme = self._sound.open(track.film.duration)
         place = self._placing.placed(track, cue, kind)
-        own, settled = self._listening.of(source.programme, track.film.fingerprint, place.stretch)
-        make_up = foreseen_make_up(own, _times(track), place.speech, self._config.mix, track.film.duration)
         stretch = place.stretch
-        programme = source.programme
+        own, settled = self._listening.of(programme, track.film.fingerprint, stretch)
+        make_up = foreseen_make_up(own, _times(track), place.speech, self._config.mix, track.film.duration)
         if kind == "voice":
             stretch = place.alone
             programme = replace(
@@ -203,7 +190,7 @@ class Hearing:
             end = max(first + 1, min(end, programme.total))
         excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
         path = self._files.keep(wav_of(_samples(excerpt, kind), excerpt.rate))
-        warnings = (*source.warnings, *place.warnings(kind))
+        warnings = (*self._sound.warnings, *place.warnings(kind))
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
         if not settled and kind != "programme":
@@ -217,7 +204,6 @@ class Hearing:
             (end - first) / rate,
             None if line is None else (line.start, line.end),
             warnings,
-            place.spoken.text if place.spoken else "",
             settled,
         )
 
@@ -235,7 +221,7 @@ class Hearing:
             return
         with suppress(ShotadError):
             info = self._prepared().info
-            self._listening.begin(self._sound.open(info.duration).programme, info.fingerprint)
+            self._listening.begin(self._sound.open(info.duration), info.fingerprint)
 
 
 def _times(track: Track) -> list[Interval]:
@@ -261,10 +247,7 @@ class HeardFiles:
     """The folder of sounds, bounded. May be used by several threads and processes."""
 
     def __init__(self, folder: Path, files: int = FILES) -> None:
-        """What a killed process has left half-written is removed."""
         self._folder, self._files = folder, files
-        for leftover in folder.glob(".tmp-*"):
-            sweep(leftover)
 
     def keep(self, data: bytes) -> Path:
         """Write a sound, whole or not at all; one that is there is the newest now. Raises WorkFolderError."""

@@ -29,8 +29,6 @@ FILE, BEGUN = "review.jsonl", "review.begun.json"
 Row = Mapping[str, Any]
 Way = Literal["undo", "redo"]
 
-_TABS = 100
-"""Tabs whose acts are remembered, the newest: each load of a page is one."""
 
 _UNSEEN = ("spoken_length", "fit_steps", "provenance", "voiced")
 """Of a line, what only machines write: a render beside an open page is no conflict."""
@@ -298,12 +296,9 @@ class History:
         """Keep which act of which tab a row is of, and what stamps it made of which."""
         match row:
             case {"asked": [str(tab), int(number)], "grew": list(pairs)}:
-                acts = self._tabs.pop(tab) if tab in self._tabs else _TabActs()
-                self._tabs[tab] = acts  # the last is the newest
+                acts = self._tabs.setdefault(tab, _TabActs())
                 acts.numbers.add(number)
                 acts.grown.update(pair for pair in pairs if _is_pair(pair))
-                if len(self._tabs) > _TABS:
-                    del self._tabs[next(iter(self._tabs))]
 
     def _say(self) -> None:
         for way in self._next:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -207,7 +208,7 @@ class _JobProgress:
         self._told = 0.0
 
     def task(self, name: str, total: float | None, unit: str) -> Task:
-        self._check()
+        self.check()
         task = _Task(self, name, total)
         with self._jobs._changed:
             self.job.tasks.append(task)
@@ -215,30 +216,19 @@ class _JobProgress:
         return task
 
     def note(self, text: str) -> None:
-        self._check()
+        self.check()
         with self._jobs._changed:
             self.job.notes.append(text)
         self.tell()
 
-    def advanced(self, task: _Task, amount: float) -> None:
-        self._check()
+    def tell(self, pause: float = 0.0) -> None:
+        """Tell the pages, unless that was done within the last ``pause`` seconds."""
         with self._jobs._changed:
-            task.amount += amount
-            due = time.monotonic() - self._told >= _PAUSE
-        if due:
-            self.tell()
+            if time.monotonic() - self._told >= pause:
+                self._told = time.monotonic()
+                self._jobs._tell(self.job)
 
-    def ended(self, task: _Task) -> None:
-        with self._jobs._changed:
-            if task in self.job.tasks:
-                self.job.tasks.remove(task)
-
-    def tell(self) -> None:
-        with self._jobs._changed:
-            self._told = time.monotonic()
-            self._jobs._tell(self.job)
-
-    def _check(self) -> None:
+    def check(self) -> None:
         if self.job.stop.is_set():
             raise Stopped
 
@@ -254,10 +244,13 @@ class _Task:
         return round(min(self.amount / self._total, 1.0), 4) if self._total else None
 
     def advance(self, amount: float = 1) -> None:
-        self._progress.advanced(self, amount)
+        self._progress.check()
+        self.amount += amount
+        self._progress.tell(_PAUSE)
 
     def done(self) -> None:
-        self._progress.ended(self)
+        with suppress(ValueError):  # it was done before
+            self._progress.job.tasks.remove(self)
 
 
 def _explained(error: Exception) -> Json:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,6 @@ class Listening:
         self._guesses: dict[str, Loudness] = {}
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
-        self._busy = 0
 
     def of(self, programme: Programme, fingerprint: str, around: Interval) -> tuple[Heard, bool]:
         """How loud the programme is, and whether that is of the whole: if not it is of some stretches of
@@ -90,17 +88,6 @@ class Listening:
                 self._known[key] = found
             return found
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """While a person waits for a sound, the background stands still."""
-        with self._lock:
-            self._busy += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._busy -= 1
-
     def wait(self, seconds: float | None = None) -> None:
         """Until what is under way is done."""
         thread = self._thread
@@ -124,8 +111,6 @@ class Listening:
         self._settled()
 
     def _pause(self, _: float) -> None:
-        while self._busy and not self._closed.is_set():
-            time.sleep(0.02)
         if self._closed.is_set():
             raise _Over
 

@@ -7,9 +7,6 @@ in ``review.json``.
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +18,6 @@ from shotad.core import (
     ReviewError,
     RunSettings,
     ShotadError,
-    WorkFolder,
     parse_json,
     readable_json,
     write_text,
@@ -91,10 +87,8 @@ def film_id(folder: Path) -> FilmId:
 def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> FilmInfo:
     if film is None:
         # What is known of a film that is gone. Its size is not, and nothing asks for it.
-        shots = WorkFolder(folder).read_json("shots.json") or {}
-        rate = known_rate(shots.get("frames"), shots.get("end"))
         return FilmInfo(
-            known.name, None, known.fingerprint, known.duration, 1, 1, rate, None, "gone", Fraction(0)
+            known.name, None, known.fingerprint, known.duration, 1, 1, None, None, "gone", Fraction(0)
         )
     with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
         info = opened.info
@@ -104,13 +98,6 @@ def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> F
             "Name the film with --film FILM, or run shotad describe on this one.",
         )
     return info
-
-
-def known_rate(frames: Any, end: Any) -> Fraction | None:
-    """Frames a second, from how many a film has and where it ends; None where that is not known."""
-    if not isinstance(frames, int) or not isinstance(end, int | float) or frames <= 0 or end <= 0:
-        return None
-    return Fraction(frames / end).limit_denominator(1001)
 
 
 def _reviewer(folder: Path, given: str | None) -> str:
@@ -141,9 +128,6 @@ def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
 
 _LOG = logging.getLogger(__name__)
 
-_LAST_WORK = 5.0
-"""Seconds that what runs beside has to end."""
-
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
@@ -169,7 +153,6 @@ class Review:
     pictures: Pictures | None
     keys: Keys = field(default_factory=Keys)
     hosts: Hosts = field(default_factory=Hosts)
-    _begun: list[threading.Thread] = field(default_factory=list)
 
     def watched(self) -> Pictures:
         """The rooms that need the film. Raises ReviewError where it is gone."""
@@ -178,21 +161,6 @@ class Review:
                 f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."
             )
         return self.pictures
-
-    def warm(self) -> None:
-        """Make ready, in the background, what the first page would wait for."""
-        if self.pictures is not None:
-            self._begin(self.pictures.hearing.voices, "looking for voices")
-        self._begin(self.people.view, "reading the cast")
-
-    def _begin(self, work: Callable[[], object], name: str) -> None:
-        def run() -> None:
-            with suppress(ShotadError):  # who asks for it is told
-                work()
-
-        thread = threading.Thread(target=run, name=name, daemon=True)
-        self._begun.append(thread)
-        thread.start()
 
     def _publish(self, done: Done) -> Json:
         """Tell all tabs of a change; what they are told."""
@@ -211,8 +179,7 @@ class Review:
 
     def close(self) -> None:
         self.findings.close()
-        for thread in self._begun:  # one that is still at work when Python ends may bring it down
-            thread.join(_LAST_WORK)
+
         if self.pictures is not None:
             self.pictures.proxy.stop()
             self.pictures.frames.close()

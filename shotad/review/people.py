@@ -174,8 +174,7 @@ class People:
             said = "No faces were found." if not found.faces else "Nobody was seen long or clearly enough."
         else:
             said = f"{count(len(found.people), 'person', 'people')} found, {new} new. Say who they are."
-        left = {"brief": found.brief, "unclear": found.unclear, "dismissed": found.dismissed}
-        return {"said": said, "people": len(found.people), "new": new, "left_out": left, "files": []}
+        return {"said": said, "people": len(found.people), "new": new, "files": []}
 
     def _brought(self, before: Member, after: Member) -> Json:
         known = self._known()
@@ -348,7 +347,7 @@ def check_free(members: Sequence[Member], member: Member, name: str) -> None:
     if (found := taken_name(members, member, [name])) is not None:
         raise CastError(
             f"{found[0].id} is called {found[1]!r} already.",
-            "If they are one person, merge them; else give one a name that tells them apart.",
+            "If they are one person, merge them; else give one a different name.",
         )
 
 

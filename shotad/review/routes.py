@@ -100,15 +100,6 @@ async def _say(request: Request, error: Exception) -> Any:
 
 
 Handler = Callable[..., Any]
-_NAMES: Mapping[object, str] = {
-    str: "text",
-    dict: "an object",
-    list: "a list",
-    bool: "true or false",
-    int | float: "a number",
-    str | None: "text",
-    int | None: "a number",
-}
 
 
 def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
@@ -134,7 +125,7 @@ def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: A
     """A value of a request. Raises Refused where it is missing and there is no default, or is no ``kind``."""
     found = body.get(name, default)
     if not isinstance(found, kind):
-        raise Refused(400, f"{name} must be {_NAMES.get(kind, str(kind))}.")
+        raise Refused(400, f"{name} is missing, or is not what the page sends.")
     return found
 
 
@@ -315,7 +306,6 @@ def media_routes(review: Review) -> list[Route]:
             "seconds": heard.seconds,
             "line": None if heard.line is None else list(heard.line),
             "warnings": list(heard.warnings),
-            "text": heard.text,
             "settled": heard.settled,
         }
 
@@ -407,7 +397,7 @@ def work_routes(review: Review) -> list[Route]:
 def _redo(review: Review, body: Json) -> tuple[str, Work]:
     lines, note = texts(body, "lines"), value(body, "note", str, "")
     over = value(body, "over_edits", bool, False)
-    title = "Describe a line anew" if len(lines) == 1 else f"Describe {len(lines)} lines anew"
+    title = "Describe a line again" if len(lines) == 1 else f"Describe {len(lines)} lines anew"
     return title, lambda progress: redo_line(review.session, progress, lines, note, over_edits=over)
 
 

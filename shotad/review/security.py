@@ -212,10 +212,8 @@ def refusal(asked: _Asked, keys: Keys, hosts: Hosts) -> Refused | None:
     if not _is_own(asked):
         return Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
     if not keys.knows(asked.get(b"cookie")):
-        hint = (
-            "Open the address that shotad review printed in its terminal, with all that stands behind token=."
-        )
-        return Refused(401, "This browser has not been let in, or the server was started anew since.", hint)
+        hint = "Open the address that shotad review printed in its terminal, with everything after token=."
+        return Refused(401, "This browser has not been let in, or the server was restarted.", hint)
     return _unfit(asked) if asked.is_change else None
 
 

@@ -259,7 +259,6 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         signal.signal(signal.SIGHUP, self.handle_exit)
-        self._review.warm()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._review.tabs.close()

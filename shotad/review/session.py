@@ -56,14 +56,6 @@ class Session:
         return self._kept.known.prepared
 
     @property
-    def undo_label(self) -> str | None:
-        return self._history.label("undo")
-
-    @property
-    def redo_label(self) -> str | None:
-        return self._history.label("redo")
-
-    @property
     def next_steps(self) -> dict[str, str | None]:
         """What is said of the next ``undo`` and ``redo``, and as ``undo_line`` and ``redo_line`` of which
         line they are; None where there is none, or it is of several, or of slots."""
@@ -139,7 +131,7 @@ class Session:
                 if now is None or self._history.grown(asked, seen, now) != now:
                     raise OutOfDate(
                         f"The line {line} has changed since you saw it.",
-                        "Look at it as it is now, and do it again if you still want it.",
+                        "Look at it now, and do it again if you still want it.",
                     )
             change = make()
             step = step_of(self.track, change, group)

@@ -1,14 +1,12 @@
 """Who speaks on the page, and where a line is heard among its neighbours, as a render of the track would
 put it.
 
-A voice is loaded when it is first needed. The neighbours of a line that was heard are spoken before anybody
-asks for them.
+A voice is loaded when it is first needed.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,19 +14,15 @@ from pathlib import Path
 from typing import Literal
 
 from shotad.core import (
-    SETTINGS,
     CastError,
     Config,
     Interval,
-    ShotadError,
     SpeechKind,
     VoiceError,
     VoiceSettings,
     native_quiet,
-    read_settings,
 )
 from shotad.film import Prepared
-from shotad.review.keeping import signatures
 from shotad.review.kinds import Json
 from shotad.script import Cue, Track
 from shotad.sound import (
@@ -38,16 +32,15 @@ from shotad.sound import (
     SLOPES,
     VOICES,
     WORDLESS,
+    Fitting,
     Keeping,
     Lexicon,
-    Neighbourhood,
-    Placed,
     Speaker,
     Spoken,
     Take,
     Unspoken,
     VoiceInfo,
-    fit_near,
+    fit,
     has_words,
     make_voice,
     neighbourhood,
@@ -69,7 +62,6 @@ class Speaking:
         self._lock, self._loading = threading.Lock(), threading.Lock()
         self.turn = threading.Lock()
         self._made: Speaker | None = None
-        self._names: tuple[object, Lexicon] | None = None
         self._studio: tuple[object, Keeping] | None = None
 
     def speak_in(self, language: str) -> None:
@@ -89,7 +81,7 @@ class Speaking:
     def studio(self) -> Keeping:
         """Where lines are spoken, with the cast's names said as a render says them. Raises VoiceError."""
         voice, lexicon = self.voice(), self._lexicon()
-        key = (voice.identity, id(lexicon), self._language)
+        key = (voice.identity, lexicon, self._language)
         with self._lock:
             if self._studio is None or self._studio[0] != key:
                 studio = Keeping(voice, self._folder / VOICES, self._settings, self._language, lexicon)
@@ -129,19 +121,12 @@ class Speaking:
         }
 
     def _lexicon(self) -> Lexicon:
-        """Pronunciations of the cast, read again where its files changed."""
-        state = _cast_state(self._folder)
-        with self._lock:
-            if self._names is not None and self._names[0] == state:
-                return self._names[1]
+        """Pronunciations of the cast as it is now."""
         try:
-            lexicon = pronunciations(self._folder)
+            return pronunciations(self._folder)
         except (CastError, OSError):
             # A cast that cannot be read is told where it is shown; lines are heard all the same.
-            lexicon = NOTHING
-        with self._lock:
-            self._names = (state, lexicon)
-        return lexicon
+            return NOTHING
 
 
 def title_of(name: str) -> str:
@@ -167,58 +152,6 @@ class InTurn:
             return self.studio.say(text, speed)
 
 
-def _cast_state(folder: Path) -> object:
-    """What changes whenever the cast of a run does."""
-    if not (folder / SETTINGS).is_file():
-        return None
-    given = read_settings(folder).given.cast
-    if given is None or not given.path.exists():
-        return None
-    files = [given.path, *(sorted(given.path.glob("*.y*ml")) if given.path.is_dir() else ())]
-    return (*files, *signatures(files))
-
-
-class SpeakingAhead:
-    """Speaks in the background what nobody wanted to wait for, the nearest first."""
-
-    def __init__(self, speaking: Speaking) -> None:
-        self._speaking, self._lock = speaking, threading.Lock()
-        self._ahead: list[tuple[str, Keeping]] = []
-        self._thread: threading.Thread | None = None
-        self._closed = threading.Event()
-
-    def of(self, near: Neighbourhood, placed: Placed, studio: Keeping) -> None:
-        """Speak those neighbours whose length was guessed; what was to be spoken before is left."""
-        missing = [line.text for line in near.by_nearness() if line.id in placed.guessed]
-        if not missing:
-            return
-        with self._lock:
-            self._ahead = [(text, studio) for text in missing]
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run_ahead, name="speaking ahead", daemon=True)
-                self._thread.start()
-
-    def _run_ahead(self) -> None:
-        while not self._closed.is_set():
-            with self._lock:
-                if not self._ahead:
-                    return
-                text, studio = self._ahead[0]
-            with suppress(ShotadError):  # told when it is heard
-                InTurn(self._speaking, studio).say(text)
-            self._closed.wait(0.02)  # whoever waits for a line comes first
-            with self._lock:
-                self._ahead = [one for one in self._ahead if one != (text, studio)]
-
-    def wait(self, seconds: float | None = None) -> None:
-        thread = self._thread
-        if thread is not None:
-            thread.join(seconds)
-
-    def close(self) -> None:
-        self._closed.set()
-
-
 Kind = Literal["mix", "voice", "programme"]
 KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")
 
@@ -228,23 +161,11 @@ BEFORE = 2.0
 AFTER = 1.5
 """Seconds that are heard after its last, or until the film is back at its level."""
 
-PATIENCE = 0.8
-"""Seconds for which neighbours may still be spoken while a person waits."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Near:
-    """Neighbours fitted: who is heard, who has no place, and how many nobody has spoken yet."""
-
-    heard: tuple[Spoken, ...]
-    left: tuple[Unspoken, ...]
-    missing: int
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A line in its place: ``spoken`` as it is fitted (None: it is not), with ``around`` all lines that are
-    heard near it; ``whole`` is its take for itself. ``missing`` lines around it have not been spoken yet."""
+    heard near it; ``whole`` is its take for itself."""
 
     cue: Cue
     spoken: Spoken | None
@@ -253,7 +174,6 @@ class Place:
     duration: float
     left: Unspoken | None = None
     whole: Spoken | None = None
-    missing: int = 0
     extended: bool = False
 
     @property
@@ -290,19 +210,14 @@ class Place:
             told += [f"{step[0].upper()}{step[1:]}." for step in self.left.steps]
             if self.extended:
                 told.append("The film may pause for it when it is rendered (extended).")
-        if self.missing and kind == "mix":
-            lines = "One line near it is" if self.missing == 1 else f"{self.missing} lines near it are"
-            told.append(f"{lines} not spoken yet and left out; hear it again in a moment.")
         return tuple(told)
 
 
 class Placing:
     """Puts lines of one film into their places. May be used by several threads."""
 
-    def __init__(
-        self, config: Config, prepared: Callable[[], Prepared], speaking: Speaking, ahead: SpeakingAhead
-    ) -> None:
-        self._config, self._prepared, self._speaking, self._ahead = config, prepared, speaking, ahead
+    def __init__(self, config: Config, prepared: Callable[[], Prepared], speaking: Speaking) -> None:
+        self._config, self._prepared, self._speaking = config, prepared, speaking
 
     def placed(self, track: Track, cue: Cue, kind: Kind) -> Place:
         """One line, spoken and fitted as ``kind`` needs it. Raises VoiceError."""
@@ -335,18 +250,18 @@ class Placing:
             place = Place(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, why))
             if kind == "voice":
                 return replace(place, whole=_unfitted(cue, turn))
-            return place if beside is None else replace(place, around=beside.heard, missing=beside.missing)
+            return place if beside is None else replace(place, around=beside.spoken)
         near = self._near(track, cue, prepared, speech, turn)
-        own = next((line for line in near.heard if line.id == cue.id), None)
-        left = next((line for line in near.left if line.id == cue.id), None)
+        own = next((line for line in near.spoken if line.id == cue.id), None)
+        left = next((line for line in near.unspoken if line.id == cue.id), None)
         whole = own or (_unfitted(cue, turn) if kind == "voice" else None)
         extended = self._config.extended.on
-        return Place(cue, own, near.heard, speech, duration, left, whole, near.missing, extended)
+        return Place(cue, own, near.spoken, speech, duration, left, whole, extended)
 
     def _near(
         self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn
-    ) -> Near:
-        """A line and its neighbours, fitted; those that nobody wanted to wait for are spoken afterwards."""
+    ) -> Fitting:
+        """A line and its neighbours, fitted."""
         near = neighbourhood(
             _without_wordless(track, cue, turn.studio),
             cue.id,
@@ -357,14 +272,11 @@ class Placing:
             before=BEFORE + SLOPES.hold,
             after=AFTER + SLOPES.hold,
         )
-        placed = fit_near(near, turn, self._config.fit, until=time.monotonic() + PATIENCE)
-        self._ahead.of(near, placed, turn.studio)
-        spoken = tuple(line for line in placed.fitting.spoken if line.id not in placed.guessed)
-        return Near(spoken, placed.fitting.unspoken, len(placed.guessed))
+        return fit(near, turn, self._config.fit)
 
     def _beside(
         self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn
-    ) -> Near | None:
+    ) -> Fitting | None:
         """What is heard around a line that is not."""
         around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
         others = [

@@ -7,13 +7,11 @@ those in view.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from shotad.core import ReviewError, Shot, WorkFolderError, read_record, write_bytes
+from shotad.core import ReviewError, WorkFolderError, write_bytes
 from shotad.film import STILLS, Film, jpeg, open_film
-from shotad.review.keeping import Watched
 from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
 
@@ -29,7 +27,7 @@ class Strip:
 
     def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
-        self._middles = Watched(session.folder / "grammar.json", _middles)
+
         self._film: Film | None = None
         self._lock = threading.Lock()
 
@@ -43,7 +41,7 @@ class Strip:
         if shot is None:
             raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
         with self._lock:
-            second = self._second(shot)
+            second = shot.interval.middle
             name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
             path = self._session.folder / "review" / "strip" / name
             try:
@@ -59,14 +57,6 @@ class Strip:
             if self._film is not None:
                 self._film.close()
 
-    def _second(self, shot: Shot) -> float:
-        """The second that stands for a shot: that of its middle frame, where its grammar was read."""
-        try:
-            known = self._middles.read().get(shot.index)
-        except WorkFolderError:
-            known = None
-        return known if known is not None and shot.interval.contains(known) else shot.interval.middle
-
     def _made(self, second: float) -> bytes:
         self._film = film = self._film or film_of_session(self._session, self._path)
         width, height = film.info.size_within()
@@ -74,11 +64,6 @@ class Strip:
         for frame in film.frames_at([second]):
             return jpeg(frame.rgb(size), QUALITY)
         raise ReviewError("The film ends before this shot, or cannot be decoded there.")
-
-
-def _middles(path: Path) -> Mapping[int, float]:
-    rows = (read_record(path) or {"shots": []})["shots"]
-    return {row["index"]: float(row["middle"]) for row in rows}
 
 
 def film_of_session(session: Session, path: Path) -> Film:

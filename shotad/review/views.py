@@ -218,8 +218,8 @@ FORMAT_TITLES: Mapping[str, str] = {
     "reaper": "Reaper: regions for recording",
     "docx": "Word: a script to print and to read",
     "xlsx": "Excel: a spreadsheet",
-    "hls": "HLS: tells streaming players of the description",
-    "dash": "DASH: tells streaming players of the description",
+    "hls": "HLS: announces the description to streaming players",
+    "dash": "DASH: announces the description to streaming players",
 }
 """What a format is for, in a few words."""
 

@@ -1,4 +1,4 @@
-"""What the jobs of the page do: lines described anew, scripts exported, the film rendered.
+"""What the jobs of the page do: lines described again, scripts exported, the film rendered.
 
 Each takes the session and a progress, holds the work folder only while it runs where it has to, and returns
 what the page shows of it. Edits that are made meanwhile stay. Where the cast of the film lies is found here,
@@ -86,7 +86,7 @@ def redo_line(
     run = run_with_cast(session)
     engines = engines or engines_of(run.config)
     _tell_terms(engines, progress)
-    told = "Described anew"
+    told = "Described again"
     with held(session.folder) as folder, opened(session, run, run.config) as film:
         session.expect()
         try:
@@ -101,7 +101,7 @@ def redo_line(
                 progress=progress,
                 sheet=False,
             )
-            folder.note(f"described anew on the review page: {', '.join(ids)}")
+            folder.note(f"described again on the review page: {', '.join(ids)}")
             same = SAME if engines.writes.abilities.converses else SAME_AGAIN
             told = _told(done.results, same)
         finally:
@@ -122,10 +122,10 @@ def _told(results: Sequence[Result], same: str) -> str:
     """One sentence on what came of it."""
     new = [one for one in results if one.after is not None]
     if len(results) == 1 and new and new[0].after is not None:
-        return f"Described anew: {new[0].after.text}"
+        return f"Described again: {new[0].after.text}"
     if len(results) == 1:
         return f"Nothing was changed: {results[0].reason or same}"
-    lines = f"{len(new)} of {len(results)} lines described anew"
+    lines = f"{len(new)} of {len(results)} lines described again"
     return f"{lines}." if len(new) == len(results) else f"{lines}; the others stay as they were."
 
 

@@ -119,6 +119,12 @@ class Maker:
         model = " ".join(part for part in (self.model, self.revision) if part)
         return f"{self.stage}: {self.engine}" + (f" ({model})" if model else "")
 
+    @property
+    def name(self) -> str:
+        """The engine in the words of scripts: without revisions and lists of small models."""
+        model = f" ({self.model})" if self.model and "+" not in self.model else ""
+        return f"{self.stage}: {self.engine}{model}"
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:

@@ -41,7 +41,6 @@ BY_HAND = "track.json"
 """Source of edits made in the track file itself."""
 EMPTIED = "emptied by a person"
 
-_MAKER = ("stage", "engine", "model", "revision")
 _KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
     "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "doubt",
@@ -112,7 +111,9 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             fit_steps=fields.strings(raw, "fit_steps", where),
             provenance=None if made is None else _provenance(fields, made, where),
             voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
-            accepted=None if raw.get("accepted") is None else _accepted(fields, raw["accepted"], where),
+            accepted=None
+            if raw.get("accepted") is None
+            else Accepted(**fields.record(raw["accepted"], f"{where}, accepted", by=str, stamp=str)),
             seen_from=None if raw.get("seen_from") is None else fields.number(raw, "seen_from", where),
             doubted=None if raw.get("doubt") is None else _doubt(fields, raw["doubt"], where),
         ),
@@ -123,10 +124,8 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
 
 def read_maker(fields: Fields, raw: Any) -> Maker:
     """An engine that took part."""
-    maker = fields.object(raw, "maker")
-    fields.keys(maker, _MAKER, "maker")
-    optional = {key: fields.string(maker, key, "maker") for key in ("model", "revision") if key in maker}
-    return Maker(fields.string(maker, "stage", "maker"), fields.string(maker, "engine", "maker"), **optional)
+    told = {"model": "", "revision": "", **fields.object(raw, "maker")}
+    return Maker(**fields.record(told, "maker", stage=str, engine=str, model=str, revision=str))
 
 
 def _derived_json(derived: Derived) -> dict[str, Any]:
@@ -157,28 +156,13 @@ def _voiced_json(voiced: Voiced) -> dict[str, Any]:
 
 def _voiced(fields: Fields, raw: Any, where: str) -> Voiced:
     where = f"{where}, voiced"
-    made = fields.object(raw, where)
-    fields.keys(made, ("voice", "text", "at", "speed", "steps", "pause", "stamp"), where)
-    times = None if made.get("at") is None else fields.list(made, "at", where)
-    return fields.checked(
-        lambda: Voiced(
-            voice=fields.string(made, "voice", where),
-            text=fields.string(made, "text", where),
-            interval=None if times is None else Interval(*map(float, times)),
-            stamp=fields.string(made, "stamp", where),
-            speed=fields.number(made, "speed", where),
-            steps=fields.strings(made, "steps", where),
-            pause=fields.number(made, "pause", where),
-        ),
-        where,
+    made = fields.record(
+        raw, where, voice=str, text=str, at=None, speed=float, steps=list, pause=float, stamp=str
     )
-
-
-def _accepted(fields: Fields, raw: Any, where: str) -> Accepted:
-    where = f"{where}, accepted"
-    given = fields.object(raw, where)
-    fields.keys(given, ("by", "stamp"), where)
-    return Accepted(fields.string(given, "by", where), fields.string(given, "stamp", where))
+    times = None if made.pop("at") is None else fields.list(raw, "at", where)
+    return fields.checked(
+        lambda: Voiced(**made, interval=None if times is None else Interval(*map(float, times))), where
+    )
 
 
 def _doubt_json(doubt: Doubt) -> dict[str, Any]:
@@ -187,10 +171,8 @@ def _doubt_json(doubt: Doubt) -> dict[str, Any]:
 
 def _doubt(fields: Fields, raw: Any, where: str) -> Doubt:
     where = f"{where}, doubt"
-    given = fields.object(raw, where)
-    fields.keys(given, ("value", "reasons", "stamp"), where)
-    value, reasons = fields.number(given, "value", where), fields.strings(given, "reasons", where)
-    return fields.checked(lambda: Doubt(value, reasons, fields.string(given, "stamp", where)), where)
+    given = fields.record(raw, where, value=float, reasons=list, stamp=str)
+    return fields.checked(lambda: Doubt(**given), where)
 
 
 def _milliseconds(interval: Interval) -> tuple[int, int]:
@@ -216,35 +198,29 @@ def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) ->
 
 
 def _edit(fields: Fields, raw: Any, machine: Derived | None, where: str) -> Edit:
-    edit = fields.object(raw, f"{where}, edited")
-    fields.keys(edit, ("what", "source"), f"{where}, edited")
-    what = fields.strings(edit, "what", f"{where}, edited")
-    source = fields.string(edit, "source", f"{where}, edited")
-    return fields.checked(lambda: Edit(tuple(EditField(w) for w in what), source, machine), where)
+    where = f"{where}, edited"
+    edit = fields.record(raw, where, what=list, source=str)
+    return fields.checked(
+        lambda: Edit(tuple(EditField(what) for what in edit["what"]), edit["source"], machine), where
+    )
 
 
 def _derived(fields: Fields, raw: Any, where: str) -> Derived:
     where = f"{where}, machine"
-    derived = fields.object(raw, where)
-    fields.keys(derived, ("start", "end", "text", "status", "reason"), where)
+    made = fields.record(raw, where, start=float, end=float, text=str, status=str, reason=str)
     return fields.checked(
         lambda: Derived(
-            Interval(fields.number(derived, "start", where), fields.number(derived, "end", where)),
-            fields.string(derived, "text", where),
-            CueStatus(fields.string(derived, "status", where)),
-            fields.string(derived, "reason", where),
+            Interval(made["start"], made["end"]), made["text"], CueStatus(made["status"]), made["reason"]
         ),
         where,
     )
 
 
 def _provenance(fields: Fields, raw: Any, where: str) -> Provenance:
-    made = fields.object(raw, f"{where}, provenance")
-    fields.keys(made, ("makers", "prompt_hash", "seed"), f"{where}, provenance")
-    makers = tuple(read_maker(fields, m) for m in fields.list(made, "makers", where))
-    return Provenance(
-        makers, fields.string(made, "prompt_hash", where), fields.whole(made, "seed", where) or 0
-    )
+    where = f"{where}, provenance"
+    made = fields.record(raw, where, makers=None, prompt_hash=str, seed=int)
+    makers = tuple(read_maker(fields, m) for m in fields.list(raw, "makers", where))
+    return Provenance(makers, made["prompt_hash"], made["seed"] or 0)
 
 
 def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tuple[EditField, ...]]:
@@ -316,6 +292,16 @@ class Fields:
                 near = difflib.get_close_matches(key, known, n=1)
                 hint = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(known)}."
                 raise ScriptError(f"{self.name}: {where} has an unknown key {key!r}.", hint)
+
+    def record(self, raw: Any, where: str, **kinds: type | None) -> dict[str, Any]:
+        """The values of an object that has no other keys, each of its kind (None: as it is)."""
+        given = self.object(raw, where)
+        self.keys(given, kinds, where)
+        takes: Mapping[type | None, Callable[[Mapping[str, Any], str, str], Any]] = {
+            str: self.string, float: self.number, int: self.whole, list: self.strings,
+            None: lambda values, key, _: values.get(key),
+        }  # fmt: skip
+        return {key: takes[kind](given, key, where) for key, kind in kinds.items()}
 
     def list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
         """A list; absent is empty."""

@@ -8,7 +8,7 @@ validation tests of W3C.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from urllib.parse import urljoin
 
@@ -138,10 +138,108 @@ def check_dapt(document: bytes) -> tuple[Violation, ...]:
     if root.tag != f"{{{TT}}}tt":
         return (violation("#structure", f"the root is {root.tag}, not tt of {TT}", root),)
     rules = (
-        *ROOT_RULES, _structure, _ids, _languages, _language_sources, _represents, _agents, _actors,
-        _origin_timecode, _desc_types, _on_screen, _times, _audio_languages, _audio_sources, _audio_styles,
+        _root_values, _values, _structure, _ids, _represents, _agents, _actors, _origin_timecode, _times,
+        _audio_languages, _audio_sources, _audio_styles,
     )  # fmt: skip
     return tuple(found for rule in rules for found in rule(root))
+
+
+def is_positive(text: str) -> bool:
+    """A whole number above 0."""
+    return re.fullmatch(r"0*[1-9]\d*", text.strip()) is not None
+
+
+def _names_dapt(profiles: str) -> bool:
+    names = re.sub(r"^\s*all\((.*)\)\s*$", r"\1", profiles).split()
+    return terms.PROFILE in [urljoin(terms.PROFILE_BASE, name) for name in names]
+
+
+_Rule = tuple[str, Callable[[str], bool], str]
+"""Clause, whether a value may stand, and what is said of one that may not."""
+
+_LANGUAGE = f"{{{XML}}}lang"
+_NO_TAG = "not a language tag"
+_INNER_LANGUAGE: _Rule = ("#xmlLang", lambda tag: not tag or is_language(tag), _NO_TAG)
+_REQUIRED: dict[str, _Rule] = {
+    _LANGUAGE: ("#xmlLang-root", is_language, _NO_TAG),
+    f"{{{TTP}}}contentProfiles": (
+        "#contentProfiles-root",
+        _names_dapt,
+        "without DAPT's",
+    ),
+    f"{{{DAPTM}}}scriptRepresents": (
+        "#scriptRepresents",
+        lambda value: bool(value.split()) and all(map(terms.is_descriptor, value.split())),
+        "no list of content descriptors",
+    ),
+    f"{{{DAPTM}}}scriptType": (
+        "#scriptType-root",
+        lambda value: value.strip() in terms.SCRIPT_TYPES,
+        f"none of {', '.join(terms.SCRIPT_TYPES)}",
+    ),
+}
+"""Attributes that the root must have."""
+
+_OPTIONAL: dict[str, _Rule] = {
+    "frameRate": ("#frameRate", is_positive, "not a whole number above 0"),
+    "tickRate": ("#tickRate", is_positive, "not a whole number above 0"),
+    "frameRateMultiplier": (
+        "#frameRateMultiplier",
+        lambda value: len(value.split()) == 2 and all(map(is_positive, value.split())),
+        "not as 1000 1001",
+    ),
+}
+"""Parameters that the root may have."""
+
+_PROHIBITED = ("clockMode", "dropMode", "markerMode", "subFrameRate")
+
+_ANYWHERE: dict[str, _Rule] = {
+    f"{{{DAPTM}}}langSrc": ("#textLanguageSource", is_language, _NO_TAG),
+    f"{{{DAPTM}}}onScreen": ("#onScreen", lambda value: value.strip() in terms.ON_SCREEN, "not registered"),
+    f"{{{DAPTM}}}descType": (
+        "#descType",
+        lambda value: value in terms.DESC_TYPES or re.fullmatch(r"x-\S+", value) is not None,
+        "neither registered nor x-",
+    ),
+    "timeContainer": ("#timeContainer", lambda value: value == "par", "not par"),
+}
+"""Attributes of any element."""
+
+
+def _told(element: Element, name: str, rule: _Rule) -> Iterator[Violation]:
+    """What is wrong with an attribute, where the element has it."""
+    clause, may_stand, wrong = rule
+    value = element.get(name)
+    if value is not None and not may_stand(value):
+        yield violation(clause, f"{etree.QName(name).localname} is {value!r}, {wrong}", element)
+
+
+def _root_values(root: Element) -> Iterator[Violation]:
+    for name, rule in _REQUIRED.items():
+        if root.get(name) is None:
+            yield violation(rule[0], f"tt has no {etree.QName(name).localname}", root)
+        yield from _told(root, name, rule)
+    for name, rule in _OPTIONAL.items():
+        yield from _told(root, f"{{{TTP}}}{name}", rule)
+    for name, clause in (("profile", "#profile-root"), *((name, f"#{name}") for name in _PROHIBITED)):
+        yield from _told(root, f"{{{TTP}}}{name}", (clause, lambda _: False, "prohibited"))
+    base = root.get(f"{{{TTP}}}timeBase", "media")
+    if base != "media":
+        clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
+        yield violation(clause, f"timeBase is {base!r}, not media", root)
+
+
+def _values(root: Element) -> Iterator[Violation]:
+    """Attributes of all elements, and what may not stand at all."""
+    for element in elements(root):
+        for name, rule in _ANYWHERE.items():
+            yield from _told(element, name, rule)
+        if element is not root:
+            yield from _told(element, _LANGUAGE, _INNER_LANGUAGE)
+        if element.get(f"{{{DAPTM}}}descType") is not None and element.tag != f"{{{TTM}}}desc":
+            yield violation("#descType", f"descType on {etree.QName(element).localname}", element)
+        if element.tag == f"{{{TT}}}animation":
+            yield violation("#animation-out-of-line", "animation in the head is prohibited", element)
 
 
 def _structure(root: Element) -> Iterator[Violation]:
@@ -179,20 +277,6 @@ def _ids(root: Element) -> Iterator[Violation]:
         if value in seen:
             yield violation(clause, f"xml:id {value!r} is used twice", element)
         seen.add(value)
-
-
-def _languages(root: Element) -> Iterator[Violation]:
-    for element in elements(root):
-        value = element.get(f"{{{XML}}}lang")
-        if element is not root and value and not is_language(value):
-            yield violation("#xmlLang", f"xml:lang is {value!r}, not a language tag", element)
-
-
-def _language_sources(root: Element) -> Iterator[Violation]:
-    for element in elements(root):
-        value = element.get(f"{{{DAPTM}}}langSrc")
-        if value is not None and not is_language(value):
-            yield violation("#textLanguageSource", f"daptm:langSrc is {value!r}, not a language tag", element)
 
 
 def _represents(root: Element) -> Iterator[Violation]:
@@ -271,24 +355,6 @@ def _origin_timecode(root: Element) -> Iterator[Violation]:
             yield violation(clause, "the origin timecode stands outside of the head's metadata", element)
 
 
-def _desc_types(root: Element) -> Iterator[Violation]:
-    for element in elements(root):
-        value = element.get(f"{{{DAPTM}}}descType")
-        if value is None:
-            continue
-        if element.tag != f"{{{TTM}}}desc":
-            yield violation("#descType", f"daptm:descType on {etree.QName(element).localname}", element)
-        elif value not in terms.DESC_TYPES and not re.fullmatch(r"x-\S+", value):
-            yield violation("#descType", f"daptm:descType is {value!r}, neither registered nor x-", element)
-
-
-def _on_screen(root: Element) -> Iterator[Violation]:
-    for element in elements(root):
-        value = element.get(f"{{{DAPTM}}}onScreen")
-        if value is not None and value.strip() not in terms.ON_SCREEN:
-            yield violation("#onScreen", f"daptm:onScreen is {value!r}", element)
-
-
 def _times(root: Element) -> Iterator[Violation]:
     rates = frame_rate(root), tick_rate(root)
     for element in elements(root):
@@ -359,89 +425,6 @@ def _resources(root: Element) -> dict[str, Element]:
     return {r.get(f"{{{XML}}}id", ""): r for r in found if r.tag in (f"{{{TT}}}audio", f"{{{TT}}}data")}
 
 
-_BANNED = ("clockMode", "dropMode", "markerMode", "subFrameRate")
-
-
-def root_language(root: Element) -> Iterator[Violation]:
-    """``xml:lang`` is there and a language tag."""
-    language = root.get(f"{{{XML}}}lang")
-    if language is None:
-        yield violation("#xmlLang-root", "tt has no xml:lang", root)
-    elif not is_language(language):
-        yield violation("#xmlLang-root", f"xml:lang of tt is {language!r}, not a language tag", root)
-
-
-def content_profiles(root: Element) -> Iterator[Violation]:
-    """``ttp:contentProfiles`` names DAPT, and ``ttp:profile`` is absent."""
-    value = root.get(f"{{{TTP}}}contentProfiles")
-    if value is None:
-        yield violation("#contentProfiles-root", "tt has no ttp:contentProfiles", root)
-    else:
-        names = re.sub(r"^\s*all\((.*)\)\s*$", r"\1", value).split()
-        if terms.PROFILE not in [urljoin(terms.PROFILE_BASE, name) for name in names]:
-            yield violation(
-                "#contentProfiles-root", f"ttp:contentProfiles is {value!r}, without DAPT's", root
-            )
-    if root.get(f"{{{TTP}}}profile") is not None:
-        yield violation("#profile-root", "tt has the attribute ttp:profile, which is prohibited", root)
-
-
-def script_represents(root: Element) -> Iterator[Violation]:
-    """``daptm:scriptRepresents`` lists content descriptors."""
-    value = root.get(f"{{{DAPTM}}}scriptRepresents")
-    if value is None or not value.split():
-        yield violation("#scriptRepresents", "tt has no daptm:scriptRepresents", root)
-        return
-    for descriptor in value.split():
-        if not terms.is_descriptor(descriptor):
-            yield violation(
-                "#scriptRepresents", f"daptm:scriptRepresents has {descriptor!r}, no content descriptor", root
-            )
-
-
-def script_type(root: Element) -> Iterator[Violation]:
-    """``daptm:scriptType`` is one of the four."""
-    value = root.get(f"{{{DAPTM}}}scriptType")
-    if value is None:
-        yield violation("#scriptType-root", "tt has no daptm:scriptType", root)
-    elif value.strip() not in terms.SCRIPT_TYPES:
-        known = ", ".join(terms.SCRIPT_TYPES)
-        yield violation("#scriptType-root", f"daptm:scriptType is {value!r}, none of {known}", root)
-
-
-def banned_parameters(root: Element) -> Iterator[Violation]:
-    """No parameter, time container or animation that the profile prohibits."""
-    base = root.get(f"{{{TTP}}}timeBase", "media")
-    if base != "media":
-        clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
-        yield violation(clause, f"ttp:timeBase is {base!r}, not media", root)
-    for name in _BANNED:
-        if root.get(f"{{{TTP}}}{name}") is not None:
-            yield violation(f"#{name}", f"tt has the attribute ttp:{name}, which is prohibited", root)
-    for element in elements(root):
-        if element.get("timeContainer", "par") != "par":
-            yield violation(
-                "#timeContainer", f"timeContainer is {element.get('timeContainer')!r}, not par", element
-            )
-        if element.tag == f"{{{TT}}}animation":
-            yield violation("#animation-out-of-line", "animation in the head is prohibited", element)
-
-
-def rates(root: Element) -> Iterator[Violation]:
-    """Frame and tick rates are numbers above 0."""
-    for name in ("frameRate", "tickRate"):
-        value = root.get(f"{{{TTP}}}{name}")
-        if value is not None and not is_positive(value):
-            yield violation(f"#{name}", f"ttp:{name} is {value!r}, not a whole number above 0", root)
-    factors = root.get(f"{{{TTP}}}frameRateMultiplier")
-    if factors is not None and (len(factors.split()) != 2 or not all(map(is_positive, factors.split()))):
-        yield violation(
-            "#frameRateMultiplier", f"ttp:frameRateMultiplier is {factors!r}, not as 1000 1001", root
-        )
-
-
-ROOT_RULES = (root_language, content_profiles, script_represents, script_type, banned_parameters, rates)
-
 Element = etree._Element
 
 
@@ -509,11 +492,6 @@ def inherited(element: Element, name: str) -> str | None:
 def is_script_event(div: Element) -> bool:
     """A div is a Script Event if it has an ``xml:id`` and holds no further div."""
     return div.get(f"{{{XML}}}id") is not None and div.find(f"{{{TT}}}div") is None
-
-
-def is_positive(text: str) -> bool:
-    """A whole number above 0."""
-    return re.fullmatch(r"0*[1-9]\d*", text.strip()) is not None
 
 
 def elements(root: Element) -> Iterator[Element]:

@@ -102,7 +102,7 @@ def about(track: Track) -> tuple[str, ...]:
         track.statement,
         f"Film: {track.film.name}, {length}. Language: {track.language}. {voice}",
         "Text, times and status in the table may be changed, rows deleted and added, and the file brought "
-        "back with shotad import. Status dropped leaves a line out. Words and seconds are counted anew. The "
+        "back with shotad import. Status dropped leaves a line out. Words and seconds are counted again. The "
         "Id column tells the lines apart: leave it as it is, and empty in a new row.",
     )
     return tuple(clean_text(part) for part in parts)

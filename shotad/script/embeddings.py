@@ -4,9 +4,8 @@ Only safetensors are loaded, and no code that comes with a model is run: a model
 (gte-Qwen2-7B-instruct) runs with the library's own class, which knows ``is_causal`` of its config.
 
 That model, the action score's, looks both ways and takes the vector of an end token that its own code puts
-after each text. Attention both ways is the library's since transformers 5.2, by ``is_causal`` in the model's
-config; older ones look back only and say nothing. The end token is left to us: the library's Qwen2 tokenizer
-passes over ``add_eos_token`` (seen in transformers 5.23), and the vector would be that of a full stop.
+after each text. Attention both ways is the library's. The end token is left to us: the library's Qwen2
+tokenizer passes over ``add_eos_token`` (transformers 5.23), and the vector would be that of a full stop.
 
 Words are what a layer of an encoder (BERT, RoBERTa …) makes of each token. Texts of the same number of tokens
 are encoded together, so that nothing is padded.
@@ -15,7 +14,6 @@ are encoded together, so that nothing is padded.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import re
@@ -100,7 +98,6 @@ def make_embedder(
     folder = embedding_folder(name, progress)
     identity = Identity(_ENGINE, **embedding_model(name, progress))
     _check(folder)
-    check_both_ways(folder)
     model = _loaded(folder, compute or ComputeSettings())
     return _Transformer(model, identity, batch, ending(folder))
 
@@ -229,23 +226,6 @@ def _hash(folder: Path) -> str:
             content = bytes.fromhex(file_sha256(path))
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
     return digest.hexdigest()[:16]
-
-
-_BOTH_WAYS = (5, 2)
-"""The first transformers that heed ``is_causal`` (its pull request 43705)."""
-
-
-def check_both_ways(folder: Path) -> None:
-    """Raise WeightsError where the model looks both ways and the installed library would not let it."""
-    if _read(folder / "config.json").get("is_causal", True):
-        return
-    version = importlib.metadata.version("transformers")
-    if tuple(int(part) for part in version.split(".")[:2]) < _BOTH_WAYS:
-        raise WeightsError(
-            f"The model in {folder} looks both ways (is_causal is false), and transformers {version} does "
-            "not heed that: its vectors would be noise.",
-            'Install a newer one: pip install "transformers>=5.2".',
-        )
 
 
 def ending(folder: Path) -> str:

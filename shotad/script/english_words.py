@@ -47,7 +47,6 @@ SEVERAL = listed("two three four five six seven eight nine ten several some many
 SINGLE = listed("one another each every")
 DETERMINERS = ARTICLES | POSSESSIVES | POINTING | FLOATING | SEVERAL | SINGLE | listed("no any")
 PLURAL_DETERMINERS = SEVERAL | listed("these those both all")
-SINGULAR_DETERMINERS = listed("a an another each every this that")
 OTHERS = listed("other others more")
 """They stand before a noun as determiners do, and after one."""
 OBJECTS = ARTICLES | OWNED | ACCUSATIVE | REFLEXIVE
@@ -76,8 +75,6 @@ RELATIVE = listed("who which whose whom that where")
 SUBORDINATING = listed(
     "as while when whenever until once if because although though since where before after"
 )
-STOPS = RELATIVE | listed("as while when if to")
-"""No subject goes on after one of these."""
 OPENERS = COORDINATING | listed("so then now")
 """Words before a sentence that do not belong to its subject."""
 

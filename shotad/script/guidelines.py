@@ -32,13 +32,13 @@ _COMMON = "common to describers' guidelines (ITC, DCMP, Netflix)"
 _RULES = (
     Rule(
         "T1", "over speech", "error",
-        "Who listens to both understands neither.",
+        "Two voices at once cannot be followed.",
         "Move the line into the pause before or after, or shorten it.",
         _COMMON,
     ),
     Rule(
         "T2", "short pause", "error under 2 s, warning under 4 s",
-        "A line in a pause that short sounds squeezed in, and mostly runs over.",
+        "In so short a pause a line sounds squeezed in, and usually runs over.",
         "Take a longer pause nearby, or leave the line out.",
         "WCAG 2 failure F113 speaks of 2 s; 4 s is a usual minimum",
     ),
@@ -50,13 +50,13 @@ _RULES = (
     ),
     Rule(
         "T4", "voice too long", "error",
-        "The recorded line is longer than its room.",
-        "Shorten the line or let it be spoken faster, and render again.",
+        "The spoken line is longer than its slot.",
+        "Shorten the line or speak it faster, and render again.",
         "follows from T1",
     ),
     Rule(
         "T5", "long silence", "warning over 45 s",
-        "Where nobody speaks and nothing is described, listeners do not know whether the film goes on.",
+        "In a long silence without description, listeners cannot tell what is happening.",
         "Describe what happens there, or say that nothing does.",
         "WCAG 2 failure F113",
     ),
@@ -69,7 +69,7 @@ _RULES = (
     Rule(
         "T7", "told before it is seen", "error over 1 s; warning in a line that a person wrote or changed",
         "Over another picture a line misleads those who see a little, and spoils what comes.",
-        "Move the line to where what it tells is on the screen, or have it written anew: shotad redo.",
+        "Move the line to where the screen shows it, or write it again: shotad redo.",
         _COMMON,
     ),
     Rule(
@@ -80,38 +80,38 @@ _RULES = (
     ),
     Rule(
         "L2", "first or second person", "error",
-        "\"We see\" tells listeners that they do not.",
+        "\"We see\" reminds listeners that they do not.",
         "Leave out who watches: say what is there.",
         _COMMON,
     ),
     Rule(
         "L3", "camera words", "error; warning where it may be a thing",
         "Listeners follow the story, not its making.",
-        "Say what comes into view, or whom we are near to, without the camera.",
+        "Say what comes into view, or who is close, without the camera.",
         _COMMON,
     ),
     Rule(
         "L4", "interpretation", "warning",
-        "What it means is for listeners to find out, as it is for those who see.",
+        "Listeners want to find out for themselves what it means, as others do.",
         "Say what face, body or light show, and leave mood, motive and guess.",
         _COMMON,
     ),
     Rule(
         "L5", "left-over of a model", "error",
         "Headings, lists and remarks on the task are no description.",
-        "Delete what is not about the film, or have the line written anew: shotad redo.",
+        "Delete what is not about the film, or write the line again: shotad redo.",
         "this program's",
     ),
     Rule(
         "L6", "unclear pronoun", "warning",
-        "Nobody was named in the last lines whom it could mean.",
+        "The last lines name nobody that the pronoun can stand for.",
         "Name who it is, or say what they look like.",
         _COMMON,
     ),
     Rule(
         "L7", "name not in the cast, or too early", "error",
-        "A wrong name is worse than none, and a name told before the film tells it spoils it.",
-        "Use a name of the cast file, or a descriptor until the name is told.",
+        "A wrong name is worse than none, and a name before the film reveals it is a spoiler.",
+        "Use a name from the cast file, or a descriptor until the film reveals the name.",
         _COMMON,
     ),
     Rule(
@@ -122,7 +122,7 @@ _RULES = (
     ),
     Rule(
         "L9", "repetition", "warning",
-        "A line that was heard just before takes time and tells nothing.",
+        "A line that listeners have just heard takes time and adds nothing.",
         "Say what is new, or leave the line out.",
         _COMMON,
     ),

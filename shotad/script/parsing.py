@@ -19,7 +19,7 @@ from shotad.core import NoProgress, Progress, WeightsError, manifest, need, reas
 
 EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""
-_PURPOSE = "Taking sentences apart"
+_PURPOSE = "Parsing sentences"
 _UNUSED = ("ner", "senter", "entity_linker", "textcat")
 """Components of spaCy's pipelines that say nothing about verbs."""
 _META = "meta.json"

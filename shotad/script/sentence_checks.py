@@ -191,7 +191,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
     return Reader(find_parser(MODEL)), ""
 
 
-_BY_WORDS = "L1 was read by word lists alone, which find less: {}."
+_BY_WORDS = "L1 used only word lists, which find less: {}."
 
 
 _EVERYBODY: tuple[Member, ...] = ()
@@ -237,7 +237,7 @@ def _unclear(
         seen.add(pronoun)
         if pronoun not in named:
             start, end = words[mention.start].at, words[mention.end - 1].end
-            what = f"nobody in the last lines whom {text[start:end]!r} could mean"
+            what = f"pronoun with an unclear antecedent: {text[start:end]!r}"
             yield Finding("L6", Level.WARNING, what, span=(start, end))
 
 

@@ -107,7 +107,7 @@ def _named(track: Track) -> tuple[str, str]:
 
 def read_hls(_: bytes, name: str) -> Script:
     """Nothing: raises ScriptError."""
-    what = f"{name} tells players of audio description, but holds none."
+    what = f"{name} announces audio description, but holds none."
     raise ScriptError(what, "Give the script itself.")
 
 

@@ -111,11 +111,11 @@ class Track:
     @property
     def statement(self) -> str:
         """One line for every script: made by machine, by which engines, edited and reviewed or not."""
-        engines = "; ".join(str(maker) for maker in self.makers) or "no engine named"
+        engines = "; ".join(dict.fromkeys(maker.name for maker in self.makers)) or "no engine named"
         sources = [cue.edited.source for cue in self.cues if cue.edited is not None and is_changed(cue)]
         anew = sources.count(REDO)
         edited = _counted(len(sources) - anew, "edited by a person")
-        edited += _counted(anew, "described anew at a person's wish")
+        edited += _counted(anew, "described again on request")
         source = f" Translated from {name_of(self.translated_from)}." if self.translated_from else ""
         return clean_text(
             f"Audio description made by machine: shotad {self.version} ({engines}).{source}{edited}"
@@ -209,7 +209,7 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
     cues = _read_cues(fields, head, language)
     return fields.checked(
         lambda: Track(
-            film=_read_film(fields, head.get("film")),
+            film=FilmId(**fields.record(head.get("film"), "film", name=str, fingerprint=str, duration=float)),
             language=language,
             makers=tuple(read_maker(fields, m) for m in fields.list(made, "makers", "made_by")),
             version=fields.string(made, "shotad", "made_by"),
@@ -247,16 +247,6 @@ def _check_schema(fields: Fields, head: Mapping[str, Any]) -> None:
     if version > SCHEMA_VERSION:
         what = f"{fields.name} has schema_version {version}; this shotad reads up to {SCHEMA_VERSION}."
         raise ScriptError(what, "Use the newer shotad that wrote it.")
-
-
-def _read_film(fields: Fields, raw: Any) -> FilmId:
-    film = fields.object(raw, "film")
-    fields.keys(film, ("name", "fingerprint", "duration"), "film")
-    return FilmId(
-        fields.string(film, "name", "film"),
-        fields.string(film, "fingerprint", "film"),
-        fields.number(film, "duration", "film"),
-    )
 
 
 def _read_cues(fields: Fields, head: Mapping[str, Any], language: str) -> list[Cue]:

@@ -97,7 +97,6 @@ from .people import (
 )
 from .persons import (
     Company as Company,
-    PeopleBorders as PeopleBorders,
     Person as Person,
     Stretch as Stretch,
     companies as companies,

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
@@ -83,33 +83,14 @@ class Following:
     """Every look is read, not the best alone: where each frame is decided for itself."""
 
 
-class FaceModels(Protocol):
-    """A detector and a recogniser that belong together."""
-
-    identity: str
-    """Names, revision and the settings that change what is found; part of the keys of records."""
-    threshold: float
-    """Likeness (cosine) from which a face is somebody's of the cast."""
-    margin: float
-    """How much less the second best must be alike."""
-    join: float
-    """Likeness above which two groups of faces are one person."""
-    same: float
-    """Likeness beyond doubt: such a face may stand for a photo."""
-    following: Following
-
-    def find(self, image: Image, seconds: float) -> list[Face]:
-        """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
-        ...
-
-    def read(self, image: Image, face: Face) -> Embedding:
-        """The embedding of ``face``, which was found in ``image``: ``float32[d]`` of length 1."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Borders:
-    """What the scores and likenesses of one pair of models mean."""
+    """What the scores and likenesses of one pair of models mean.
+
+    ``threshold``: likeness from which a face is somebody's of the cast; ``margin``: how much less the second
+    best must be alike; ``join``: above which two groups of faces are one person; ``same``: beyond doubt, so
+    that such a face may stand for a photo.
+    """
 
     detection: float
     threshold: float
@@ -270,7 +251,7 @@ class Scrfd:
 
     def __init__(self, path: Path, least: float, threads: int = 2) -> None:
         self._path, self._least = path, least
-        self._model = _ManyOutputs(path, threads)
+        self._model = OnnxModel(path, threads)
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
@@ -339,15 +320,6 @@ class _Level:
         points = np.tile(place, 5) + self.points[sure] * self.stride
         rows = [self.scores[sure, None], place - near, place + far, points]
         return np.concatenate(rows, axis=1).astype(np.float32)
-
-
-class _ManyOutputs(OnnxModel):
-    """A model of which all outputs are wanted."""
-
-    def all(self, batch: Floats) -> list[Floats]:
-        """All outputs, in the model's order."""
-        outputs: list[Floats] = self._session.run(None, {self._input: batch})
-        return outputs
 
 
 def _apart(boxes: Floats) -> Iterator[int]:
@@ -421,22 +393,6 @@ def similarity(points: Points, wanted: Points) -> npt.NDArray[np.float64]:
     return np.array([[a.real, -a.imag, b.real], [a.imag, a.real, b.imag]])
 
 
-class Finder(Protocol):
-    """A detector of faces."""
-
-    def find(self, image: Image, seconds: float) -> list[Face]:
-        """As `FaceModels.find`."""
-        ...
-
-
-class Reader(Protocol):
-    """A recogniser of faces."""
-
-    def read(self, image: Image, face: Face) -> Embedding:
-        """As `FaceModels.read`."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A pair of models that can be chosen: names in the manifest of weights, and what they are made by.
@@ -445,8 +401,8 @@ class Pair:
     """
 
     weights: tuple[str, str]
-    finder: Callable[[Path, float], Finder]
-    reader: Callable[[Path], Reader]
+    finder: Callable[[Path, float], FaceFinder | Scrfd]
+    reader: Callable[[Path], FaceReader | ArcFace]
     terms: str = ""
 
 
@@ -472,8 +428,12 @@ _FREE = "sface"
 """The models that come from the package index, on free terms."""
 
 
-class ModelsOnDemand:
-    """Keeps the contract of `FaceModels`; a model is fetched and loaded when it is first used."""
+class FaceModels:
+    """A detector and a recogniser that belong together; each is fetched and loaded when it is first used.
+
+    ``identity``: names, revision and the settings that change what is found; part of the keys of records.
+    ``following`` and likenesses (cosines) as in `Borders`.
+    """
 
     def __init__(self, settings: CastSettings, progress: Progress) -> None:
         self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]
@@ -484,18 +444,18 @@ class ModelsOnDemand:
             self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
         self.identity = _identity(self._pair.weights, self._detection, self.following)
         self._progress = progress
-        self._finder: Finder | None = None
-        self._reader: Reader | None = None
+        self._finder: FaceFinder | Scrfd | None = None
+        self._reader: FaceReader | ArcFace | None = None
 
     def find(self, image: Image, seconds: float) -> list[Face]:
-        """As `FaceModels.find`."""
+        """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
         if self._finder is None:
             path = weights_file(self._pair.weights[0], self._progress)
             self._finder = self._pair.finder(path, self._detection)
         return [face for face in self._finder.find(image, seconds) if face.score >= self._detection]
 
     def read(self, image: Image, face: Face) -> Embedding:
-        """As `FaceModels.read`."""
+        """The embedding of ``face``, which was found in ``image``: ``float32[d]`` of length 1."""
         if self._reader is None:
             self._reader = self._pair.reader(weights_file(self._pair.weights[1], self._progress))
         return self._reader.read(image, face)
@@ -507,7 +467,7 @@ def make_face_models(settings: CastSettings, progress: Progress | None = None) -
     Nothing is fetched or loaded before the first picture; that can raise WeightsError. `get_face_models` does
     so at once.
     """
-    return ModelsOnDemand(settings, progress or NoProgress())
+    return FaceModels(settings, progress or NoProgress())
 
 
 def get_face_models(settings: CastSettings, progress: Progress) -> None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from shotad.core import CastSettings
+from shotad.sight.faces import FaceModels
 from shotad.sight.facetracks import FaceTrack
 from shotad.sight.gallery import Embeddings, Gallery, mean_of
 
@@ -23,17 +23,6 @@ _SURE = 2.0
 """Times the margin by which a match beyond doubt leaves the second best behind."""
 _BANK = 24
 """Tracks of the film that may stand for one person: the surest."""
-
-
-class Borders(Protocol):
-    """What `shotad.sight.faces.FaceModels` says of likeness."""
-
-    @property
-    def threshold(self) -> float: ...
-    @property
-    def margin(self) -> float: ...
-    @property
-    def same(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,7 @@ def identify(
     tracks: Sequence[FaceTrack],
     gallery: Gallery,
     settings: CastSettings,
-    models: Borders,
+    models: FaceModels,
     names: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
     """A verdict for each track; their order does not matter. ``names`` (by id) are for the reasons only."""
@@ -89,7 +78,7 @@ class _Rules:
 
     @classmethod
     def of(
-        cls, settings: CastSettings, models: Borders, nameless: frozenset[str], names: Mapping[str, str]
+        cls, settings: CastSettings, models: FaceModels, nameless: frozenset[str], names: Mapping[str, str]
     ) -> _Rules:
         threshold = models.threshold if settings.threshold is None else settings.threshold
         rules = settings.by_rules

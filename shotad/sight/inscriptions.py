@@ -54,11 +54,11 @@ _SENTENCE_END = re.compile(r"[.?!…][\"'”’)]*$|[,;]$|\.\.\.")
 
 
 def texts_of_shots(
-    observations: Sequence[FrameText], text_score: float = TEXT_SCORE, speech: Sequence[Interval] = ()
+    observations: Sequence[FrameText], speech: Sequence[Interval] = ()
 ) -> tuple[TextFact, ...]:
     """The texts seen in ``observations`` (ascending seconds), by first sighting.
 
-    A line counts if it was read in two frames with ``text_score`` once at least, or in one if it is large
+    A line counts if it was read in two frames with a score of 0.9 once at least, or in one if it is large
     (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97,
     or a line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is
     where people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several
@@ -68,8 +68,8 @@ def texts_of_shots(
     of its own.
     """
     found = follow(observations)
-    sure = [line for line in found if _counts(line, text_score)]
-    cards = [_complete(card, found, text_score) for card in _cards(sure)]
+    sure = [line for line in found if _counts(line)]
+    cards = [_complete(card, found) for card in _cards(sure)]
     cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
     low = [card for card in cards if _stands_low(card)]
     kinds = [(card, _kind(card, len(low), speech)) for card in cards]
@@ -94,13 +94,13 @@ def _has_words(card: Sequence[Inscription]) -> bool:
     return any(char.isalpha() for line in card for char in line.text)
 
 
-def _counts(line: Inscription, text_score: float) -> bool:
+def _counts(line: Inscription) -> bool:
     frames = len(line.frames)
     if letters(line.text) < 4:
-        return frames >= 3 and line.score >= max(text_score, _SURE_ALONE)
+        return frames >= 3 and line.score >= _SURE_ALONE
     if frames == 1:
-        return line.height >= _LARGE and line.score >= max(text_score, _SURE_ALONE)
-    return line.score >= text_score
+        return line.height >= _LARGE and line.score >= _SURE_ALONE
+    return line.score >= TEXT_SCORE
 
 
 def _cards(lines: Sequence[Inscription]) -> list[list[Inscription]]:
@@ -127,15 +127,13 @@ def _together(one: Inscription, other: Inscription) -> bool:
     return apart < 2.0 * high + 0.02 and aside < 0.0 and abs(one.tilt - other.tilt) < 8
 
 
-def _complete(
-    card: list[Inscription], found: Sequence[Inscription], text_score: float
-) -> tuple[Inscription, ...]:
+def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[Inscription, ...]:
     """``card`` in reading order, with the well read lines in its midst that do not count alone."""
     more = [
         line
         for line in found
         if line not in card
-        and line.score >= text_score
+        and line.score >= TEXT_SCORE
         and any(_together(line, other) for other in card)
         and len(line.frames) > 1
     ]

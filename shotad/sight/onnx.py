@@ -41,8 +41,12 @@ class OnnxModel:
 
     def __call__(self, batch: Floats) -> Floats:
         """The model's first output for ``batch``."""
-        output: Floats = self._session.run(None, {self._input: batch})[0]
-        return output
+        return self.all(batch)[0]
+
+    def all(self, batch: Floats) -> list[Floats]:
+        """All outputs for ``batch``, in the model's order."""
+        outputs: list[Floats] = self._session.run(None, {self._input: batch})
+        return outputs
 
     def metadata(self, key: str) -> str:
         """A text kept inside the file. Raises WeightsError if it has none of that name."""

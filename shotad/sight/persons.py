@@ -76,15 +76,15 @@ class Person:
     steps: bool = False
 
 
-def people_of(tracks: Sequence[Track[Glimpse]], borders: PeopleBorders | None = None) -> list[Person]:
+def people_of(tracks: Sequence[Track[Glimpse]]) -> list[Person]:
     """The tracks that are people beyond doubt, surest first, each person once."""
     names = identities(tracks)
-    found = [_person(track, who, borders) for track, who in zip(tracks, names, strict=True)]
+    found = [_person(track, who) for track, who in zip(tracks, names, strict=True)]
     kept: list[Person] = []
     sure = (p for p in found if p.sure > 0)
     for person in sorted(sure, key=lambda p: (not p.who, -p.sure, -_size(p.track), p.track.first)):
         doubles = any(_doubles(person.track, k.track) for k in kept if not _are_two(person, k))
-        if not doubles and (not kept or person.who or is_clear(person.track, borders)):
+        if not doubles and (not kept or person.who or is_clear(person.track)):
             kept.append(person)
     if kept:
         return kept
@@ -305,10 +305,10 @@ def quick_of(track: Track[Glimpse], stretch: Stretch) -> bool | None:
     return abs(way.x) / max(way.seconds, 0.1) > 1.0
 
 
-def _person(track: Track[Glimpse], who: str, borders: PeopleBorders | None) -> Person:
+def _person(track: Track[Glimpse], who: str) -> Person:
     """A face that was recognised often enough is a person whatever the detectors of bodies say."""
     known = who and looks_known(track, who) >= _PROOF
-    return Person(track, max(sure_of(track, borders), _KNOWN_SURE if known else 0.0), who)
+    return Person(track, max(sure_of(track), _KNOWN_SURE if known else 0.0), who)
 
 
 def _names(together: Sequence[Person], cast: Mapping[str, Named]) -> tuple[Named, ...]:
@@ -488,42 +488,36 @@ _GROUP_SCORE = 0.39
 _GROUP_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleBorders:
-    """From where on a sign counts. All are scores from 0 to 1 but ``frames``."""
-
-    face: float = 0.75
-    face_body: float = 0.3
-    """What a body's score must be for its face to count."""
-    body: float = 0.72
-    """Best score of a body without a face. Pillars and statues reach 0.66."""
-    body_mean: float = 0.6
-    second_mean: float = 0.6
-    second_body: float = 0.2
-    frames: int = 2
-    """In how many frames a face, and one more for a body, must be seen."""
-    rival: float = 0.6
-    """Share of the own scores that an animal's may reach."""
+_FACE = 0.75
+"""Score from which a face counts, where the body under it has `_FACE_BODY`; all scores are from 0 to 1."""
+_FACE_BODY = 0.3
+_BODY = 0.72
+"""Best score of a body without a face. Pillars and statues reach 0.66."""
+_BODY_MEAN = 0.6
+_SECOND_MEAN = 0.6
+_SECOND_BODY = 0.2
+_FRAMES = 2
+"""In how many frames a face, and one more for a body, must be seen."""
+_RIVAL = 0.6
+"""Share of the own scores that an animal's may reach."""
 
 
-def sure_of(track: Track[Glimpse], borders: PeopleBorders | None = None) -> float:
+def sure_of(track: Track[Glimpse]) -> float:
     """How sure it is that the track is a person: 0 where it is not sure enough to be said, else to 1."""
-    borders = borders or PeopleBorders()
-    if _outbid(track.seen, borders):
+    if _outbid(track.seen):
         return 0.0
-    votes = [_by_face(track.seen, borders), _by_body(track.seen, borders), _by_second(track.seen, borders)]
+    votes = [_by_face(track.seen), _by_body(track.seen), _by_second(track.seen)]
     best = max(votes)
     return min(1.0, best + 0.02 * (sum(vote > 0 for vote in votes) - 1)) if best else 0.0
 
 
-def is_clear(track: Track[Glimpse], borders: PeopleBorders | None = None) -> bool:
+def is_clear(track: Track[Glimpse]) -> bool:
     """True for one who may be counted beside others: with a face, or a body that is clear throughout.
 
     A statue beside a person was the only false one left without this.
     """
-    borders = borders or PeopleBorders()
     bodies = float(np.mean([g.body for g in track.seen]))
-    return _by_face(track.seen, borders) > 0 or bodies >= borders.body_mean
+    return _by_face(track.seen) > 0 or bodies >= _BODY_MEAN
 
 
 def group_of(tracks: Sequence[Track[Glimpse]]) -> list[Track[Glimpse]]:
@@ -554,36 +548,34 @@ def _is_small(track: Track[Glimpse]) -> bool:
     return scores >= _GROUP_SCORE and _height(track) <= 0.55 and steady and len(seen) >= 9 and rival < 0.2
 
 
-def _outbid(seen: Sequence[Glimpse], borders: PeopleBorders) -> bool:
+def _outbid(seen: Sequence[Glimpse]) -> bool:
     """True where an animal is seen in the same place about as clearly."""
     own = float(np.mean([max(g.body, g.part, g.second) for g in seen]))
-    return float(np.mean([g.rival for g in seen])) > borders.rival * max(own, 0.01)
+    return float(np.mean([g.rival for g in seen])) > _RIVAL * max(own, 0.01)
 
 
-def _by_face(seen: Sequence[Glimpse], borders: PeopleBorders) -> float:
+def _by_face(seen: Sequence[Glimpse]) -> float:
     faces = [
-        g.face_score
-        for g in seen
-        if g.face_score >= borders.face and max(g.body, g.part, g.second) >= borders.face_body
+        g.face_score for g in seen if g.face_score >= _FACE and max(g.body, g.part, g.second) >= _FACE_BODY
     ]
-    return min(0.96, 0.9 + 0.01 * len(faces)) if len(faces) >= borders.frames else 0.0
+    return min(0.96, 0.9 + 0.01 * len(faces)) if len(faces) >= _FRAMES else 0.0
 
 
-def _by_body(seen: Sequence[Glimpse], borders: PeopleBorders) -> float:
+def _by_body(seen: Sequence[Glimpse]) -> float:
     bodies = sorted((g.body for g in seen), reverse=True)
-    better = bodies[: max(borders.frames + 1, (len(bodies) + 1) // 2)]
-    if len(bodies) <= borders.frames or bodies[0] < borders.body:
+    better = bodies[: max(_FRAMES + 1, (len(bodies) + 1) // 2)]
+    if len(bodies) <= _FRAMES or bodies[0] < _BODY:
         return 0.0
     mean = float(np.mean(better))
-    return min(0.96, 0.3 + mean) if mean >= borders.body_mean else 0.0
+    return min(0.96, 0.3 + mean) if mean >= _BODY_MEAN else 0.0
 
 
-def _by_second(seen: Sequence[Glimpse], borders: PeopleBorders) -> float:
-    if len(seen) <= borders.frames + 1:
+def _by_second(seen: Sequence[Glimpse]) -> float:
+    if len(seen) <= _FRAMES + 1:
         return 0.0
     second = float(np.mean([g.second for g in seen]))
     own = float(np.mean([max(g.body, g.part) for g in seen]))
-    return min(0.95, 0.3 + second) if second >= borders.second_mean and own >= borders.second_body else 0.0
+    return min(0.95, 0.3 + second) if second >= _SECOND_MEAN and own >= _SECOND_BODY else 0.0
 
 
 Company = tuple[Person, ...]

@@ -12,7 +12,6 @@ import urllib.parse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -26,9 +25,6 @@ from shotad.sight.castfile import CastFile
 from shotad.sight.castfolder import Facts, Found
 from shotad.sight.faces import Embedding, Face, FaceModels
 from shotad.sight.facetracks import FaceTrack
-
-if TYPE_CHECKING:
-    pass
 
 Embeddings = npt.NDArray[np.float32]
 """``float32[n, d]``, rows of length 1."""

@@ -8,12 +8,10 @@ from .excerpt import (
 )
 from .fitting import (
     MOST as MOST,
-    Neighbourhood as Neighbourhood,
-    Placed as Placed,
-    fit_near as fit_near,
+    fit as fit,
     neighbourhood as neighbourhood,
 )
-from .kinds import Spoken as Spoken, Take as Take, Unspoken as Unspoken
+from .kinds import Fitting as Fitting, Spoken as Spoken, Take as Take, Unspoken as Unspoken
 from .levels import SLOPES as SLOPES
 from .loudness import Course as Course, Loudness as Loudness
 from .making import RECORD as RECORD

@@ -97,7 +97,7 @@ def _media_of(film: Film, settings: ExtendedSettings) -> Media:
         raise SoundError(f"{film.info.name} are numbered frames, which cannot pause.", "Give a film file.")
     if film.info.hdr and settings.picture == "encode":
         raise SoundError(
-            f"{film.info.name} is HDR, which a picture encoded anew would lose.",
+            f"{film.info.name} is HDR, which encoding the picture again would lose.",
             "Set extended.picture to copy, or give an SDR version.",
         )
     return film.media

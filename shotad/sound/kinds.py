@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -124,10 +123,6 @@ class Spoken:
         """From its first sound to its last, in film seconds, as if the film did not pause."""
         return Interval(self.start, self.start + self.take.seconds)
 
-    def moved(self, start: float) -> Spoken:
-        """The same line elsewhere."""
-        return replace(self, start=start)
-
 
 @dataclass(frozen=True, slots=True)
 class Unspoken:
@@ -146,7 +141,3 @@ class Fitting:
 
     spoken: tuple[Spoken, ...]
     unspoken: tuple[Unspoken, ...] = ()
-
-    def intervals(self) -> Sequence[Interval]:
-        """When something is said."""
-        return [line.interval for line in self.spoken]

@@ -82,7 +82,7 @@ def _told(report: MixReport) -> Iterator[str]:
     if over:
         least, most = f"{min(over):.0f}", f"{max(over):.0f}"
         far = least if least == most else f"{least} to {most}"
-        yield f"The voice stands {far} LU over the film around it."
+        yield f"The voice is {far} LU louder than the film around it."
     if report.lines and not over:
         yield "The film is silent where the voice speaks."
 

@@ -400,4 +400,4 @@ class Assembly:
         self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
         if not container.flagged_text:
-            self.warnings.append(f"{container.name} has no mark for text that describes: the title tells it.")
+            self.warnings.append(f"{container.name} has no mark for description text: the title says it.")

@@ -104,7 +104,7 @@ def wanted_files(
 def _named(asked: Sequence[tuple[Kind, str | None]], out: Path) -> Wanted:
     """The one result, in a file that is named."""
     if len(asked) != 1:
-        raise UsageError(f"--out {out} is one file, but {len(asked)} are to be made.", "Name a folder.")
+        raise UsageError(f"--out {out} is one file, but {len(asked)} files are wanted.", "Name a folder.")
     kind, ending = asked[0]
     own = out.suffix.lower().lstrip(".")
     endings = FILMS if kind.is_film else SOUNDS
@@ -305,7 +305,7 @@ def summary(rendered: Rendered) -> str:
     lines += _first([f"{finding}" for finding in rendered.findings], "render.json", "")
     lines.append("Made:")
     for one in rendered.made:
-        state = "" if one.fresh else " (as it was)"
+        state = "" if one.fresh else " (unchanged)"
         lines.append(f"  {one.wanted.path}: {MEANINGS[one.wanted.kind]}{state}")
     lines += [f"  {path}" for path in rendered.files]
     return "\n".join([*lines, *(f"Not made: {one.wanted.path}: {one.reason}" for one in rendered.failures)])
@@ -313,7 +313,7 @@ def summary(rendered: Rendered) -> str:
 
 def _lines_spoken(rendered: Rendered) -> list[str]:
     told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
-    lines = [f"{told}; {rendered.anew} takes were spoken now, {rendered.kept} were kept from before."]
+    lines = [f"{told}; {rendered.anew} takes spoken now, {rendered.kept} kept from before."]
     lines += _listed("Not heard", [(cue, f"{cue.text} ({_why(cue)})") for cue in rendered.unspoken])
     lines += _listed("Heard in fewer words", [(cue, _fewer(cue)) for cue in rendered.changed])
     if rendered.faster:

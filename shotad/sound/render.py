@@ -47,7 +47,7 @@ ROUNDS = 5
 
 STILL_EDITED = (
     "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
-    "when the editing is done; only what was changed is spoken anew."
+    "when the editing is done; only changed lines are spoken again."
 )
 
 
@@ -153,7 +153,7 @@ def _spoken(
 def _check_lines(materials: Materials) -> None:
     if not materials.track.heard:
         raise SoundError(
-            f"{materials.file} has no line that is to be heard.",
+            f"{materials.file} has no line to speak.",
             "Write some, or describe more of the film; nothing was made.",
         )
 

@@ -245,7 +245,7 @@ class Kept:
         found = _decoded(self.path)
         if found is None or found.key != self.key:
             what = f"{self.path} is gone or was changed while it was in use."
-            raise VoiceError(what, "Run again: what is missing is spoken anew.")
+            raise VoiceError(what, "Run again: only what is missing is spoken.")
         return np.asarray(found.data / np.float32(_SCALE), np.float32)
 
 

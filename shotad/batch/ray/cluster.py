@@ -396,7 +396,7 @@ class Register:
         return self._stopped
 
 
-KEPT = "What is done is kept: the same command goes on from there."
+KEPT = "What is done is kept: the same command continues from there."
 
 
 def error_of(trouble: Exception) -> Error:

@@ -140,11 +140,7 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     made = make_engine(name, config, stage)
     if not urls or own.base_url or not hasattr(made, "address"):
         return made
-    return pool([_maker(name, config, stage, url) for url in urls])
-
-
-def pool(makes: Sequence[Make]) -> Engine:
-    """One engine out of those that ``makes`` make."""
+    makes = [_maker(name, config, stage, url) for url in urls]
     return Pool(makes) if len(makes) > 1 else makes[0]()
 
 

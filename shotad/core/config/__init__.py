@@ -56,11 +56,11 @@ class Config(Settings):
     """Everything that can be set, in one record."""
 
     engine: str = "auto"
-    """A preset: names the pair of engines."""
+    """A preset: the models of Stage I and Stage II."""
     language: str = "en"
-    """Of the description: a tag of BCP 47 (``de``, ``pt-BR``), which gets its usual letters."""
+    """Language of the description, as a tag of BCP 47 (``de``, ``pt-BR``)."""
     seed: int = Field(42, ge=0)
-    """Of all that is drawn by chance: samples of an engine, examples. Each slot has its own from it."""
+    """Seed of everything random: samples of an engine, examples. Each slot gets its own from it."""
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
     speech: SpeechSettings = SpeechSettings()

@@ -14,10 +14,10 @@ class FilmSettings(Settings):
     """Which reader opens the film, and how deep its frames are kept."""
 
     reader: Literal["pyav", "decord"] = "pyav"
-    """``decord`` needs its extra; what is read is the same to a level or two."""
+    """``decord`` needs its extra; its pixels differ by a level or two."""
     decoder: Literal["cpu", "auto", "cuda", "vaapi", "qsv", "videotoolbox", "d3d11va"] = "cpu"
     """What decodes the picture in the pass that finds shots: the processors, or a device by ffmpeg's name;
-    ``auto`` takes the first device that can. Where none can, the processors do, and that is told."""
+    ``auto`` takes the first device that can. If none can, the processors do, and a note says so."""
     audio_track: int | None = Field(None, ge=0)
     """Number of the audio track, from 0; None takes the container's default."""
     grid_height: int = Field(480, ge=16)
@@ -33,7 +33,7 @@ class ShotSettings(Settings):
     """``adaptive``: PySceneDetect's cuts; ``learned``: more, where TransNet V2 sees one and the score stands
     out only a little; shots may be shorter than ``min_scene_len`` then."""
     adaptive_threshold: float = Field(3.0, gt=0)
-    """Times the score of its neighbours that a frame's must be to be a cut."""
+    """Times the score of its neighbours that the score of a cut has at least."""
     min_scene_len: int = Field(15, ge=1)
     """Frames of a shot, at least."""
     window_width: int = Field(2, ge=1)

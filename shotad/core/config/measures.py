@@ -15,7 +15,7 @@ class EmbeddingSettings(Settings):
     model: str = "minilm"
     """Of the manifest, a folder, or a repository (the paper's: Alibaba-NLP/gte-Qwen2-7B-instruct)."""
     instruction: Literal["none", "paper", "code"] = "none"
-    """What the model is told that vectors are for: nothing (minilm knows no instructions), the paper's
+    """Instruction that the model gets with each text: none (minilm knows no instructions), the paper's
     sentence, or the published code's."""
     former: ClassVar[dict[str, Any]] = {"revision": None, "longest": 1000, "batch": 64}
 
@@ -33,12 +33,12 @@ class CriticSettings(Settings):
     """CRITIC (AutoAD-III): are the right characters named?"""
 
     resolver: str = "plain"
-    """Who says whom pronouns mean: ``plain`` (built in: names, gender and recency by the cast),
+    """How pronouns become names: ``plain`` (built in: names, gender and recency by the cast),
     ``fastcoref``, ``lingmess``, or a class as module:Class."""
     model: str | None = None
     """Of the coreference library; None: the library's own."""
     rules: Literal["paper", "code", "all"] = "paper"
-    """``paper``: every AD whose human line tells of somebody, pronouns resolved; ``code``: as the published
+    """``paper``: every AD whose human line names somebody, pronouns resolved; ``code``: as the published
     code counts; ``all``: as ``paper``, and names where the human AD has none count as wrong."""
 
 
@@ -100,7 +100,7 @@ class MeasureSettings(Settings):
     """``paper``: as the papers word it; ``code``: as the published code counts: pieces, headings, phrases and
     omissions of the action score, recall in full windows only, LLM-AD-Eval from 0 to 5."""
     missing: Literal["zero", "skip"] = "zero"
-    """What is predicted for nothing, or failed: counts as 0, or is left out (and told how many)."""
+    """A missing or failed prediction counts as 0, or is left out (the report says how many)."""
     embedding: EmbeddingSettings = EmbeddingSettings()
     parser: ParserSettings = ParserSettings()
     critic: CriticSettings = CriticSettings()

@@ -11,7 +11,7 @@ from shotad.core.settings import Settings
 
 
 class ComputeSettings(Settings):
-    """Where torch models run. Models that need no torch run on the CPU whatever stands here."""
+    """Where torch models run. Models without torch always run on the CPU."""
 
     device: str = "auto"
     """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
@@ -106,7 +106,7 @@ class CastSettings(Settings):
     faces: Literal["sface", "buffalo_l"] = "sface"
     """``sface``: YuNet and SFace, free to use; ``buffalo_l``: InsightFace's, not for commercial use."""
     threshold: float | None = Field(None, ge=-1, le=1)
-    """Least likeness (cosine) to somebody of the cast; None: what was measured to be right for the models."""
+    """Least likeness (cosine) to a person of the cast; None: the value measured for these models."""
     rules: Literal["ours", "paper"] = "ours"
     """``ours``: faces are followed through a shot, whoever is matched beyond doubt helps to know others, and
     faces lower than 4 % of the picture get no name. ``paper``, as AutoAD-Zero: each frame by itself, the

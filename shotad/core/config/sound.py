@@ -108,9 +108,9 @@ class ExtendedSettings(Settings):
     longest: float = Field(10.0, gt=0)
     """Seconds of a pause at most."""
     picture: Literal["encode", "copy"] = "encode"
-    """``encode``: anew, with the frame repeated through a pause, which every player takes; ``copy``: as it
-    is, the last frame before a pause merely shown longer: at once and without loss, HDR too, but players have
-    been seen to stumble over a frame of several seconds."""
+    """``encode``: encode the picture again, the frame repeated through a pause, which every player takes.
+    ``copy``: copy it, with the last frame before a pause shown longer: fast and without loss, HDR too, but
+    some players stumble over a frame of several seconds."""
 
     former: ClassVar[dict[str, Any]] = {"share": 0.1, "least": 1.0, "crf": 18}
 
@@ -123,7 +123,7 @@ class LintSettings(Settings):
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``. L13, a title before a name, is off unless named."""
     ignore: tuple[str, ...] = ()
-    """Findings that are not told: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
+    """Findings to hide: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
     words: tuple[str, ...] = ()
     """Files or folders with more words for the rules on words."""
     parse: Literal["auto", "spacy", "words"] = "auto"

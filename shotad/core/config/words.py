@@ -54,7 +54,7 @@ class PromptSettings(Settings):
     note_words: int = Field(250, ge=0)
     """Words of the note that are used."""
     characters: Literal["apart", "clip", "current"] = "apart"
-    """Whom Stage I is told of: ``apart``, those of the current shots first and the others of the clip after;
+    """People that Stage I gets: ``apart``, those of the current shots first and the others of the clip after;
     ``clip``, all in one list; ``current``, those of the current shots alone."""
     rules: Literal["ours", "paper", "code"] = "ours"
     """``ours``: people by the names to speak, names in given subtitles as hints, Stage II told what to call
@@ -104,7 +104,7 @@ class Stage1Settings(Settings):
     model: str | None = None
     """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
     revision: str | None = None
-    """Of the model on its hub; None: the newest that is at hand."""
+    """Revision of the model on its hub; None: the newest that is here."""
     base_url: str | None = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: GreedySettings = GreedySettings(max_tokens=512)
@@ -120,7 +120,7 @@ class Stage2Settings(Settings):
     model: str | None = None
     """As in Stage I."""
     revision: str | None = None
-    """Of the model on its hub; None: the newest that is at hand."""
+    """Revision of the model on its hub; None: the newest that is here."""
     base_url: str | None = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
@@ -132,7 +132,7 @@ class Stage2Settings(Settings):
     candidates: int = Field(1, ge=1, le=10)
     """Lines that are written for each slot; one is chosen, all are kept."""
     draw: Literal["joint", "independent"] = "joint"
-    """Several candidates in one answer, or each in a run of its own (Shot-by-Shot, Table 9)."""
+    """Ask for all candidates at once, or one by one (Shot-by-Shot, Table 9)."""
     select: Literal["single", "sequence", "engine"] = "single"
     """Who chooses among candidates: stated rules for each slot alone; along the film the one that adds
     most to what was said, by embeddings; or the engine of Stage II, along the film."""
@@ -186,13 +186,13 @@ class EndpointSettings(Settings):
 
 
 class StorySettings(Settings):
-    """What Stage II is told of the film besides the clip. Off by default, and in the paper's configs.
+    """What Stage II gets of the film beyond the clip. Off by default, and in the paper's configs.
 
     Tokens are estimated, see `shotad.description.story`.
     """
 
     on: bool = False
-    """Whether Stage II is told of the story (``--context``)."""
+    """Whether Stage II gets the story so far (``--context``)."""
 
     former: ClassVar[dict[str, Any]] = {
         "renew_every": 8,
@@ -218,8 +218,8 @@ class TranslateSettings(Settings):
     """How ``shotad translate`` asks. The engine is that of Stage II."""
 
     quotes: Literal["translate", "keep"] = "translate"
-    """What stands in quotation marks, which is read from the screen. Translated by default: who hears AD in a
-    language need not know that of the sign. ``keep``: as it stands in the film."""
+    """Text in quotation marks, which is read from the screen: translate it, because listeners need not know
+    the language of the sign, or keep it as the film shows it."""
 
     former: ClassVar[dict[str, Any]] = {
         "lines": 8,

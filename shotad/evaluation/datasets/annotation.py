@@ -149,8 +149,8 @@ def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
     slot = _SLOTS[reading.described.slot.kind](reading, row, interval)
     told = reading.told.told.get(name)
     text = _text(reading, row, told)
-    actions, bare = _actions(reading, row, text, told)
-    return Ad(name, film, clip, interval, slot, text, bare, actions, file=reading.cell(row, "file"))
+    actions = _actions(reading, row, text, told)
+    return Ad(name, film, clip, interval, slot, text, actions, file=reading.cell(row, "file"))
 
 
 def _text(reading: _Reading, row: TableRow, told: ActionRow | None) -> str:
@@ -168,20 +168,18 @@ def _text(reading: _Reading, row: TableRow, told: ActionRow | None) -> str:
     return text
 
 
-def _actions(
-    reading: _Reading, row: TableRow, text: str, told: ActionRow | None
-) -> tuple[tuple[str, ...] | None, str]:
-    """The AD's actions, unless they are another AD's, and its text without names."""
+def _actions(reading: _Reading, row: TableRow, text: str, told: ActionRow | None) -> tuple[str, ...] | None:
+    """The AD's actions, unless they are another AD's."""
     if told is None:
         if reading.told.table:
             reading.note("untold", row)
-        return None, ""
+        return None
     if told.text and not same_text(told.text, text):
         same = alike(told.text, text)
         reading.note("reworded" if same else "strange", row)
         if not same:
-            return None, ""
-    return told.actions, told.without_names
+            return None
+    return told.actions
 
 
 def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
@@ -248,7 +246,6 @@ class ActionRow:
     """What the file of actions says of one AD. ``actions`` None: nothing that can be read."""
 
     text: str
-    without_names: str
     actions: tuple[str, ...] | None
     row: TableRow
 
@@ -271,10 +268,10 @@ def read_actions(path: Path, columns: ActionFile) -> ActionTable:
     table = read_table(path)
     ids = table.needed(columns.id, "the ids of the ADs")
     actions = table.needed(columns.actions, "the actions")
-    text, bare = table.column(columns.text), table.column(columns.without_names)
+    text = table.column(columns.text)
     told: dict[str, ActionRow] = {}
     findings: list[Finding] = []
-    double, glued, broken = [], [], []
+    double, broken = [], []
     for row in table.rows:
         name = plain_id(row.values.get(ids))
         if row.wrong or not name:
@@ -282,24 +279,18 @@ def read_actions(path: Path, columns: ActionFile) -> ActionTable:
         elif name in told:
             double.append(row)
         else:
-            one = _told(table, row, text, bare, actions, findings)
-            told[name] = one
-            if bare and not one.without_names:
-                glued.append(row)
+            told[name] = _told(table, row, text, actions, findings)
     mended = [row for row in table.rows if row.mended]
     for level, rows, what in (
         (MALFORMED, broken, "rows without an id, or without the header's cells"),
         (MALFORMED, double, "rows whose id stood before, where the first is kept"),
-        (NOTE, glued, "texts without names that are no such text, and are left out"),
         (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
     ):
         findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
     return ActionTable(table, told, tuple(findings))
 
 
-def _told(
-    table: Table, row: TableRow, text: str | None, bare: str | None, actions: str, findings: list[Finding]
-) -> ActionRow:
+def _told(table: Table, row: TableRow, text: str | None, actions: str, findings: list[Finding]) -> ActionRow:
     said = (row.values.get(text, "") if text else "").strip()
     try:
         found: tuple[str, ...] | None = texts(row.values[actions])
@@ -308,10 +299,7 @@ def _told(
     except ValueError as error:
         findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {error}."))
         found = None
-    without = (row.values.get(bare, "") if bare else "").strip()
-    # A number for a text, or one with what a model chatted around it.
-    odd = without.isdigit() or (bool(said) and len(without) > 2 * len(said) + 40)
-    return ActionRow(said, "" if odd else without, found, row)
+    return ActionRow(said, found, row)
 
 
 def same_text(one: str, other: str) -> bool:

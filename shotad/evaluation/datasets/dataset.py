@@ -42,7 +42,6 @@ class Ad:
     interval: Interval
     slot: Interval
     text: str
-    text_without_names: str = ""
     actions: tuple[str, ...] | None = None
     others: tuple[str, ...] = ()
     """Further human ADs of the same moment, where there are any."""
@@ -159,7 +158,6 @@ class ActionFile(Settings):
     files: tuple[str, ...] = ()
     id: Columns = ("anno_idx",)
     text: Columns = ("text_gt",)
-    without_names: Columns = ("text_gt_wo_char",)
     actions: Columns = ("gt_action",)
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError, Interval, Shot, UsageError
+from shotad.core import DatasetError, Interval, UsageError
 from shotad.evaluation.datasets.annotation import (
     FIRST_FRAME,
     ActionTable,
@@ -273,7 +273,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "start": ("start",),
     "end": ("end",),
     "actions": ("actions", "gt_action"),
-    "without_names": ("text_without_names", "text_gt_wo_char"),
 }
 """What each thing may be called."""
 
@@ -336,7 +335,6 @@ def _ad(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -
         interval,
         interval,
         texts[0],
-        text("without_names"),
         actions,
         texts[1:],
     )
@@ -474,15 +472,13 @@ def _intervals(published: Sequence[tuple[float, float]], described: Description)
     return shots
 
 
-def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Shot, ...]:
-    """The same shots without the published gaps: each ends where the next begins, half-way in the gap.
+def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Interval, ...]:
+    """The same shots, one or more, without the gaps: each ends where the next begins, half-way in the gap.
 
     The first begins at 0 if what is missing there is half a gap, as published; the last ends half a gap
-    later, or at ``end``, the film's, where that is known. No shots are one that lasts to ``end``; without it,
-    none. A hole that is wider than the gap is left as it is, and so are shots that touch already.
+    later, or at ``end``, the film's, where that is known. A hole that is wider than the gap is left as it is,
+    and so are shots that touch already.
     """
-    if not shots:
-        return (Shot(0, Interval(0.0, end)),) if end else ()
     half = gap / 2
     edge = gap + _MS
     starts = [0.0 if shots[0].start <= half + _MS else round(shots[0].start - half, 6)]
@@ -494,4 +490,4 @@ def touching(shots: Sequence[Interval], gap: float, end: float | None = None) ->
         starts.append(middle if near else round(other.start - half, 6))
     last = round(shots[-1].end + half, 6)
     ends.append(end if end is not None and end > starts[-1] else last)
-    return tuple(Shot(i, Interval(a, b)) for i, (a, b) in enumerate(zip(starts, ends, strict=True)))
+    return tuple(map(Interval, starts, ends))

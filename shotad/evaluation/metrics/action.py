@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -277,23 +277,6 @@ class PredictionTexts:
         return bool(self.texts or self.phrases)
 
 
-class Rules(Protocol):
-    """One way to read predictions and human actions."""
-
-    skips: bool
-    """Items without a prediction are left out, as in the published code, instead of counting as 0."""
-
-    def told(
-        self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
-    ) -> dict[str, PredictionTexts]:
-        """What each text says. ``paragraphs``: they are descriptions in steps, and not ADs."""
-        ...
-
-    def lemma(self, action: Parse) -> str | None:
-        """The lemma of a human action's verb, particles included; None where it has none."""
-        ...
-
-
 def lemma_at(parse: Parse, verb: int, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
     """The lemma of the verb at this place with its particles, None for a mere ``be``. ``base`` says a verb's
     own lemma."""
@@ -319,9 +302,10 @@ _OTHERWISE = {"nsubj", "nsubjpass", "mark"}
 
 
 class PaperRules:
-    """See `Rules`."""
+    """As the paper words it."""
 
     skips = False
+    """Items without a prediction are not left out, and count as 0."""
 
     def told(
         self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
@@ -455,7 +439,7 @@ _NOT_A_TEXT = listed(
 
 
 class CodeRules:
-    """See `Rules`."""
+    """As the published code reads them."""
 
     skips = True
 
@@ -526,5 +510,5 @@ def _paragraph(text: str) -> str:
     return text
 
 
-RULES: dict[str, type[Rules]] = {"paper": PaperRules, "code": CodeRules}
+RULES: dict[str, type[PaperRules | CodeRules]] = {"paper": PaperRules, "code": CodeRules}
 """By ``measures.rules``."""

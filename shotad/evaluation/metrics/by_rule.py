@@ -346,7 +346,7 @@ def _is_name(parse: Parse, head: int, token: Token) -> bool:
 
 def _names_somebody(parse: Parse, head: int, token: Token) -> bool:
     """A given name, or a title with a name; others where neither an article nor a place speaks against."""
-    article = _has_article(parse, head)
+    article = any(parse.tokens[child].dep == "det" for child in parse.children[head])
     if token.text.lower() in HIS_NAMES | HER_NAMES and not article:
         return token.tag in _TAGS or token.pos in ("NOUN", "ADJ", "ADV")
     return token.tag in _TAGS and (_titled(parse, head) or not (article or _is_placed(parse, token)))
@@ -400,10 +400,6 @@ def _is_somebody(parse: Parse, place: int) -> bool:
     )
 
 
-def _has_article(parse: Parse, head: int) -> bool:
-    return any(parse.tokens[child].dep == "det" for child in parse.children[head])
-
-
 def _is_placed(parse: Parse, token: Token) -> bool:
     before = parse.tokens[token.head]
     after_no_verb = before.text.lower() == "at" and parse.tokens[before.head].pos != "VERB"
@@ -454,8 +450,7 @@ def _case(parse: Parse, head: int, places: tuple[int, ...]) -> int:
 def _told_elsewhere(parse: Parse, head: int) -> str:
     """The gender by pronouns of the text, where all that could be said of this person agree."""
     words = [token.text.lower() for token in parse.tokens]
-    told = {name for name, forms in (("he", HE), ("she", SHE), ("they", THEY)) if forms & set(words)}
-    told.discard("they")
+    told = {name for name, forms in (("he", HE), ("she", SHE)) if forms & set(words)}
     own = parse.tokens[head]
     if own.dep not in (*_PLAIN_SUBJECTS, "poss"):
         return ""

@@ -101,10 +101,10 @@ class Judge:
     an engine that is unknown, not installed, or cannot judge.
     """
 
-    def __init__(self, name: str, context: MetricContext, sampling: SamplingSettings | None = None) -> None:
+    def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
         self._context = context
-        self._sampling = sampling or SamplingSettings(max_tokens=context.config.stage2.sampling.max_tokens)
+        self._sampling = SamplingSettings(max_tokens=context.config.stage2.sampling.max_tokens)
         self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
         # Two servers may call different models by the same name ("default").
         self._server = JudgeName.of(name).base_url or ""

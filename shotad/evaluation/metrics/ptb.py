@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -436,13 +436,7 @@ _TABLE: tuple[tuple[str, str, Callable[[str], str]], ...] = (
 )
 
 
-def _rules(table: Iterable[tuple[str, str, Callable[[str], str]]]) -> tuple[Rule, ...]:
-    return tuple(
-        Rule(re.compile(f"(?P<token>{token})(?:{after})"), written) for token, after, written in table
-    )
-
-
-RULES = _rules(_TABLE)
+RULES = tuple(Rule(re.compile(f"(?P<token>{token})(?:{after})"), written) for token, after, written in _TABLE)
 """In order: of rules that read equally far, the first wins."""
 
 _BLANKS = f"\t\xa0{BLANK}"

@@ -253,7 +253,7 @@ def published_shots(
         return (Interval(0.0, duration),), "one"
     gap = dataset.description.shots.gap if dataset.description is not None else 0.0
     whole = begins + duration
-    shots = published if gaps else [shot.interval for shot in touching(published, gap, whole)]
+    shots = published if gaps else touching(published, gap, whole)
     part = Interval(begins, whole)
     inside = [cut for shot in shots if (cut := shot.clip(part)) is not None]
     moved = tuple(since(begins, cut) for cut in inside)

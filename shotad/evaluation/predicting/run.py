@@ -48,10 +48,6 @@ from shotad.core import (
     write_settings,
 )
 from shotad.description import (
-    CHOICE_TEMPLATES,
-    REPAIR_TEMPLATES,
-    STORY_TEMPLATES,
-    VERIFY_TEMPLATES,
     Engines,
     GrammarReaders,
     check_prompts,
@@ -202,7 +198,7 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
 
     Raises ShotadError for what ends a run; what is done is kept.
     """
-    check_prompts(REPAIR_TEMPLATES, STORY_TEMPLATES, VERIFY_TEMPLATES, CHOICE_TEMPLATES)
+    check_prompts("story", "verify")
     job.engines.get_ready(job.config, job.progress)
     check_readers(job.config, job.progress)
     with WorkFolder(work_folder_of(job.out)) as place:

@@ -42,15 +42,13 @@ class Paired:
     """Two results of one metric on ``n`` common ADs.
 
     ``difference`` is B's number less A's. ``p`` is two-sided: how often chance alone sets two equal systems
-    so far apart. ``not_better`` is one-sided: how often it sets B so far ahead. Both are None where there are
-    too few ADs or films.
+    so far apart; None where there are too few ADs or films.
     """
 
     a: float | None
     b: float | None
     n: int
     interval: Span | None
-    not_better: float | None
     p: float | None
 
     @property
@@ -64,16 +62,13 @@ def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit, level:
     theirs = {row.id for row in b.rows}
     common = [row.id for row in a.rows if row.id in theirs]
     a, b = only(a, common), only(b, common)
-    alone = Paired(a.value, b.value, len(common), None, None, None)
+    alone = Paired(a.value, b.value, len(common), None, None)
     units = units_of(spoken_of([a, b], films), unit)
     gained = alone.difference
     found = spread(gained, units.without(b) - units.without(a), units.kind)
     if gained is None or found is None or min(a.scored, b.scored) < FEWEST:
         return alone
-    p = found.chance(gained)
-    better = gained if a.higher_is_better else -gained
-    not_better = p / 2 if better > 0 else 1 - p / 2
-    return Paired(a.value, b.value, len(common), found.span(gained, level), not_better, p)
+    return Paired(a.value, b.value, len(common), found.span(gained, level), found.chance(gained))
 
 
 LISTED = 20
@@ -148,7 +143,6 @@ class MetricComparison:
             "b": figures.b,
             "difference": figures.difference,
             "interval": asdict(figures.interval) if figures.interval else None,
-            "p_b_is_better": figures.not_better,
             "p_two_sided": figures.p,
             "better": self.verdict(level),
             "lines": {
@@ -334,7 +328,6 @@ def content_of(comparison: Comparison) -> Content:
             "B",
             "B − A",
             f"{percent(LEVEL)} interval",
-            "p, B is better",
             "p, two-sided",
             "ADs",
             "Better",
@@ -360,7 +353,7 @@ def content_of(comparison: Comparison) -> Content:
 def comparison_text(comparison: Comparison) -> str:
     """All but the lines, for a terminal."""
     told = content_of(comparison)
-    table = aligned(told["heads"], told["rows"], range(1, 8))
+    table = aligned(told["heads"], told["rows"], range(1, 7))
     return "\n".join([*told["opening"], "", *table, "", *told["explanation"]])
 
 
@@ -368,7 +361,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     """All of it, with the lines that gained and lost most."""
     told = content_of(comparison)
     lines = [f"# {md_text(told['title'])}", "", *bullets(told["opening"]), ""]
-    lines += [*md_table(told["heads"], told["rows"], range(1, 8)), "", *bullets(told["explanation"])]
+    lines += [*md_table(told["heads"], told["rows"], range(1, 7)), "", *bullets(told["explanation"])]
     for name, rows in told["lists"]:
         lines += ["", f"## {md_text(name)}", "", *md_table(told["line_heads"], rows, [1, 2, 3])]
     return "\n".join(lines) + "\n"
@@ -408,7 +401,6 @@ def _row(metric: MetricComparison) -> tuple[str, ...]:
         number(name, figures.b),
         signed(name, figures.difference),
         span_words(name, figures.interval),
-        chance_words(figures.not_better),
         chance_words(figures.p),
         f"{figures.n:,}",
         metric.verdict(LEVEL),
@@ -423,8 +415,7 @@ def _explanation(comparison: Comparison) -> list[str]:
         return lines
     return [
         f"{basis} They are of B − A: A and B are left out together.",
-        "p, two-sided: how often two equal systems come out so far apart by chance. p, B is better: how "
-        "often B comes out so far ahead.",
+        "p, two-sided: how often two equal systems come out so far apart by chance.",
         f"Better: the system that is ahead with p, two-sided, at most {1 - LEVEL:.2g}; open "
         "where none is. Of many metrics one may come out so by chance.",
         *lines,

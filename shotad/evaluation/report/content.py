@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from shotad.core import ShotadError
 from shotad.evaluation.metric import Item, Json, Result, Row
 from shotad.evaluation.report.inputs import AND, ReportInput, base_name
@@ -152,28 +150,18 @@ class Listing:
 def listings(run: ReportInput) -> tuple[Listing, ...]:
     """The best and worst lines by each main metric.
 
-    No line stands in both lists of a metric. Of lines with the same number, those come first that the other
-    main metrics agree on.
+    No line stands in both lists of a metric.
     """
     results = main_results(run)
     listed = [r for r in results if base_name(r.name) in _LISTED] or list(results[:1])
     items = {item.id: item for item in run.items}
-    ranks = {result.name: _ranks(result) for result in results}
-    return tuple(_listing(run, result, items, ranks) for result in listed)
+    return tuple(_listing(run, result, items) for result in listed)
 
 
-def _listing(
-    run: ReportInput, result: Result, items: Mapping[str, Item], ranks: Mapping[str, Mapping[str, float]]
-) -> Listing:
+def _listing(run: ReportInput, result: Result, items: Mapping[str, Item]) -> Listing:
     spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
-    others = [found for name, found in ranks.items() if name != result.name]
     sign = 1.0 if result.higher_is_better else -1.0
-
-    def rank(row: Row) -> tuple[float, float, str]:
-        found = [other[row.id] for other in others if row.id in other]
-        return sign * (row.value or 0.0), float(np.mean(found)) if found else 0.5, row.id
-
-    ordered = sorted(spoken, key=rank)
+    ordered = sorted(spoken, key=lambda row: (sign * (row.value or 0.0), row.id))
     n = min(LISTED, len(ordered) // 2)
     worst, best = ordered[:n], ordered[::-1][:n]
     silent = sum(not items[row.id].prediction for row in result.rows)
@@ -214,15 +202,3 @@ def _plain(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _ranks(result: Result) -> dict[str, float]:
-    """How good each line is among all by this metric, 0 to 1; lines of the same number share theirs."""
-    rows = [row for row in result.rows if row.value is not None]
-    values = np.array([row.value for row in rows], np.float64)
-    known, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - (counts + 1) / 2
-    shares = (middle / max(len(rows) - 1, 1))[place] if len(known) else np.zeros(0)
-    if not result.higher_is_better:
-        shares = 1 - shares
-    return {row.id: float(share) for row, share in zip(rows, shares, strict=True)}

@@ -86,19 +86,6 @@ class ReportInput:
     notes: tuple[str, ...] = ()
     """For people: what else is to be said of this run."""
 
-    def __post_init__(self) -> None:
-        names = [result.name for result in self.results]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise EvaluationError(f"Two results are called {twice[0]}.", "Give each a name of its own.")
-        known = {item.id for item in self.corpus.items}
-        for result in self.results:
-            strange = next((row.id for row in result.rows if row.id not in known), None)
-            if strange is not None:
-                raise EvaluationError(
-                    f"{result.title} has a row of {strange!r}, which is no AD of the dataset."
-                )
-
     @property
     def seed(self) -> int:
         """Of what was drawn by chance."""

@@ -101,7 +101,7 @@ function build() {
     if (store.film) store.film.cast = view.people;
     const named = view.people.filter((one) => one.name).length;
     lead.textContent = view.people.length
-      ? `${view.people.length === 1 ? "1 person" : `${view.people.length} people`}, ${named} with a name. A name goes into the lines at once where that is certain; other lines can be described anew with it.`
+      ? `${view.people.length === 1 ? "1 person" : `${view.people.length} people`}, ${named} with a name. A name goes into the lines at once where that is certain; other lines can be described again with it.`
       : "Nobody is known yet. The machine can look through the film for faces; you then say who they are. Nothing leaves this computer.";
     look.textContent = view.people.length ? "Look for people again" : "Look for people";
     look.hidden = !view.can_discover;
@@ -169,7 +169,7 @@ function build() {
 function outcome(result, place) {
   const parts = [make("p", { className: "job-said" }, result.said)];
   if (result.again?.length) {
-    const words = result.again.length === 1 ? "Describe that line anew, with the name" : `Describe those ${result.again.length} lines anew, with the name`;
+    const words = result.again.length === 1 ? "Describe that line again, with the name" : `Describe those ${result.again.length} lines again, with the name`;
     const button = make("button", { type: "button" }, words);
     button.addEventListener("click", () =>
       once(button, async () => {

@@ -87,7 +87,7 @@ function tools(place) {
   const unaccept = button("unaccept", "Take acceptance back");
   const doing = el("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" },
     button("hear", "Hear line"), accept, unaccept, drop, button("split", "Split"), button("join", "Join with next"),
-    button("describe-anew", "Describe anew…"), button("remove", "Remove"));
+    button("describe-anew", "Describe again…"), button("remove", "Remove"));
   place.append(doing);
   const remove = doing.lastChild;
   return (shown) => {

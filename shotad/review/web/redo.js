@@ -11,7 +11,7 @@ import { clock } from "./times.js";
 const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
 
 const STATES = {
-  edited: "Somebody edited this line, or had it described anew.",
+  edited: "Somebody edited this line, or had it described again.",
   accepted: "This line is accepted.",
 };
 
@@ -25,11 +25,11 @@ function build() {
   note.setAttribute("aria-describedby", "redo-hint");
   const hint = make("p", { className: "hint", id: "redo-hint" }, READ);
   const over = make("div", {});
-  const go = make("button", { type: "submit", className: "primary" }, "Describe anew");
+  const go = make("button", { type: "submit", className: "primary" }, "Describe again");
   const engines = make("p", { className: "hint" });
   const result = make("div", { className: "result" });
   const form = make("form", {}, about, which, make("label", { htmlFor: note.id, className: "above" }, "Note for the machine"), note, hint, over, engines, make("div", { className: "buttons" }, go));
-  const made = sheet("redo-dialog", "Describe anew", form, result);
+  const made = sheet("redo-dialog", "Describe again", form, result);
   let id = null;
 
   const hold = () => {
@@ -74,7 +74,7 @@ function build() {
       const box = form.querySelector("#redo-over");
       if (!several && box && !box.checked) {
         box.focus();
-        made.tell("Tick the box first: somebody edited this line, or had it described anew.", true);
+        made.tell("Tick the box first: somebody edited this line, or had it described again.", true);
         return;
       }
       const text = note.value.trim();
@@ -96,5 +96,5 @@ function build() {
 
 export function start() {
   const show = build();
-  register({ name: "describe-anew", title: "Describe anew, with a note", group: "Work", keys: ["r"], run: show });
+  register({ name: "describe-anew", title: "Describe again, with a note", group: "Work", keys: ["r"], run: show });
 }
