@@ -38,13 +38,11 @@ class Seen:
 
     @property
     def question(self) -> str:
-        """The text of the last turn."""
         content = self.body["messages"][-1]["content"]
         return content if isinstance(content, str) else " ".join(p.get("text", "") for p in content).strip()
 
     @property
     def pictures(self) -> list[str]:
-        """The data URLs of all pictures, in order."""
         turns = [m["content"] for m in self.body["messages"] if isinstance(m["content"], list)]
         return [part["image_url"]["url"] for parts in turns for part in parts if part["type"] == "image_url"]
 
@@ -94,7 +92,6 @@ def completion(text: str | None, *, finish: str = "stop", message: Mapping[str, 
 
 def answer(text: str | None = "A cat sleeps.", *, finish: str = "stop", message: Mapping[str, Any] | None = None,
            usage: Mapping[str, Any] | None = None) -> Act:  # fmt: skip
-    """A proper answer."""
     return Act(
         body=json.dumps(completion(text, finish=finish, message=message, usage=usage), ensure_ascii=False)
     )
@@ -117,22 +114,18 @@ def plain(body: str, code: int = 200, kind: str = "application/json") -> Act:
 
 
 def html(code: int = 200) -> Act:
-    """A page of a proxy in place of an answer."""
     return plain(HTML, code, "text/html")
 
 
 def cut_off(text: str = "A cat sleeps.") -> Act:
-    """Half of an answer, then the connection breaks."""
     return replace(answer(text), end="cut")
 
 
 def drop() -> Act:
-    """The connection breaks before a word is sent."""
     return Act(end="drop")
 
 
 def hang() -> Act:
-    """No answer until the server closes."""
     return Act(end="hang")
 
 
@@ -142,12 +135,10 @@ def drip(pause: float = 0.02, code: int = 200) -> Act:
 
 
 def drip_head(pause: float = 0.02) -> Act:
-    """A header every ``pause`` seconds, for ever."""
     return Act(end="drip head", pause=pause)
 
 
 def endless(code: int) -> Act:
-    """A body that does not end."""
     return Act(code, b"x" * (1 << 16), end="endless")
 
 
@@ -217,7 +208,6 @@ class BadServer:
 
     @property
     def url(self) -> str:
-        """The base URL of the endpoint."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     def __enter__(self) -> BadServer:

@@ -1,10 +1,5 @@
 """A real browser for tests of the page: Chromium, driven by Playwright.
 
-    @pytest.fixture(scope="module")
-    def browser():
-        with chromium() as browser:
-            yield browser
-
 Tests that use it are slow ones. They are skipped where there is no Chromium or no Playwright.
 """
 
@@ -24,10 +19,7 @@ ASKED = "SHOTAD_CHROMIUM"
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PLACES = (
-    "/usr/bin/chromium",
-    "/usr/lib/chromium/chromium",
     "/snap/bin/chromium",
-    "/opt/google/chrome/chrome",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
@@ -44,27 +36,24 @@ OPTIONS = (
 
 def chromium_program() -> str | None:
     """The browser's program: what `ASKED` names, else one on the path, else one in a usual place."""
-    if asked := os.environ.get(ASKED):
-        return asked if Path(asked).is_file() else None
-    found = (shutil.which(name) for name in NAMES)
-    return next((path for path in found if path), next((p for p in PLACES if Path(p).is_file()), None))
+    asked = os.environ.get(ASKED)
+    places = [asked] if asked else [*map(shutil.which, NAMES), *PLACES]
+    return next((place for place in places if place and Path(place).is_file()), None)
 
 
 @contextmanager
-def chromium(*options: str, headless: bool = True) -> Iterator[Any]:
+def chromium() -> Iterator[Any]:
     """A launched ``playwright.sync_api.Browser``, closed at the end; skips where there is none.
 
-    ``options`` are more of the browser's own. Close it (leave the ``with``) before anything else in the
-    same thread runs an event loop: Playwright's keeps running until then.
+    Close it (leave the ``with``) before anything else in the same thread runs an event loop: Playwright's
+    keeps running until then.
     """
     sync = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (extra dev)")
     program = chromium_program()
     if program is None:
         pytest.skip(f"no Chromium was found: install it, or name its program in {ASKED}")
     with sync.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=[*OPTIONS, *options], headless=headless
-        )
+        browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
         try:
             yield browser
         finally:

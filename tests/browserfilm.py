@@ -1,9 +1,8 @@
-"""What a browser shows of a test film at which second, and when its sound is heard."""
+"""What a browser shows of a test film at which second."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,8 @@ async (type) => {
   document.body.append(video);
   window.film = video;
   return await new Promise(done => {
-    video.addEventListener('loadeddata', () => done({duration: video.duration,
-      width: video.videoWidth, height: video.videoHeight, can: video.canPlayType(type), error: null}));
-    video.addEventListener('error', () => done({duration: 0, width: 0, height: 0,
-      can: video.canPlayType(type), error: video.error.message || String(video.error.code)}));
+    video.addEventListener('loadeddata', () => done([video.videoWidth, video.videoHeight]));
+    video.addEventListener('error', () => done(video.error.message || String(video.error.code)));
   });
 }
 """
@@ -52,73 +49,29 @@ async ([moments, bits, columns]) => {
   for (const moment of moments) {
     // Where the picture does not change there is no new frame to wait for.
     const painted = new Promise(done => {
-      video.requestVideoFrameCallback((_, about) => done(about.mediaTime));
-      setTimeout(() => done(null), 400);
+      video.requestVideoFrameCallback(done);
+      setTimeout(done, 400);
     });
     await new Promise(done => {
       video.addEventListener('seeked', done, {once: true});
       video.currentTime = moment;
     });
-    const media = await painted;
-    shown.push([read(), media, video.currentTime]);
+    await painted;
+    shown.push(read());
   }
   return shown;
 }
 """
 
-_HEAR = """
-async () => {
-  const data = await (await fetch('/film')).arrayBuffer();
-  const sound = await new OfflineAudioContext(2, 48000, 48000).decodeAudioData(data);
-  const samples = sound.getChannelData(0), starts = [];
-  let last = -1e9;
-  for (let i = 0; i < samples.length; i++) {
-    if (Math.abs(samples[i]) > 0.1) {
-      if (i - last > 4800) starts.push(i / sound.sampleRate);
-      last = i;
-    }
-  }
-  return starts;
-}
-"""
 
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What the browser says of a film: ``can`` is its answer to ``canPlayType``, ``error`` why not."""
-
-    duration: float
-    width: int
-    height: int
-    can: str
-    error: str | None
-
-
-class BrowserFilm:
-    """A film in a page of its own; ``browser`` is Playwright's. A context manager."""
-
-    def __init__(self, browser: Any, path: Path, media_type: str) -> None:
-        self._page = browser.new_page()
-        self._page.route(f"{_PAGE}film", lambda route: route.fulfill(path=str(path), content_type=media_type))
-        self._page.route(_PAGE, lambda route: route.fulfill(body="<!doctype html><title>film</title>"))
-        self._page.goto(_PAGE)
-        self.loaded = Loaded(**self._page.evaluate(_LOAD, media_type))
-
-    def numbers_at(self, moments: Sequence[float]) -> list[int]:
-        """The painted number of the frame that the browser shows after it was sent to each second."""
-        return [number for number, _, _ in self.shown_at(moments)]
-
-    def shown_at(self, moments: Sequence[float]) -> list[tuple[int, float | None, float]]:
-        """For each second the painted number, the frame's time by the browser, and where it stands."""
-        found = self._page.evaluate(_SHOW, [list(moments), BITS, COLUMNS])
-        return [(number, media, now) for number, media, now in found]
-
-    def beeps(self) -> list[float]:
-        """Seconds of the decoded sound track at which tones begin."""
-        return [float(second) for second in self._page.evaluate(_HEAR)]
-
-    def __enter__(self) -> BrowserFilm:
-        return self
-
-    def __exit__(self, *trouble: object) -> None:
-        self._page.close()
+def shown(browser: Any, path: Path, media_type: str, moments: Sequence[float]) -> tuple[Any, list[int]]:
+    """The size that a browser has of a film, or why it does not play; and the painted number of the frame that
+    it shows after it was sent to each second. ``browser`` is Playwright's."""
+    page = browser.new_page()
+    page.route(f"{_PAGE}film", lambda route: route.fulfill(path=str(path), content_type=media_type))
+    page.route(_PAGE, lambda route: route.fulfill(body="<!doctype html><title>film</title>"))
+    page.goto(_PAGE)
+    loaded = page.evaluate(_LOAD, media_type)
+    numbers = page.evaluate(_SHOW, [list(moments), BITS, COLUMNS]) if isinstance(loaded, list) else []
+    page.close()
+    return loaded, numbers

@@ -21,7 +21,6 @@ class Busy(FakeEngine):
     """Answers as the fake engine does, after a minute."""
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """See `FakeEngine`."""
         Path(os.environ[MARK]).touch()
         until, picture = time.monotonic() + 60, np.zeros((300, 300), np.uint8)
         while time.monotonic() < until:

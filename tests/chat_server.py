@@ -87,7 +87,6 @@ class ChatServer:
 
     @property
     def url(self) -> str:
-        """The base URL of the endpoint."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     @property
@@ -97,24 +96,16 @@ class ChatServer:
 
     @property
     def log(self) -> str:
-        """All that the server said, since it was made."""
         path = self._folder / "log.txt"
         return path.read_text(errors="replace") if path.exists() else ""
 
     @property
     def received(self) -> int:
-        """How many chat requests it began to answer."""
         return self.log.count("[Request received]")
 
     @property
     def answered(self) -> int:
-        """How many chat requests it answered."""
         return self.log.count('"POST /v1/chat/completions HTTP/1.1" 200')
-
-    @property
-    def refused(self) -> int:
-        """How many chat requests it turned down."""
-        return self.log.count('"POST /v1/chat/completions HTTP/1.1" ') - self.answered
 
     def __enter__(self) -> ChatServer:
         self.start()
@@ -124,12 +115,10 @@ class ChatServer:
         self.close()
 
     def close(self) -> None:
-        """Ends the process and throws its log away."""
         self.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def start(self) -> None:
-        """Starts the process and waits until it listens."""
         assert self._process is None, "the server runs already"
         command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve"]
         command += [self.model, "--host", "127.0.0.1", "--port", str(self._port), "--device", "cpu"]

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import Clip, Config, Message, Request, SamplingSettings, Stage, build_settings
+from shotad.core import Clip, Config, Message, Reply, Request, SamplingSettings, Stage, build_settings
 from shotad.engines import OpenAI
+from tests.bad_server import BadServer, Script, Seen
 
 SCHEMA = {"type": "object", "properties": {"summarized_AD": {"type": "string"}}}
 NOON = 1_790_000_000.0
@@ -43,6 +44,15 @@ def engine_for(
 def engine_with(tree: dict[str, Any], time: StoppedTime | None = None, stage: Stage = "stage1") -> OpenAI:
     time = time or StoppedTime()
     return OpenAI.for_stage(build_settings(Config, tree), stage, sleep=time.sleep, clock=time.clock)
+
+
+def ask(
+    script: Script, asked: Request | None = None, time: StoppedTime | None = None, **settings: Any
+) -> tuple[Reply, list[Seen]]:
+    """The reply to one request of an engine of its own, and all requests that its server saw."""
+    with BadServer(script) as server:
+        (reply,) = engine_for(server.url, time, **settings).generate([asked or request()])
+        return reply, server.requests
 
 
 def request(text: str = "What is seen?", *, frames: int = 0, schema: bool = False, **rest: Any) -> Request:

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image as Pictures
 
 from shotad.core import Box, CastSettings, Progress
-from shotad.sight import Face, FaceModels, faces as facemodels
+from shotad.sight import Face, faces as facemodels
 from shotad.sight.faces import Following
 
 Image = npt.NDArray[np.uint8]
@@ -122,10 +122,10 @@ def look_for_painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
     """All that look for faces look for painted ones."""
     models = PaintedFaces()
 
-    def make(settings: CastSettings, progress: Progress) -> FaceModels:
+    def make(settings: CastSettings, progress: Progress) -> PaintedFaces:
         return models
 
-    monkeypatch.setattr(facemodels, "ModelsOnDemand", make)
+    monkeypatch.setattr(facemodels, "FaceModels", make)
     monkeypatch.setattr(facemodels, "weights_file", lambda name, progress=None: Path(name))
     return models
 

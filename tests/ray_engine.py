@@ -44,11 +44,7 @@ class Watched(FakeEngine):
         return [self._watched(request) for request in requests]
 
     def _watched(self, request: Request) -> Reply:
-        name = (
-            f"{self._stage}-{self._note}-{request.slot_id}"
-            if self._note
-            else f"{self._stage}-{request.slot_id}"
-        )
+        name = f"{self._stage}-{self._note}-{request.slot_id}"
         if (folder() / f"kill-{name}-always").exists():
             os.kill(os.getpid(), signal.SIGKILL)
         self._hold()
@@ -56,9 +52,7 @@ class Watched(FakeEngine):
             (folder() / f"kill-{name}").unlink()
             os.kill(os.getpid(), signal.SIGKILL)
         reply = self._reply(request)
-        if (folder() / f"fail-{name}").exists():
-            reply = Reply("", "error", error="no answer")
-        note(f"{self._stage} {self._note or '-'} {request.slot_id} {os.getpid()}\n")
+        note(f"{self._stage} {self._note} {request.slot_id} {os.getpid()}\n")
         return reply
 
     def _hold(self) -> None:

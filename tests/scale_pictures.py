@@ -52,14 +52,10 @@ def scale_frames(
     x, top = _stand(scale, chance, width, height, head)
     dress = [_colour(chance) for _ in range(5)]
     nobody = scale is ShotScale.LONG and chance.random() < NOBODY
-    others = 0 if scale is not ShotScale.LONG or nobody else chance.randrange(3)
-    crowd = [(chance.uniform(0.1, 0.9) * width, [_colour(chance) for _ in range(5)]) for _ in range(others)]
     pictures = []
     for number in range(count):
         image = ground.copy()
         draw = ImageDraw.Draw(image)
-        for place, clothes in crowd:
-            _figure(draw, place, top, head, clothes)
         if not nobody:
             _figure(draw, x + 0.01 * width * number, top, head, dress)
         pictures.append(np.asarray(image.reduce(2), dtype=np.uint8))
@@ -102,28 +98,21 @@ def _ground(chance: random.Random, width: int, height: int) -> Image.Image:
 
 
 def _figure(draw: ImageDraw.ImageDraw, x: float, top: float, head: float, colours: list[Colour]) -> None:
-    """Head with hair and face, trunk, arms and legs; ``head`` is the height of the head in pixels."""
-    skin, hair, coat, legs, shade = colours
+    """Head with hair and face, trunk and legs; ``head`` is the height of the head in pixels."""
+    skin, hair, coat, legs, mouth = colours
 
     def box(left: float, above: float, right: float, below: float) -> tuple[float, float, float, float]:
         return x + left * head, top + above * head, x + right * head, top + below * head
 
     draw.rectangle(box(-0.18, 0.9, 0.18, 1.25), skin)
-    draw.rounded_rectangle(box(-0.95, 1.2, 0.95, 4.2), 0.3 * head, coat)
-    for side in (-1, 1):
-        arm = sorted((side * 0.95, side * 1.3))
-        draw.rounded_rectangle(box(arm[0], 1.3, arm[1], 4.0), 0.15 * head, shade)
-        leg = sorted((side * 0.08, side * 0.75))
-        draw.rectangle(box(leg[0], 4.1, leg[1], 7.5), legs)
+    draw.rounded_rectangle(box(-1.3, 1.2, 1.3, 4.2), 0.3 * head, coat)
     draw.ellipse(box(-0.42, -0.05, 0.42, 0.8), hair)
     draw.ellipse(box(-0.37, 0.08, 0.37, 1.0), skin)
     for side in (-1, 1):
-        eye = side * 0.16
-        draw.ellipse(box(eye - 0.09, 0.42, eye + 0.09, 0.54), (240, 240, 240))
-        draw.ellipse(box(eye - 0.045, 0.43, eye + 0.045, 0.53), (15, 15, 15))
-        draw.rectangle(box(eye - 0.1, 0.33, eye + 0.1, 0.37), hair)
-    draw.polygon([*box(0, 0.5, -0.06, 0.7), x + 0.06 * head, top + 0.7 * head], shade)
-    draw.ellipse(box(-0.14, 0.78, 0.14, 0.86), (120, 30, 40))
+        leg = sorted((side * 0.08, side * 0.75))
+        draw.rectangle(box(leg[0], 4.1, leg[1], 7.5), legs)
+        draw.ellipse(box(side * 0.16 - 0.09, 0.42, side * 0.16 + 0.09, 0.54), (15, 15, 15))
+    draw.ellipse(box(-0.14, 0.78, 0.14, 0.86), mouth)
 
 
 def make_scale_pictures(

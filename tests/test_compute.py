@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-
-from shotad.core import (  # noqa: E402
+from shotad.core import (
     ComputeSettings,
     ConfigError,
     ShotadError,
@@ -20,6 +18,8 @@ from shotad.core import (  # noqa: E402
     need,
     need_torch,
 )
+
+torch = pytest.importorskip("torch")
 
 
 @pytest.fixture

@@ -47,14 +47,6 @@ def test_sound_may_differ_by_what_nobody_hears(decibels: float, told: bool, tmp_
     assert differences(base, tree) == ["stream 1 (audio): differs by -54.0 dB"] * told
 
 
-def test_sound_that_only_one_has_counts() -> None:
-    level = TOOL["sound_difference"]
-    assert level(TONE, TONE) == -np.inf
-    assert level(TONE, TONE[:, :-4800]) == pytest.approx(-10, abs=0.1)
-    assert level(TONE, np.repeat(TONE, 2, axis=0)) == pytest.approx(0, abs=0.1)
-    assert level(0 * TONE, TONE) == np.inf
-
-
 def test_a_picture_and_a_mark_of_a_stream_are_told(tmp_path: Path) -> None:
     spec = FilmSpec(frames=24, sounds=(SoundSpec(),))
     film, copy = make_film(spec).path, tmp_path / "copy.mp4"

@@ -98,14 +98,6 @@ def test_the_server_is_killed_in_the_middle(server: ChatServer, tmp_path: Path) 
     _goes_on(run, server)
 
 
-def test_shotad_is_killed_in_the_middle(server: ChatServer, tmp_path: Path) -> None:
-    run = Run(tmp_path / "w", (*SETTINGS, *server.settings), slots=SLOTS)
-    process = _in_the_middle(run, server)
-    process.kill()
-    assert ended(process).code == -signal.SIGKILL
-    _goes_on(run, server)
-
-
 @pytest.mark.parametrize("in_flight", [1, 2])
 def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> None:
     """Also while a server says nothing at all, long before its time is up."""
@@ -144,7 +136,7 @@ def test_a_run_ends_by_itself_while_a_model_is_at_work(
     process.send_signal(kind)
     said = ended(process)
     assert said.code == 130
-    assert said.err.strip().endswith("run the same command again to go on.")
+    assert said.err.strip().endswith("run the same command again to continue.")
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])

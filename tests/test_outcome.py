@@ -20,7 +20,3 @@ def test_a_long_stretch_without_speech_and_ad_is_named() -> None:
 def test_only_the_part_that_was_described_counts() -> None:
     assert long_silences(track(), [], Interval(100, 140)) == ()
     assert long_silences(track(), [], Interval(100, 150)) == (Interval(100, 150),)
-
-
-def test_lines_and_speech_that_lie_close_leave_no_silence() -> None:
-    assert long_silences(track(40, 80, 120), [Interval(150, 290)], Interval(0, 300)) == ()

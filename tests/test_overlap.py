@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import multiprocessing
 import os
@@ -16,82 +15,52 @@ import traceback
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 import shotad
 from shotad.cli.main import main
 from shotad.core import (
-    Abilities,
     Engine,
     EngineError,
     Given,
     Identity,
-    Recording,
     Reply,
     Request,
-    Usage,
-    WorkFolder,
-    load_config,
-    profiled,
 )
-from shotad.description import Engines, Outcome, describe
-from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film import open_film
+from shotad.description import Outcome
+from shotad.engines.fake import FakeEngine
 from tests.media import FilmSpec, make_film
+from tests.runs import QUICK, SMALL, Talker, rows, run as talked, slots, tree
 
 ROOT = Path(shotad.__file__).parent
 SPEC = FilmSpec(frames=600, rate=Fraction(10), cuts=tuple(range(24, 600, 24)))
 """A minute in shots of 2.4 s."""
 SPOKEN = tuple(range(7, 60, 8))
 """Seconds at which somebody speaks for one."""
-SETTINGS = (
-    "engine=fake", "slots.find_credits=false", "scale.method=none", "threads.features=grid",
-    "frames.min_pixels=12544", "frames.max_pixels=25088", "frames.inside=2", "frames.outside=2",
-    "slots.detail=rich",
-)  # fmt: skip
+SETTINGS = ("threads.features=grid", "frames.inside=2", "frames.outside=2", "slots.detail=rich")
 WAIT = 60
 """Seconds after which what was to happen has not."""
 
 
-class Scripted:
-    """An engine that tells when it was asked about what, and may wait for something before it answers."""
+class Scripted(Talker):
+    """Tells all who listen when it was asked about what, and may wait for something before it answers."""
 
     def __init__(self, name: str, told: list[tuple[str, str]], **abilities: Any) -> None:
+        super().__init__(name, **abilities)
         self.identity = Identity(name, name, "1")
-        self.abilities = Abilities(accepts_images=True, **abilities)
         self.before: Callable[[Request], None] = lambda _: None
-        self.sizes: list[int] = []
         self._told = told
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.sizes.append(len(requests))
-        return [self._reply(request) for request in requests]
-
-    def _reply(self, request: Request) -> Reply:
-        self._told.append((self.identity.engine, request.slot_id))
+    def answer(self, request: Request) -> str:
+        self._told.append((self.identity.model, request.slot_id))
         self.before(request)
-        return Reply(self._text(request), usage=Usage(100, 10))
+        return super().answer(request)
 
-    def _text(self, request: Request) -> str:
-        keys = list((request.schema or {}).get("properties", {}))
-        if not keys:
-            return plain_answer(request) if request.clip is not None else "Somebody searches a house."
-        if keys == ["choice"]:
-            return json.dumps({"choice": 1})
-        if not keys[0].startswith("summarized"):
-            return json.dumps(dict.fromkeys(keys, "yes"))
-        # So that a line depends on those before it where it is told of them.
-        told = sum(map(len, request.history)) + sum(len(message.text) for message in request.messages)
-        return json.dumps({key: _LINES[(told + n) % len(_LINES)] for n, key in enumerate(keys)})
-
-    def asked(self) -> list[str]:
-        return [slot for name, slot in self._told if name == self.identity.engine]
-
-
-_LINES = ("She lifts a lantern.", "He climbs the ladder.", "A cat jumps off the wall.", "They row across a lake.",
-          "A clock falls from its hook.", "She folds the letter.", "He kicks the door shut.")  # fmt: skip
+    def first_line(self, request: Request) -> int:
+        """Of the length of what is told before it, so that a line depends on those."""
+        return sum(map(len, request.history)) + sum(len(message.text) for message in request.messages)
 
 
 def subtitles(folder: Path) -> Path:
@@ -102,22 +71,8 @@ def subtitles(folder: Path) -> Path:
 
 
 def run(out: Path, looks: Engine, writes: Engine, *settings: str, film: Path | None = None) -> Outcome:
-    config = load_config(None, (*SETTINGS, *settings))
-    given = Given(subtitles=subtitles(out))
-    with open_film(film or make_film(SPEC).path) as film_, WorkFolder(out) as folder:
-        return describe(film_, folder, config, given, engines=Engines(looks, writes), sheet=False)
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """All files but the log, which holds clock times, and the lock."""
-    left_out = ("log.txt", ".lock")
-    return {
-        p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file() and p.name not in left_out
-    }
-
-
-def slots(folder: Path) -> list[str]:
-    return [row["id"] for row in json.loads((folder / "slots.json").read_text())["slots"]]
+    given, film = Given(subtitles=subtitles(out)), film or make_film(SPEC).path
+    return talked(out, *SETTINGS, *settings, looks=looks, writes=writes, given=given, film=film)[0]
 
 
 @functools.cache
@@ -126,11 +81,6 @@ def whole() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         run(Path(folder) / "w", Scripted("eyes", []), Scripted("pen", []))
         return tree(Path(folder) / "w")
-
-
-def records(folder: Path, name: str) -> list[dict[str, Any]]:
-    path = folder / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def ours() -> list[str]:
@@ -175,37 +125,14 @@ def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
     looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
 
     def until_written(request: Request) -> None:
-        if len(looks.asked()) == 3:
+        if len(looks.slots) == 3:
             assert written.wait(WAIT), "Stage II waited for Stage I's last answer"
 
     looks.before = until_written
     writes.before = lambda _: written.set()
     run(tmp_path / "w", looks, writes)
-    assert all(record["error"] is None for record in records(tmp_path / "w", "stage1"))
-    assert looks.asked() == writes.asked() == slots(tmp_path / "w")
-
-
-@pytest.mark.parametrize("abilities", [{}, {"in_flight": 2}, {"uses_history": True}])
-def test_what_stage_two_waits_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abilities: dict[str, Any]
-) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told, **abilities)
-    looks.before = lambda _: time.sleep(0.02)
-    waited, mark = set(), Recording.mark
-
-    def noted(self: Recording, doing: tuple[str, str | None]) -> Any:
-        if doing == ("stage2", "stage1"):
-            waited.add(threading.get_ident())
-        return mark(self, doing)
-
-    monkeypatch.setattr(Recording, "mark", noted)
-    with profiled() as found:
-        run(tmp_path / "w", looks, writes)
-    assert found is not None
-    stage2 = next(row for row in found.table().rows if row.room == "stage2")
-    assert [what for what, _ in stage2.waited] == ["stage1"]
-    assert len(waited) == 1, "one thread waits"
+    assert all(record["error"] is None for record in rows(tmp_path / "w", "stage1"))
+    assert looks.slots == writes.slots == slots(tmp_path / "w")
 
 
 def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +173,7 @@ def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
     dying = {"eyes": looks, "pen": writes}.get(which)
 
     def die(*_: Any) -> None:
-        if dying is None or len(dying.asked()) == 3:
+        if dying is None or len(dying.slots) == 3:
             raise error
 
     if dying is not None:
@@ -262,7 +189,7 @@ def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
     assert ours() == []
     monkeypatch.undo()
     kept = {
-        name: sum(r["error"] is None for r in records(tmp_path / "w", name)) for name in ("stage1", "stage2")
+        name: sum(r["error"] is None for r in rows(tmp_path / "w", name)) for name in ("stage1", "stage2")
     }
     again: list[tuple[str, str]] = []
     run(tmp_path / "w", Scripted("eyes", again), Scripted("pen", again))
@@ -291,7 +218,7 @@ def test_a_disk_that_is_full_stops_all_and_loses_nothing(
         run(tmp_path / "w", Scripted("eyes", [], in_flight=2), Scripted("pen", []))
     assert ours() == []
     monkeypatch.undo()
-    assert len(records(tmp_path / "w", "stage1")) + len(records(tmp_path / "w", "stage2")) == 5
+    assert len(rows(tmp_path / "w", "stage1")) + len(rows(tmp_path / "w", "stage2")) == 5
     told: list[tuple[str, str]] = []
     run(tmp_path / "w", Scripted("eyes", told), Scripted("pen", told))
     assert len(told) == 2 * len(slots(tmp_path / "w")) - 5
@@ -305,7 +232,7 @@ def killed(film: Path, out: Path, sends_to: str, which: str) -> None:
     dying = looks if which == "eyes" else writes
 
     def die(_: Request) -> None:
-        if len(dying.asked()) == 3:
+        if len(dying.slots) == 3:
             os.kill(os.getpid(), signal.SIGKILL)
 
     dying.before = die
@@ -322,7 +249,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which:
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-    kept = {name: len(records(tmp_path / "w", name)) for name in ("stage1", "stage2")}
+    kept = {name: len(rows(tmp_path / "w", name)) for name in ("stage1", "stage2")}
     assert kept["stage1" if which == "eyes" else "stage2"] == 2
     again: list[tuple[str, str]] = []
     run(tmp_path / "w", Scripted("eyes", again, sends_to=sends_to), Scripted("pen", again))
@@ -350,7 +277,7 @@ def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
     looks, enough = Scripted("eyes", [], in_flight=2), threading.Event()
 
     def hang(_: Request) -> None:
-        if len(looks.asked()) == 1:
+        if len(looks.slots) == 1:
             assert enough.wait(WAIT)
         raise KeyboardInterrupt
 
@@ -363,27 +290,9 @@ def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
     for thread in left:
         thread.join(WAIT)
     assert ours() == []
-    assert records(tmp_path / "w", "stage1") == [], "who has left the folder writes nothing more"
+    assert rows(tmp_path / "w", "stage1") == [], "who has left the folder writes nothing more"
     run(tmp_path / "w", Scripted("eyes", []), Scripted("pen", []))
     assert tree(tmp_path / "w") == whole()
-
-
-class Counting(FakeEngine):
-    """Keeps the frames of this program from the command to its own ``generate``, whatever threads they are in."""
-
-    found: ClassVar[list[list[tuple[str, str]]]] = []
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        until = time.monotonic() + WAIT
-        while (command := _frames(threading.main_thread()))[-1][1] != "__next__":
-            assert time.monotonic() < until, command
-            time.sleep(0.01)
-        here = _frames(threading.current_thread())
-        begun = next(
-            n for n, (file, name) in enumerate(command) if (file, name) == ("describe.py", "command")
-        )
-        self.found.append([*command[begun:], *here, ("test_overlap.py", "generate")])
-        return super().generate(requests)
 
 
 def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
@@ -396,25 +305,32 @@ def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
 def test_few_frames_lead_from_the_command_to_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = f"{__name__}:Counting"
-    settings = (*SETTINGS[1:], "speech.source=none", f"stage1.engine={engine}", f"stage2.engine={engine}")
-    words = [word for setting in settings for word in ("--set", setting)]
+    found: list[list[tuple[str, str]]] = []
+    generate = FakeEngine.generate
+
+    def counting(self: FakeEngine, requests: Sequence[Request]) -> list[Reply]:
+        until = time.monotonic() + WAIT
+        while (command := _frames(threading.main_thread()))[-1][1] != "__next__":
+            assert time.monotonic() < until, command
+            time.sleep(0.01)
+        begun = command.index(("describe.py", "command"))
+        found.append([*command[begun:], *_frames(threading.current_thread()), ("fake.py", "generate")])
+        return generate(self, requests)
+
+    monkeypatch.setattr(FakeEngine, "generate", counting)
+    settings = (*QUICK[1:], *SMALL, *SETTINGS, "speech.source=none")
     words = [
-        "shotad",
         "describe",
         str(make_film(SPEC).path),
         "--out",
         str(tmp_path / "w"),
         "--no-sheet",
-        *words,
+        "--engine",
+        "fake",
     ]
-    monkeypatch.setattr(sys, "argv", words)
-    module = importlib.import_module(__name__)
-    module.Counting.found.clear()
+    monkeypatch.setattr(sys, "argv", ["shotad", *words, *(w for one in settings for w in ("--set", one))])
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
-    assert len(module.Counting.found) == 2 * len(slots(tmp_path / "w"))
-    for frames in module.Counting.found:
-        assert len(frames) <= 6, frames
-        assert len({file for file, _ in frames}) <= 6, frames
+    assert len(found) == 2 * len(slots(tmp_path / "w"))
+    assert all(len(frames) <= 6 and len({file for file, _ in frames}) <= 6 for frames in found), found

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from shotad.cli.options import Console
-from shotad.core import Interval, ScriptError, on_terminal, printable, seen
+from shotad.core import Interval, ScriptError, printable, seen
 from shotad.description.templates import material
 from shotad.film.subtitles import read_caption
 from shotad.script import LONGEST, Cue, clean_text
@@ -41,12 +41,6 @@ def test_what_is_not_seen_is_left_out_or_written_out(hidden: str, capsys: pytest
     assert hidden not in heard.out + heard.err
     assert heard.out.startswith(f"{printable(text)}\n{{")
     assert json.loads(heard.out[heard.out.index("{") :]) == {"line": text}
-
-
-def test_ends_of_lines_are_kept_and_no_line_is_made_up() -> None:
-    assert seen("a\r\nb\u2028c\u2029d\x85e\tf") == "a\nb\nc\nd\ne f"
-    assert on_terminal("a\nb\tc\x1b[31m\u2028") == "a\nb\tc\\x1b[31m\\u2028"
-    assert clean_text(" a \n\n \t b ") == "a\nb"
 
 
 @pytest.mark.parametrize(

@@ -55,48 +55,40 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {**files, "shots": folder / "shots.csv", "slots": folder / "slots.vtt", "run": folder / "w"}
 
 
-def test_a_plain_run_decodes_the_film_once(given: dict[str, Any], tmp_path: Path) -> None:
-    assert run(tmp_path / "w", Given(subtitles=given["subtitles"])).frames <= SPEC.frames + SLACK
+@pytest.mark.parametrize(
+    ("files", "part", "reads", "passes"),
+    [
+        ((), {}, 1, 9),
+        ((), {"start": 9.0, "end": 20.0}, 1, 9),
+        (("shots",), {}, 1, 2),
+        (("slots",), {}, 2, 9),
+        (("slots", "shots"), {}, 1, 1),
+    ],
+    ids=["plain", "a part", "given shots", "given slots", "given slots and shots"],
+)
+def test_a_run_decodes_the_film_as_seldom_as_can_be(
+    given: dict[str, Any],
+    tmp_path: Path,
+    files: tuple[str, ...],
+    part: dict[str, float],
+    reads: int,
+    passes: int,
+) -> None:
+    named = {name: given[name] for name in ("subtitles", *files)}
+    decodes = run(tmp_path / "w", Given(**named, **part))
+    assert decodes.frames <= reads * SPEC.frames + SLACK
+    assert len(decodes.passes) <= passes
+    assert not [path.name for path in (tmp_path / "w").iterdir() if path.suffix in (".pack", ".index")]
 
 
-def test_a_part_of_a_film_costs_no_second_pass(given: dict[str, Any], tmp_path: Path) -> None:
-    part = Given(subtitles=given["subtitles"], start=9.0, end=20.0)
-    assert run(tmp_path / "w", part).frames <= SPEC.frames + SLACK
-
-
-def test_what_follows_a_part_is_read_in_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
+def test_what_follows_a_part_and_a_run_that_goes_on_read_the_rest_in_one_pass(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
     run(tmp_path / "w", Given(subtitles=given["subtitles"], start=9.0, end=20.0))
     decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"]))
     assert len(decodes.passes) <= 2
     assert decodes.frames <= SPEC.frames + SLACK
-
-
-def test_given_shots_leave_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
-    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"], shots=given["shots"]))
-    assert len(decodes.passes) <= 2
-    assert decodes.frames <= SPEC.frames + SLACK
-
-
-def test_given_slots_take_one_pass_more_than_the_shots(given: dict[str, Any], tmp_path: Path) -> None:
-    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"], slots=given["slots"]))
-    assert decodes.frames <= 2 * SPEC.frames + SLACK
-
-
-def test_given_slots_and_shots_take_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
-    both = Given(subtitles=given["subtitles"], slots=given["slots"], shots=given["shots"])
-    decodes = run(tmp_path / "w", both)
-    assert len(decodes.passes) == 1
-    assert decodes.frames <= SPEC.frames + SLACK
-
-
-def test_a_run_that_goes_on_reads_what_is_left_in_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
-    shutil.copytree(given["run"], tmp_path / "w")
+    shutil.copytree(given["run"], tmp_path / "v")
     for name in ("stage1.jsonl", "stage2.jsonl", "track.json"):
-        (tmp_path / "w" / name).unlink()
-    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"]))
-    assert len(decodes.passes) == 1
-
-
-def test_nothing_that_was_put_by_is_left_behind(given: dict[str, Any], tmp_path: Path) -> None:
-    run(tmp_path / "w", Given(subtitles=given["subtitles"], slots=given["slots"], shots=given["shots"]))
-    assert not [path.name for path in (tmp_path / "w").iterdir() if path.suffix in (".pack", ".index")]
+        (tmp_path / "v" / name).unlink()
+    assert len(run(tmp_path / "v", Given(subtitles=given["subtitles"])).passes) == 1

@@ -349,6 +349,6 @@ def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -
 def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
     assert {"shotad.film.subtitles:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
-    assert len(names) > 400
+    assert len(names) > 380
     assert [bound for bound in BOUNDED if not any(name.startswith(bound) for name in names)] == []
     assert set(SHORT) <= {".".join(one.module.split(".")[:2]) for one in found()}

@@ -55,11 +55,6 @@ def test_what_was_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monke
         assert (run.configs, run.assignments) == (("gpt-4o", "tv-ad"), ("story.on=true",))
 
 
-def test_a_film_of_no_file_has_no_path(tmp_path: Path) -> None:
-    run = read_settings(kept(tmp_path / "w", Config()))
-    assert (run.film, run.frame_rate, run.given) == (None, None, Given())
-
-
 def test_a_record_of_before_that_names_what_is_no_setting_any_more_is_read(tmp_path: Path) -> None:
     file = kept(tmp_path / "w", Config())
     record = json.loads(file.read_text())
@@ -103,11 +98,6 @@ def test_addresses_lose_what_is_secret_in_them(text: str, clean: str) -> None:
     assert without_secrets(text) == clean
 
 
-def test_a_missing_record_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(WorkFolderError, match=r"settings\.json.*shotad describe"):
-        read_settings(tmp_path)
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{", "{}", '{"schema_version": 99}', '{"schema_version": 1, "film": 3, "given": {}}', "\x00"],
@@ -133,14 +123,6 @@ def test_a_record_without_a_newer_setting_takes_its_default(tmp_path: Path) -> N
     del record["config"]["verify"]
     path.write_text(json.dumps(record))
     assert read_settings(path).config == load_config(None, ["seed=7"])
-
-
-def test_another_engine_takes_the_place_of_those_of_single_stages() -> None:
-    config = load_config(None, ["engine=paper", "stage1.model=some/model", "stage2.engine=fake"])
-    other = changed(config, engine="gpt-4o", assignments=["stage2.model=mine"])
-    assert (other.engine, other.stage1.engine, other.stage1.model) == ("gpt-4o", None, None)
-    assert (other.stage2.engine, other.stage2.model) == (None, "mine")
-    assert changed(config) == config
 
 
 def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:

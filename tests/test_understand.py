@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -71,9 +71,6 @@ class Scales:
             sure[max(SCALES[shot_of(image)] - 1, 0)] += 0.25
             found.append(ScaleGuess(tuple(sure)))  # type: ignore[arg-type]
         return found
-
-
-Run = Callable[..., tuple[Outcome, list[dict[str, Any]]]]
 
 
 @pytest.fixture
@@ -237,26 +234,6 @@ def test_a_run_that_was_stopped_goes_on_at_its_clip(
     assert grammar(tmp_path / "w") == grammar(tmp_path / "whole")
 
 
-def test_a_part_first_and_then_the_whole_is_the_whole(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
-    run(tmp_path / "whole")
-    run(tmp_path / "w", end=6.0)
-    part = {row["index"] for row in grammar(tmp_path / "w")["shots"]}
-    run(tmp_path / "w")
-    assert part < {row["index"] for row in grammar(tmp_path / "w")["shots"]}
-    assert grammar(tmp_path / "w") == grammar(tmp_path / "whole")
-
-
-def test_letters_name_the_threads_of_the_film(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
-    run(tmp_path / "w")
-    letters = {row["index"]: row["thread"] for row in grammar(tmp_path / "w")["shots"]}
-    for i, a in letters.items():
-        for j, b in letters.items():
-            if a is not None and a == b:
-                assert SET_UPS[i] == SET_UPS[j]
-    assert letters[0] == letters[2] == "A"
-    assert letters[1] == letters[3] == "B"
-
-
 def test_the_command_reads_every_shot_also_where_there_is_no_slot(
     tmp_path: Path, readers: tuple[Maker, Scales]
 ) -> None:
@@ -308,10 +285,3 @@ def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(
         run(tmp_path / "w", setting)
     assert hint in caught.value.hint
     assert not (tmp_path / "w" / "shots.json").exists()
-
-
-def test_without_threads_none_are_spoken_of(tmp_path: Path) -> None:
-    _, records = run(tmp_path / "w", "threads.features=none")
-    record = grammar(tmp_path / "w")
-    assert (record["features"], record["scale_method"], record["pairs"]) == (None, None, [])
-    assert all(r["threads"] == [] and r["factors"] == ["object"] for r in records)

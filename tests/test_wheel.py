@@ -180,14 +180,6 @@ def test_the_readmes_rounds_work_after_installation(shotad: Path, tmp_path: Path
     ]
 
 
-def test_the_wheel_carries_the_review_page_with_all_that_it_links_to(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as packed:
-        names = [name for name in packed.namelist() if name.startswith("shotad/review/web/")]
-        files = linked(lambda name: packed.read(f"shotad/review/web/{name}").decode())
-    assert {"index.html", "main.js", "store.js", "style.css", "icon.svg"} <= set(files)
-    assert {Path(name).name for name in names} == set(files), "nothing is there that nobody links to"
-
-
 def test_the_installed_program_serves_the_review_page(shotad: Path, wheel: Path, tmp_path: Path) -> None:
     film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "w"
     done = call(shotad, "describe", film, "--out", folder, "--engine", "fake", "--no-sheet")

@@ -14,23 +14,9 @@ from shotad.core import (
     RecordLog,
     WorkFolder,
     WorkFolderError,
-    key_of,
-    readable_json,
     replacing,
-    work_folder_of,
     write_text,
 )
-
-
-def test_the_folder_stands_beside_the_film() -> None:
-    assert work_folder_of("films/movie.mp4") == Path("films/movie.shotad")
-    assert work_folder_of("films/frames.tar") == Path("films/frames.shotad")
-
-
-def test_a_key_depends_on_values_and_not_on_their_order() -> None:
-    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    assert key_of({"a": 1}) != key_of({"a": 2})
-    assert len(key_of("x")) == 16
 
 
 def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:
@@ -97,14 +83,6 @@ def test_a_record_that_finds_no_room_leaves_its_line_to_the_next(tmp_path: Path)
     assert [record["key"] for record in RecordLog(path).records()] == ["a", "c"]
 
 
-def test_keep_orders_records_and_drops_stale_ones(tmp_path: Path) -> None:
-    log = RecordLog(tmp_path / "x.jsonl")
-    for key in "abc":
-        log.add(key, {"id": key})
-    log.keep(["c", "a", "zz"])
-    assert [json.loads(line)["key"] for line in (tmp_path / "x.jsonl").read_text().splitlines()] == ["c", "a"]
-
-
 def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path
@@ -117,12 +95,6 @@ with WorkFolder(Path({str(tmp_path)!r})):
         assert done.returncode != 0
         assert "in use by another shotad" in done.stderr
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_left_over_temporary_files_are_swept(tmp_path: Path) -> None:
-    (tmp_path / ".tmp-abc").write_text("half")
-    with WorkFolder(tmp_path):
-        assert not (tmp_path / ".tmp-abc").exists()
 
 
 _WRITER = """
@@ -164,50 +136,9 @@ def test_what_another_thread_of_the_same_process_writes_is_not_swept_away(tmp_pa
     assert (tmp_path / "film.json").read_text() == "{}"
 
 
-def test_what_cannot_be_swept_away_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".tmp-abc").write_text("half")
-
-    def refuse(_: Path, missing_ok: bool = False) -> None:
-        raise PermissionError(13, "in use")
-
-    monkeypatch.setattr(Path, "unlink", refuse)
-    with WorkFolder(tmp_path):
-        assert (tmp_path / ".tmp-abc").exists()
-
-
-def test_a_file_in_the_way_is_explained(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("a file")
-    with pytest.raises(WorkFolderError, match="--out"), WorkFolder(tmp_path / "out"):
-        pass
-
-
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no place here where no folder can be")
 def test_a_place_where_no_folder_can_be_is_explained() -> None:
     with pytest.raises(WorkFolderError, match="cannot be made"), WorkFolder(Path("/proc/nowhere/w")):
         pass
     with pytest.raises(WorkFolderError, match="cannot be written"):
         write_text(Path("/proc/nowhere/r.json"), "")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_no_permission_is_explained(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(WorkFolderError, match="permission"), WorkFolder(tmp_path / "w"):
-        pass
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_is_explained(tmp_path: Path) -> None:
-    (tmp_path / "things.jsonl").symlink_to("/dev/full")
-    log = RecordLog.__new__(RecordLog)
-    log._path, log._records = tmp_path / "things.jsonl", {}
-    with pytest.raises(WorkFolderError, match="disk is full"):
-        log.add("a", {"n": 1})
-
-
-def test_json_is_readable_and_whole() -> None:
-    value = {"key": "k", "shots": [{"index": 0}, {"index": 1}], "empty": [], "text": "Über"}
-    text = readable_json(value)
-    assert json.loads(text) == value
-    assert "Über" in text
-    assert sum('"index"' in line for line in text.splitlines()) == 2

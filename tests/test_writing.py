@@ -8,18 +8,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from shotad.cli.main import main
 from shotad.core import (
-    Abilities,
     EngineError,
     Facts,
     Given,
-    Identity,
     Progress,
     Reply,
     Request,
@@ -28,72 +25,13 @@ from shotad.core import (
     load_config,
 )
 from shotad.description import Engines, Outcome, Used, describe, foresee
-from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
-from tests.media import FilmSpec, make_film
+from tests.media import make_film
+from tests.runs import QUICK as KINDS, SMALL, SPEC, Talker, rows, run
 
-SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
-QUICK = ("engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
-         "frames.min_pixels=12544", "frames.max_pixels=25088", "threads.features=none")  # fmt: skip
+QUICK = (*KINDS, *SMALL, "speech.source=none")
 SUBTITLES = "WEBVTT\n\n00:00:05.400 --> 00:00:06.400\nWhere is the key, Nora?\n"
-
-
-class Talker:
-    """An engine that reads its prompts: it writes, looks, chooses and notes, each in its own words."""
-
-    def __init__(self, name: str, **abilities: Any) -> None:
-        self.identity = Identity("talker", name, "1")
-        self.abilities = Abilities(accepts_images=True, **abilities)
-        self.asked: list[Request] = []
-        self.sizes: list[int] = []
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.sizes.append(len(requests))
-        self.asked += requests
-        return [Reply(self.answer(request), usage=Usage(100, 10)) for request in requests]
-
-    def answer(self, request: Request) -> str:
-        keys = list((request.schema or {}).get("properties", {}))
-        if keys == ["choice"]:
-            return '{"choice": 2}'
-        if keys and keys[0].startswith("summarized"):
-            second = int(request.slot_id[1:]) // 1000
-            return json.dumps(
-                {key: LINES[(second + request.seed % 3 + n) % len(LINES)] for n, key in enumerate(keys)}
-            )
-        if keys:
-            return json.dumps(dict.fromkeys(keys, "yes"))
-        if request.clip is None:
-            return "Somebody searches a house for a key."
-        return plain_answer(request)
-
-    def texts(self) -> list[str]:
-        return [request.messages[-1].text for request in self.asked]
-
-
-LINES = ("She lifts a lantern.", "He climbs the ladder.", "A cat jumps off the wall.", "They row across a lake.",
-         "A clock falls from its hook.", "She folds the letter.", "He kicks the door shut.", "Rain fills the boat.",
-         "They push the cart uphill.", "A kite tears loose.")  # fmt: skip
-
-
-def run(
-    out: Path,
-    *assignments: str,
-    looks: Any = None,
-    writes: Any = None,
-    given: Given | None = None,
-    force: bool = False,
-    **options: Any,
-) -> tuple[Outcome, Any, Any]:
-    engines = Engines(looks or Talker("looks"), writes or Talker("writes"))
-    config = load_config(None, (*QUICK, *assignments))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(out, force=force) as folder:
-        outcome = describe(film, folder, config, given, engines=engines, sheet=False, **options)
-    return outcome, engines.looks, engines.writes
-
-
-def rows(out: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()]
 
 
 def lines(outcome: Outcome) -> list[str]:
@@ -112,19 +50,11 @@ def test_usage_is_that_of_this_run_only(tmp_path: Path) -> None:
     assert (again.used.calls, looks.asked, writes.asked) == (0, [], [])
 
 
-def test_a_run_over_a_part_loses_no_answer_of_the_rest(tmp_path: Path) -> None:
-    whole, _, _ = run(tmp_path / "w")
-    run(tmp_path / "w", given=Given(start=6.0, end=14.0))
-    again, looks, writes = run(tmp_path / "w")
-    assert looks.asked == writes.asked == []
-    assert lines(again) == lines(whole)
-
-
 def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
-    settings = ("story.on=true", "speech.source=auto")
+    settings = ("story.on=true",)
     outcome, _, writes = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
     prompts = [r.messages[-1].text for r in writes.asked if r.schema]
     heard = lines(outcome)
@@ -136,17 +66,6 @@ def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest
     assert len(rows(tmp_path / "w", "story")) == len(heard) // 2
     again, _, silent = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
     assert (lines(again), silent.asked) == (heard, [])
-
-
-def test_without_the_story_no_prompt_depends_on_another_line(tmp_path: Path) -> None:
-    outcome, _, writes = run(tmp_path / "w")
-    assert not any(line in text for line in lines(outcome) for text in writes.texts())
-    assert not (tmp_path / "w" / "story.jsonl").exists()
-
-
-def test_the_users_note_reaches_both_stages(tmp_path: Path) -> None:
-    _, looks, writes = run(tmp_path / "w", "prompt.note=Nora looks for her key. A quiet film.")
-    assert all("Nora looks for her key." in text for text in (*looks.texts(), *writes.texts()))
 
 
 def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> None:
@@ -173,13 +92,11 @@ def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -
             return [Reply("", notes=Facts((0,)).to_json()) for _ in requests]
 
     measures = Measures("measures", wants_overlay=False, converses=False)
-    engines = Engines(Talker("looks"), Talker("writes"), measures)
-    config = load_config(None, (*QUICK, "verify.on=true"))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        track = describe(film, folder, config, engines=engines, sheet=False).track
+    outcome, looks, _ = run(tmp_path / "w", "verify.on=true", measures=measures)
+    track = outcome.track
     assert len(measures.asked) == len(track.heard) > 0
     assert all(request.scene is not None and request.clip is not None for request in measures.asked)
-    assert not np.array_equal(measures.asked[0].clip.images, engines.looks.asked[0].clip.images)  # type: ignore
+    assert not np.array_equal(measures.asked[0].clip.images, looks.asked[0].clip.images)  # type: ignore[union-attr]
     people = [cue for cue in track.heard if re.match("She|He|They", cue.text)]
     assert people
     assert all(cue.doubt and "the detectors saw nobody" in cue.doubt.reasons for cue in people)
@@ -204,19 +121,6 @@ def test_a_second_look_that_failed_is_made_by_the_next_run(tmp_path: Path) -> No
     assert not any("no answer in time" in cue.reason for cue in again.track.cues)
     _, looks, writes = run(tmp_path / "w", "verify.on=true")
     assert looks.asked == writes.asked == []
-
-
-def test_one_engine_goes_on_while_the_other_waits(tmp_path: Path) -> None:
-    """So that two models that do not fit together are not loaded in turn for each slot."""
-    order: list[str] = []
-
-    class Noted(Talker):
-        def generate(self, requests: Sequence[Request]) -> list[Reply]:
-            order.append(self.identity.model)
-            return super().generate(requests)
-
-    run(tmp_path / "w", "verify.on=true", looks=Noted("looks"), writes=Noted("writes"))
-    assert re.fullmatch(r"(looks )+(writes )+(looks )+", "".join(f"{name} " for name in order))
 
 
 def test_lines_are_looked_for_before_too_many_would_be_lost(

@@ -162,7 +162,6 @@ def split_folder(folder: Path, kind: str = "idefics3") -> Path:
 def make_tokenizer(
     marks: tuple[str, ...], template: str | None, *, eos: str, pad: str, bos: str | None = None
 ) -> PreTrainedTokenizerFast:
-    """A tokenizer of single bytes and ``marks``."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     inner = Tokenizer(models.BPE(vocab={letter: number for number, letter in enumerate(letters)}, merges=[]))
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

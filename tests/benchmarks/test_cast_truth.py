@@ -65,10 +65,6 @@ def test_whose_face_it_is_goes_by_place_and_moment(truth: Truth) -> None:
     assert owner_of(track(0, RIGHT, 0.1, 0.5, 1.5), truth) == ("x", pytest.approx(2 / 3))
 
 
-def test_faces_in_a_fade_are_left_open(truth: Truth) -> None:
-    assert owner_of(track(1, RIGHT, 1.05, 1.5), truth) == ("anna", 1.0)
-
-
 def test_names_are_counted_by_shot(truth: Truth) -> None:
     right = Judged(track(0, LEFT, 0.1), "anna", 1.0, Verdict("anna", "anna"))
     wrong = Judged(track(0, RIGHT, 0.1), "x", 1.0, Verdict("ben", "ben"))

@@ -8,15 +8,9 @@ import pytest
 import yaml
 
 from benchmarks.clips import LABELS, read_clips
-from benchmarks.statements import VERDICTS, Described, Said, figures, interval
+from benchmarks.statements import VERDICTS, Described, Said, figures
 
 LABELLED = yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8"))
-
-
-def test_an_interval_is_wilsons() -> None:
-    assert interval(0, 0) == "0 of 0"
-    assert interval(19, 20) == "19 of 20: 95% (76% to 99%)"
-    assert interval(20, 20).endswith("(84% to 100%)")
 
 
 def test_lines_slots_and_verdicts_are_counted() -> None:

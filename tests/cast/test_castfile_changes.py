@@ -42,8 +42,6 @@ def difference(before: str, after: str) -> tuple[list[str], list[str]]:
             ["    name: Ann   # as in the credits"],
         ),
         ("anna", {"aliases": ("Doctor Lee", "Annie", "007")}, [], ["      - '007'"]),
-        ("anna", {"photos": ("anna",)}, ["    photos: [anna, extra/anna-*.png]"], ["    photos: anna"]),
-        ("anna", {"nameless": True}, [], ["    nameless: true"]),
         (
             "person-03",
             {"spoken": "Z", "reveals": (Reveal(2.5),)},
@@ -52,7 +50,6 @@ def difference(before: str, after: str) -> tuple[list[str], list[str]]:
         ),
         ("person-03", {"comment": "5 shots"}, ["  #: 3 shots"], ["  #: 5 shots"]),
         ("no", {"nameless": False}, ["    nameless: yes"], ["    id: 'no'", "    nameless:"]),
-        ("anna", {"pronoun": ""}, ["    pronoun: she"], ["    pronoun:"]),
         ("person-03", {"descriptor": ""}, [], []),
     ],
 )
@@ -61,31 +58,6 @@ def test_a_change_touches_no_other_line(
 ) -> None:
     after = changed(folder, WHOLE, lambda file: file.update(person, **values))  # type: ignore[arg-type]
     assert difference(WHOLE, after) == (gone, came)
-
-
-def test_entries_on_one_line_can_be_changed(folder: Path) -> None:
-    def change(file: CastFile) -> None:
-        file.update("thom", name="Tom, Jr", spoken="Tom", reveals=(Reveal(5),))
-
-    after = changed(folder, WHOLE, change)
-    assert "  - {id: thom, name: 'Tom, Jr', speak: Tom, photos: thom.jpg, reveal_at: 00:00:05}\n" in after
-    assert read_cast(folder / "cast.yaml").members[1].spoken == "Tom"
-
-
-def test_a_list_with_a_line_for_each_that_is_replaced_keeps_the_comment_of_its_key(folder: Path) -> None:
-    text = "- name: A\n  photos:   # the best\n    - thom.jpg # a\n    - anna\n\n- name: B\n"
-    after = changed(folder, text, lambda file: file.update("a", photos=("anna",)))
-    assert after == "- name: A\n  id: a\n  photos: anna   # the best\n\n- name: B\n"
-
-
-def test_people_are_added_after_the_last_and_before_what_follows(folder: Path) -> None:
-    member = Member("bob", "Bob", photos=(folder / "extra" / "bob.png", Path("/elsewhere/bob.jpg")))
-    after = changed(folder, WHOLE, lambda file: file.add(member, "2 shots\nfirst at 00:00:01"))
-    assert after == WHOLE.replace(
-        "# the end\n",
-        "\n  #: 2 shots\n  #: first at 00:00:01\n  - id: bob\n    name: Bob\n"
-        "    photos: [extra/bob.png, /elsewhere/bob.jpg]\n# the end\n",
-    )
 
 
 def test_removing_takes_the_comments_right_above(folder: Path) -> None:
@@ -106,16 +78,6 @@ def test_ends_of_lines_stay_those_of_the_file(folder: Path) -> None:
     after = changed(folder, text, change)
     assert after.count("\n") == after.count("\r\n") == text.count("\n") + 5
     assert [m.name for m in read_cast(folder / "cast.yaml")] == ["Anna Lee", "Thom", "Cy", "No", "Dee"]
-
-
-@pytest.mark.parametrize("text", ["- name: A", "people:\n- name: A", "-\n  name: A", "- {name: A}"])
-def test_a_last_line_without_an_end_can_be_followed(folder: Path, text: str) -> None:
-    def change(file: CastFile) -> None:
-        file.update("a", spoken="Al")
-        file.add(Member("b", "B"))
-
-    changed(folder, text, change)
-    assert [(m.name, m.spoken) for m in read_cast(folder / "cast.yaml")] == [("A", "Al"), ("B", "")]
 
 
 def test_a_change_that_cannot_be_is_refused_and_leaves_all_as_it_was(folder: Path) -> None:
@@ -156,24 +118,6 @@ def test_what_somebody_wrote_meanwhile_stays(folder: Path) -> None:
         file.save()
 
 
-def test_a_new_file_tells_what_to_fill_in(tmp_path: Path) -> None:
-    place = tmp_path / "new" / "cast"
-    file = CastFile.open(place)
-    assert (file.members, file.exists) == ((), False)
-    file.add(Member("person-01", photos=(place / "person-01",)), "14 shots")
-    file.add(Member("person-02"))
-    assert not place.exists()
-    file.save()
-    head, _, people = (place / "cast.yaml").read_text().partition("people:\n")
-    assert all(line.startswith("#") for line in head.splitlines() if line)
-    assert people == (
-        "\n  #: 14 shots\n  - id: person-01\n    name:\n    photos: person-01\n\n  - id: person-02\n    name:\n"
-    )
-    picture(place / "person-01" / "1.jpg")
-    assert CastFile.open(place).members[0].photos == (place / "person-01" / "1.jpg",)
-    assert not list(place.glob(".tmp*"))
-
-
 def test_a_folder_of_photos_is_taken_over(folder: Path) -> None:
     picture(folder / "person-07" / "1.jpg")
     file = CastFile.open(folder)
@@ -193,7 +137,7 @@ NAMES = st.text(
 ).filter(str.strip)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(NAMES, NAMES, st.sampled_from(["anna", "thom", "person-03", "no"]))
 def test_any_text_reads_back_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, name: str, other: str, person: str
@@ -211,3 +155,13 @@ def test_any_text_reads_back_as_it_was_written(
     assert untouched == [m for m in CastFile.open(folder).members if m.id != person]
     (folder / "before.yaml").write_text(WHOLE, encoding="utf-8")
     assert untouched == [m for m in CastFile.open(folder / "before.yaml").members if m.id != person]
+
+
+@pytest.mark.parametrize("text", ["- name: A", "people:\n- name: A", "-\n  name: A", "- {name: A}"])
+def test_a_last_line_without_an_end_can_be_followed(folder: Path, text: str) -> None:
+    def change(file: CastFile) -> None:
+        file.update("a", spoken="Al")
+        file.add(Member("b", "B"))
+
+    changed(folder, text, change)
+    assert [(m.name, m.spoken) for m in read_cast(folder / "cast.yaml")] == [("A", "Al"), ("B", "")]

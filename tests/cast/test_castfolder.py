@@ -16,11 +16,9 @@ from shotad.sight import (
     Picture,
     free_ids,
     held,
-    is_blank,
     joined,
     put_pictures,
     remove_pictures,
-    stem_of,
 )
 from shotad.sight.castfolder import sha256_of
 
@@ -33,64 +31,12 @@ def picture(folder: Path, person: str, content: str, film: str = "f1") -> Pictur
     return Picture(person, name, sha, film, 1.0, BOX)
 
 
-def holdings(folder: Path, pictures: list[Picture], **photos: list[Path]) -> Holdings:
-    members = tuple(Member(name, photos=tuple(paths)) for name, paths in photos.items())
-    return Holdings(folder, members, Facts((), tuple(pictures)))
-
-
-def test_facts_read_back_as_they_were_and_unchanged_ones_are_not_written(tmp_path: Path) -> None:
-    facts = Facts(
-        (Found("person-01", "f1", "ep.mp4", 2, 3.333, 1.25),),
-        (Picture("person-01", "person-01/a.jpg", "00", "f1", 1.25, BOX),),
-    )
-    facts.write(tmp_path)
-    assert Facts.read(tmp_path) == facts
-    before = (tmp_path / FACTS).stat().st_ino
-    facts.write(tmp_path)
-    assert (tmp_path / FACTS).stat().st_ino == before
-    assert Facts.read(tmp_path / "nowhere") == Facts()
-
-
 @pytest.mark.parametrize("text", ["{}", "no json", '{"version": 1, "found": [{}], "pictures": []}'])
 def test_damaged_facts_are_an_error_that_says_what_to_do(tmp_path: Path, text: str) -> None:
     (tmp_path / FACTS).write_text(text)
     with pytest.raises(CastError, match="damaged") as raised:
         Facts.read(tmp_path)
     assert "Delete it" in raised.value.hint
-
-
-def test_facts_of_another_version_are_refused(tmp_path: Path) -> None:
-    (tmp_path / FACTS).write_text('{"version": 99, "found": [], "pictures": []}')
-    with pytest.raises(CastError, match="version 99"):
-        Facts.read(tmp_path)
-
-
-def test_a_picture_is_where_its_content_is_whatever_the_file_is_called(tmp_path: Path) -> None:
-    one = picture(tmp_path, "person-01", "one")
-    two = picture(tmp_path, "person-02", "two")
-    moved = (tmp_path / two.file).rename(tmp_path / "person-01" / "other name.jpg")
-    there = holdings(tmp_path, [one, two], **{"person-01": [tmp_path / one.file, moved], "person-02": []})
-    assert there.holder(one) == "person-01"
-    assert there.holder(two) == "person-01"
-    assert there.successor("person-02") == "person-02"
-    assert there.is_edited("person-01", "f1"), "another's picture was given"
-    assert there.is_edited("person-02", "f1"), "a picture was taken"
-
-
-def test_somebody_who_went_lives_on_in_whoever_has_their_pictures(tmp_path: Path) -> None:
-    one, two = picture(tmp_path, "person-01", "one"), picture(tmp_path, "person-02", "two")
-    there = holdings(tmp_path, [one, two], anna=[tmp_path / one.file, tmp_path / two.file])
-    assert there.successor("person-02") == "anna"
-    assert holdings(tmp_path, [one], anna=[]).successor("person-01") is None
-
-
-def test_who_is_as_discovery_left_them_is_not_edited(tmp_path: Path) -> None:
-    one = picture(tmp_path, "person-01", "one")
-    there = holdings(tmp_path, [one], **{"person-01": [tmp_path / one.file]})
-    assert not there.is_edited("person-01", "f1")
-    own = tmp_path / "person-01" / "mine.jpg"
-    own.write_bytes(b"mine")
-    assert holdings(tmp_path, [one], **{"person-01": [tmp_path / one.file, own]}).is_edited("person-01", "f1")
 
 
 def test_the_same_picture_is_put_once_and_others_are_not_written_over(tmp_path: Path) -> None:
@@ -110,36 +56,6 @@ def test_only_pictures_that_are_as_they_were_written_are_deleted(tmp_path: Path)
     assert (tmp_path / two.file).read_bytes() == b"retouched"
 
 
-def test_new_ids_come_after_all_that_were_ever_given(tmp_path: Path) -> None:
-    (tmp_path / "person-08").mkdir()
-    (tmp_path / "person-08" / "left.jpg").write_bytes(b"x")
-    fresh = free_ids(["anna", "person-03", "person-6"], tmp_path)
-    assert list(itertools.islice(fresh, 2)) == ["person-07", "person-09"]
-
-
-@pytest.mark.parametrize(
-    ("film", "stem"),
-    [("Ep. 2 (final).mkv", "Ep-2-final"), ("été.mp4", "été"), ("???.mp4", "film"), ("a/b.c.mp4", "b-c")],
-)
-def test_film_names_become_parts_of_file_names(film: str, stem: str) -> None:
-    assert stem_of(film) == stem
-
-
-def test_two_records_of_one_person_and_film_become_one() -> None:
-    rows = [
-        Found("a", "f1", "ep", 2, 1.0, 9.0),
-        Found("b", "f1", "ep", 1, 1.0, 1.0),
-        Found("a", "f1", "ep", 1, 0.5, 4.0),
-    ]
-    assert joined(rows) == (Found("a", "f1", "ep", 3, 1.5, 4.0), rows[1])
-
-
-def test_who_has_anything_filled_in_is_not_blank() -> None:
-    assert is_blank(Member("person-01", photos=(Path("a.jpg"),)))
-    assert not is_blank(Member("person-01", descriptor="the woman in red"))
-    assert not is_blank(Member("person-01", nameless=True))
-
-
 def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.sight.castfolder._PATIENCE", 0.0)
     with (
@@ -156,3 +72,37 @@ def test_a_cast_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CastError, match="cannot be written"), held(tmp_path / "file" / "x.cast"):
         pass
+
+
+def holdings(folder: Path, pictures: list[Picture], **photos: list[Path]) -> Holdings:
+    members = tuple(Member(name, photos=tuple(paths)) for name, paths in photos.items())
+    return Holdings(folder, members, Facts((), tuple(pictures)))
+
+
+def test_facts_of_another_version_are_refused(tmp_path: Path) -> None:
+    (tmp_path / FACTS).write_text('{"version": 99, "found": [], "pictures": []}')
+    with pytest.raises(CastError, match="version 99"):
+        Facts.read(tmp_path)
+
+
+def test_somebody_who_went_lives_on_in_whoever_has_their_pictures(tmp_path: Path) -> None:
+    one, two = picture(tmp_path, "person-01", "one"), picture(tmp_path, "person-02", "two")
+    there = holdings(tmp_path, [one, two], anna=[tmp_path / one.file, tmp_path / two.file])
+    assert there.successor("person-02") == "anna"
+    assert holdings(tmp_path, [one], anna=[]).successor("person-01") is None
+
+
+def test_new_ids_come_after_all_that_were_ever_given(tmp_path: Path) -> None:
+    (tmp_path / "person-08").mkdir()
+    (tmp_path / "person-08" / "left.jpg").write_bytes(b"x")
+    fresh = free_ids(["anna", "person-03", "person-6"], tmp_path)
+    assert list(itertools.islice(fresh, 2)) == ["person-07", "person-09"]
+
+
+def test_two_records_of_one_person_and_film_become_one() -> None:
+    rows = [
+        Found("a", "f1", "ep", 2, 1.0, 9.0),
+        Found("b", "f1", "ep", 1, 1.0, 1.0),
+        Found("a", "f1", "ep", 1, 0.5, 4.0),
+    ]
+    assert joined(rows) == (Found("a", "f1", "ep", 3, 1.5, 4.0), rows[1])

@@ -57,10 +57,6 @@ def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
     )
 
 
-def test_the_only_film_needs_no_key(tmp_path: Path) -> None:
-    assert [m.name for m in load_cast(bank(tmp_path, {"x": BANK["tt2"]}))] == ["Herself"]
-
-
 def test_lists_of_roles_are_read_too(tmp_path: Path) -> None:
     photos = pictures(tmp_path / "faces", "Dix_Handley.jpg", "Cobby/1.jpg")
     cast = load_cast(bank(tmp_path, {"x": ["Dix Handley", "Cobby", "Cop", "Cop"]}), photos=photos)
@@ -70,12 +66,6 @@ def test_lists_of_roles_are_read_too(tmp_path: Path) -> None:
         Member("cop", "Cop"),
         Member("cop-2", "Cop"),
     )
-
-
-def test_ids_that_cannot_name_files_are_made_so(tmp_path: Path) -> None:
-    rows = [{"id": "a b", "role": "X"}, {"id": "A B", "role": "Y"}, {"role": "Z"}, {"id": None, "role": "Z"}]
-    members = load_cast(bank(tmp_path, {"x": rows})).members
-    assert [(m.id, m.name) for m in members] == [("a-b", ""), ("z", "Z"), ("z-2", "Z")]
 
 
 @pytest.mark.parametrize(
@@ -110,28 +100,12 @@ def test_of_a_bank_of_many_films_one_must_be_named(key: str, needle: str) -> Non
     assert needle in str(error.value)
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason=f"there is no {SHARED}")
-def test_every_film_of_a_published_bank_is_read() -> None:
-    films = json.loads(SHARED.read_text())
-    for key, names in films.items():
-        assert [member.name for member in load_cast(SHARED, key=key)] == [" ".join(n.split()) for n in names]
-
-
 def test_pictures_that_show_nobody_of_the_bank_are_a_mistake(tmp_path: Path) -> None:
     photos = pictures(tmp_path / "faces", "nm9.jpg")
     with pytest.raises(CastError, match=r"no picture of anybody in bank.json.*nm1.jpg"):
         load_cast(bank(tmp_path), key="tt2", photos=photos)
     with pytest.raises(CastError, match="is not there"):
         load_cast(bank(tmp_path), key="tt2", photos=tmp_path / "gone")
-
-
-def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(CastError, match="cannot be read: Permission denied"):
-        load_cast(tmp_path)
 
 
 def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
@@ -150,12 +124,16 @@ def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
         load_cast(tmp_path / "cast.yaml", photos=tmp_path)
 
 
-def test_a_cast_file_in_a_folder_goes_before_its_photos(tmp_path: Path) -> None:
-    (tmp_path / "Thom.jpg").touch()
-    (tmp_path / "cast.yml").write_text("- name: A\n")
-    assert [m.name for m in load_cast(tmp_path)] == ["A"]
-    (tmp_path / "cast.yaml").write_text("- name: B\n  photos: Thom.jpg\n")
-    cast = load_cast(tmp_path)
-    assert [m.photos for m in cast] == [(tmp_path / "Thom.jpg",)]
-    assert cast.source == tmp_path / "cast.yaml"
-    assert load_cast(tmp_path / "cast.yml").members == (Member("a", "A"),)
+def test_ids_that_cannot_name_files_are_made_so(tmp_path: Path) -> None:
+    rows = [{"id": "a b", "role": "X"}, {"id": "A B", "role": "Y"}, {"role": "Z"}, {"id": None, "role": "Z"}]
+    members = load_cast(bank(tmp_path, {"x": rows})).members
+    assert [(m.id, m.name) for m in members] == [("a-b", ""), ("z", "Z"), ("z-2", "Z")]
+
+
+def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(CastError, match="cannot be read: Permission denied"):
+        load_cast(tmp_path)

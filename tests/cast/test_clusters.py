@@ -7,10 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.sight.found_people import Appearance, agglomerate, group, together
+from shotad.sight.found_people import Appearance, agglomerate, group
 
 Rows = npt.NDArray[np.float32]
 
@@ -80,26 +79,6 @@ def test_groups_are_those_of_average_linkage(seed: int, n: int, join: float, pai
     assert as_sets(agglomerate(rows, apart, join)) == as_sets(by_the_book(rows, apart, join))
 
 
-def test_more_rows_than_are_compared_at_once_make_the_same_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(3)
-    people = np.repeat(np.eye(8, 16, dtype=np.float32), 12, axis=0)
-    rows = (people + 0.1 * draw.normal(size=people.shape)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    none: list[set[int]] = [set() for _ in rows]
-    whole = agglomerate(rows, none, 0.5)
-    monkeypatch.setattr("shotad.sight.found_people._BLOCK", 7)
-    assert as_sets(agglomerate(rows, none, 0.5)) == as_sets(whole)
-    assert as_sets(whole) == {frozenset(range(12 * k, 12 * k + 12)) for k in range(8)}
-
-
-def test_callers_rows_and_sets_stay_as_they_are() -> None:
-    rows, apart = np.stack([at(0), at(5), at(9)]), [{1}, {0}, set()]
-    before = rows.copy()
-    agglomerate(rows, apart, 0.5)
-    assert (rows == before).all()
-    assert apart == [{1}, {0}, set()]
-
-
 def test_two_who_are_on_the_screen_together_are_two_however_alike() -> None:
     assert group([seen(0, 1.0, 2.0), seen(1, 2.0, 3.0)], 0.5) == ((0,), (1,))
     assert group([seen(0, 1.0, 2.0), seen(1, 2.5, 3.0)], 0.5) == ((0, 1),)
@@ -110,14 +89,6 @@ def test_twins_stay_apart_also_when_each_has_been_joined_to_others() -> None:
     groups = group(twins, 0.5)
     assert not any({0, 1} <= set(members) for members in groups)
     assert sorted(number for members in groups for number in members) == [0, 1, 2, 3, 4]
-
-
-def test_a_chain_of_look_alikes_holds_no_two_people_together() -> None:
-    steps = [seen(degrees, float(degrees)) for degrees in range(0, 121, 10)]
-    groups = group(steps, 0.8)
-    assert len(groups) > 1
-    widest = max(max(members) - min(members) for members in groups)
-    assert widest * 10 <= 60
 
 
 def test_two_look_alikes_who_are_seen_often_stay_two() -> None:
@@ -140,24 +111,3 @@ def test_who_is_not_firm_founds_nobody() -> None:
 def test_a_face_between_two_people_is_nobodys() -> None:
     people = [seen(0, 1.0), seen(60, 2.0), seen(29, 3.0, firm=False), seen(10, 4.0, firm=False)]
     assert group(people, 0.8, margin=0.1) == ((0, 3), (1,))
-
-
-def test_a_loose_face_is_not_given_to_somebody_beside_it_on_the_screen() -> None:
-    assert group([seen(0, 1.0), seen(3, 1.0, firm=False)], 0.5) == ((0,),)
-    two = [seen(0, 1.0), seen(3, 2.0, firm=False), seen(2, 2.0, firm=False)]
-    assert group(two, 0.5) == ((0, 2),), "of two seen together the more alike"
-
-
-def test_nobody_makes_no_group() -> None:
-    assert group([], 0.5) == ()
-    assert together([]) == []
-
-
-def test_order_of_appearances_does_not_change_who_is_who() -> None:
-    draw = np.random.default_rng(11)
-    people = np.repeat(np.eye(6, 12), 6, axis=0) + 0.12 * draw.normal(size=(36, 12))
-    appearances = [Appearance(unit(*row), (float(k),)) for k, row in enumerate(people)]
-    order = draw.permutation(36).tolist()
-    straight = as_sets(group(appearances, 0.5))
-    mixed = group([appearances[k] for k in order], 0.5)
-    assert {frozenset(order[k] for k in members) for members in mixed} == straight

@@ -76,47 +76,12 @@ def test_photos_count_as_their_mean() -> None:
     assert Gallery(photos).likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
 
 
-def test_the_looks_of_a_face_count_as_their_mean() -> None:
-    gallery = Gallery({"anna": rows(unit(1, 0, 0))})
-    assert gallery.likeness(rows(unit(1, 0, 0), unit(0, 1, 0)))["anna"] == pytest.approx(np.sqrt(0.5))
-
-
 def test_looks_from_the_film_help_but_the_photos_stay_decisive() -> None:
     photos = {"anna": rows(unit(1, 0, 0))}
     gallery = Gallery(photos).with_film({"anna": np.tile(unit(0, 1, 0), (500, 1))})
     near_both = rows(unit(1, 2, 0))
     assert gallery.likeness(near_both)["anna"] > Gallery(photos).likeness(near_both)["anna"] + 0.2
     assert gallery.likeness(rows(unit(0, 1, 0)))["anna"] < 0.5 < gallery.likeness(rows(unit(1, 0, 0)))["anna"]
-
-
-def test_one_look_from_the_film_counts_less_than_many() -> None:
-    gallery = Gallery({"anna": rows(unit(1, 0, 0))})
-    one = gallery.with_film({"anna": rows(unit(0, 1, 0))}).likeness(rows(unit(1, 2, 0)))["anna"]
-    many = gallery.with_film({"anna": np.tile(unit(0, 1, 0), (9, 1))}).likeness(rows(unit(1, 2, 0)))["anna"]
-    assert one < many
-
-
-def test_a_gallery_refuses_looks_of_nobody_and_empty_ones() -> None:
-    with pytest.raises(ValueError, match="no photo"):
-        Gallery({"anna": rows(unit(1, 0, 0))}, film={"ben": rows(unit(0, 1, 0))})
-    with pytest.raises(ValueError, match="'anna' must be float32"):
-        Gallery({"anna": np.zeros((0, 3), np.float32)})
-
-
-def test_a_cast_is_read_in_its_order(studio: Studio) -> None:
-    cast = Cast((studio.member("Ben", GREEN), studio.member("Anna", RED, (190, 20, 0))))
-    reading = read_gallery(cast, Models(), CastSettings())
-    assert list(reading.gallery.photos) == ["ben", "anna"]
-    assert reading.gallery.photos["anna"].shape == (2, 3)
-    assert reading.gallery.photos["anna"].dtype == np.float32
-    assert reading.warnings == ()
-
-
-def test_the_nameless_are_in_the_gallery(studio: Studio) -> None:
-    cast = Cast((studio.member("Anna", RED), studio.member("person-2", GREEN, nameless=True)))
-    gallery = read_gallery(cast, Models(), CastSettings()).gallery
-    assert gallery.nameless == {"person-2"}
-    assert list(gallery.photos) == ["anna", "person-2"]
 
 
 def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
@@ -138,11 +103,6 @@ def test_photos_without_a_face_are_left_out_and_named(studio: Studio) -> None:
     assert len(reading.gallery.photos["anna"]) == 1
     assert len(reading.warnings) == 1
     assert str(member.photos[1]) in reading.warnings[0]
-
-
-def test_whoever_has_no_usable_photo_is_not_in_the_gallery(studio: Studio) -> None:
-    reading = read_gallery(Cast((studio.member("Anna", BLACK), Member("ben"))), Models(), CastSettings())
-    assert len(reading.gallery) == 0
 
 
 def test_photos_read_before_are_not_looked_at_again(studio: Studio) -> None:
@@ -170,3 +130,10 @@ def test_two_members_who_look_alike_are_named(studio: Studio) -> None:
     assert "Anna" in warning
     assert "Ann " in warning
     assert "Ben" not in warning
+
+
+def test_a_gallery_refuses_looks_of_nobody_and_empty_ones() -> None:
+    with pytest.raises(ValueError, match="no photo"):
+        Gallery({"anna": rows(unit(1, 0, 0))}, film={"ben": rows(unit(0, 1, 0))})
+    with pytest.raises(ValueError, match="'anna' must be float32"):
+        Gallery({"anna": np.zeros((0, 3), np.float32)})

@@ -75,18 +75,6 @@ def test_several_may_be_one_member_but_not_at_one_moment(tmp_path: Path) -> None
     assert matched(people, there, same, same, same) == [Match("anna"), Match("anna"), Match(like="anna")]
 
 
-def test_somebody_found_again_stays_who_they_were(tmp_path: Path) -> None:
-    pictures = [cut(tmp_path, "person-01", 1.0), cut(tmp_path, "person-02", 5.0)]
-    there = cast(tmp_path, pictures, Member("person-01"), Member("person-02"))
-    assert matched([person(5.0), person(1.0)], there) == [Match("person-02"), Match("person-01")]
-
-
-def test_of_two_parts_of_one_the_larger_share_stays(tmp_path: Path) -> None:
-    pictures = [cut(tmp_path, "person-01", second) for second in (1.0, 2.0, 8.0)]
-    there = cast(tmp_path, pictures, Member("person-01"))
-    assert matched([person(8.0), person(1.0, 2.0)], there) == [Match(like="person-01"), Match("person-01")]
-
-
 def test_a_name_that_was_filled_in_counts_more_than_likeness(tmp_path: Path) -> None:
     pictures = [cut(tmp_path, "person-01", 1.0)]
     blank = cast(tmp_path, pictures, Member("person-01"), Member("anna"))
@@ -102,42 +90,6 @@ def test_pictures_that_were_moved_say_whose_they_are(tmp_path: Path) -> None:
     )
     people = [person(1.0), person(5.0, 6.0)]
     assert matched(people, there) == [Match("person-01"), Match("person-01")]
-
-
-def test_one_picture_moved_of_many_moves_nobody(tmp_path: Path) -> None:
-    kept = [cut(tmp_path, "person-02", second) for second in (5.0, 6.0)]
-    moved = cut(tmp_path, "person-02", 7.0, at="person-01")
-    there = cast(tmp_path, [*kept, moved], Member("person-01"), Member("person-02"))
-    assert matched([person(5.0, 6.0, 7.0)], there) == [Match("person-02")]
-
-
-def test_deleted_pictures_still_tell_whose_the_face_was(tmp_path: Path) -> None:
-    pictures = [cut(tmp_path, "person-01", 1.0, deleted=True)]
-    assert matched([person(1.0)], cast(tmp_path, pictures, Member("person-01"))) == [Match("person-01")]
-
-
-def test_who_was_taken_out_stays_out_unless_a_face_says_otherwise(tmp_path: Path) -> None:
-    pictures = [cut(tmp_path, "person-01", 1.0)]
-    there = cast(tmp_path, pictures, Member("anna"))
-    assert matched([person(1.0)], there) == [Match(dismissed=True)]
-    assert matched([person(1.0)], there, {"anna": 0.9}) == [Match("anna")]
-
-
-def test_pictures_of_another_face_at_that_moment_say_nothing(tmp_path: Path) -> None:
-    there = cast(tmp_path, [cut(tmp_path, "person-01", 1.0)], Member("person-01"))
-    assert matched([person(1.0, box=Box(0.0, 0.0, 0.2, 0.2))], there) == [Match()]
-
-
-def test_people_are_the_groups_of_tracks_most_seen_first() -> None:
-    tracks = [track(0, 1.0, 1.3, who=0), track(1, 2.0, 2.3, 2.6, who=1), track(2, 3.0, 3.3, who=1)]
-    found = people_in(tracks, 360, 0.5, 0.1)
-    assert [(p.looks, p.shots, p.first) for p in found] == [(5, 2, 2.0), (2, 1, 1.0)]
-
-
-def test_faces_too_small_to_tell_are_nobodys() -> None:
-    small = Box(0.4, 0.4, 0.45, 0.45)
-    assert people_in([track(0, 1.0, 1.3, box=small)], 360, 0.5, 0.1) == []
-    assert len(people_in([track(0, 1.0, 1.3, box=small)], 2160, 0.5, 0.1)) == 1
 
 
 def test_one_look_alone_is_no_person() -> None:

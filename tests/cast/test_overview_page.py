@@ -11,7 +11,6 @@ import pytest
 
 from shotad.core import Member
 from shotad.sight import PAGE, Facts, Found, renew_overview, write_overview
-from shotad.sight.portraits import in_view, lead
 from tests.painted_faces import photo
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}
@@ -124,29 +123,12 @@ def test_a_screen_reader_finds_its_way(page: Page) -> None:
     assert not [link for link in page.all("link") if link.get("href")]
 
 
-def test_what_scrolls_can_be_reached_by_keyboard(page: Page) -> None:
-    boxes = [a for tag, a in page.found if a.get("class") == "scroll" or tag == "pre"]
-    assert boxes
-    assert all(box.get("tabindex") == "0" and box.get("aria-label") for box in boxes)
-
-
 def test_it_says_how_to_name_and_what_is_kept_where(page: Page) -> None:
     assert 'shotad cast name "my cast & co" person-02 "Anna Lee"' in page.words
     assert 'shotad cast merge "my cast & co" person-02 person-01' in page.words
     assert 'shotad describe FILM --cast "my cast & co"' in page.words
     assert "biometric data" in page.words
     assert "shotad cast forget" in page.words
-
-
-def test_the_same_cast_gives_the_same_page_and_is_not_written_again(
-    folder: Path, members: tuple[Member, ...]
-) -> None:
-    path = write_overview(folder, members, Facts(FOUND))
-    before = path.stat().st_ino
-    write_overview(folder, members, Facts(FOUND))
-    assert path.stat().st_ino == before
-    write_overview(folder, members[:1], Facts(FOUND))
-    assert "person-02" not in path.read_text(encoding="utf-8").split("The people</h2>")[1]
 
 
 def test_after_a_change_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:
@@ -158,32 +140,9 @@ def test_after_a_change_the_page_is_written_anew_where_there_is_one(tmp_path: Pa
     assert "Ann (ann)" in (tmp_path / PAGE).read_text()
 
 
-def test_nobody_is_like_somebody_who_went_or_once_they_have_a_name(tmp_path: Path) -> None:
-    facts = Facts((Found("a", "f", "ep1.mp4", 1, 1.0, 1.0, "b"),))
-    for members in ((Member("a"),), (Member("a", "Ann"), Member("b"))):
-        assert "Looks like" not in write_overview(tmp_path, members, facts).read_text()
-    assert "Looks like b" in write_overview(tmp_path, (Member("a"), Member("b")), facts).read_text()
-
-
-def test_an_empty_cast_has_a_page_too(tmp_path: Path) -> None:
-    page = Page(write_overview(tmp_path, (), Facts()).read_text(encoding="utf-8"))
-    assert "There is nobody in this cast yet." in page.words
-
-
 def test_a_picture_that_cannot_be_read_breaks_nothing(tmp_path: Path) -> None:
     (tmp_path / "broken.jpg").write_bytes(b"no picture")
     page = Page(
         write_overview(tmp_path, (Member("a", photos=(tmp_path / "broken.jpg",)),), Facts()).read_text()
     )
     assert page.all("img")[0]["alt"] == "a, picture 1 of 1"
-
-
-def test_words_for_times_and_numbers(members: tuple[Member, ...]) -> None:
-    assert [in_view(seconds) for seconds in (0.4, 3.4, 59.6, 83.5, 3600)] == [
-        "0 s",
-        "3 s",
-        "1 min 0 s",
-        "1 min 24 s",
-        "60 min 0 s",
-    ]
-    assert lead([], []) == "There is nobody in this cast yet."

@@ -59,10 +59,6 @@ def test_a_face_that_fills_the_photo_is_found_on_a_rim(tmp_path: Path) -> None:
     assert models.seen == [(40, 60, 3), (80, 120, 3)]
 
 
-def test_a_photo_without_a_face_says_so(tmp_path: Path) -> None:
-    assert read_photo(photo(tmp_path / "a.png"), Models([], [])).trouble == "no face"
-
-
 def test_a_photo_taken_upright_stands_upright(tmp_path: Path) -> None:
     picture = Pictures.new("RGB", (60, 40), (0, 0, 0))
     picture.paste((255, 0, 0), (0, 0, 60, 10))
@@ -75,18 +71,8 @@ def test_a_photo_taken_upright_stands_upright(tmp_path: Path) -> None:
     assert image[30, 0].tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "CMYK"])
-def test_every_mode_comes_as_rgb(tmp_path: Path, mode: str) -> None:
-    path = tmp_path / ("a.jpg" if mode == "CMYK" else "a.png")
-    assert load_photo(photo(path, mode=mode)).shape == (40, 60, 3)
-
-
 def test_what_is_see_through_is_grey(tmp_path: Path) -> None:
     assert load_photo(photo(tmp_path / "a.png", mode="RGBA"))[0, 0].tolist() == [128, 128, 128]
-
-
-def test_large_photos_are_brought_down(tmp_path: Path) -> None:
-    assert load_photo(photo(tmp_path / "a.png", size=(3200, 1000))).shape == (500, 1600, 3)
 
 
 def test_what_is_no_picture_is_named(tmp_path: Path) -> None:
@@ -110,8 +96,3 @@ def test_half_a_picture_is_named(tmp_path: Path) -> None:
 def test_a_missing_photo_is_named(tmp_path: Path) -> None:
     with pytest.raises(CastError, match=r"gone\.jpg cannot be read"):
         photo_key(tmp_path / "gone.jpg")
-
-
-def test_the_key_is_of_what_is_in_the_file(tmp_path: Path) -> None:
-    one, other = photo(tmp_path / "a.png"), photo(tmp_path / "b.png")
-    assert photo_key(one) == photo_key(other) != photo_key(photo(tmp_path / "c.png", (61, 40)))

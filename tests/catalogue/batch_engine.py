@@ -22,7 +22,6 @@ class Once(FakeEngine):
         self.identity = FakeEngine(settings).identity
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """See `FakeEngine`."""
         mark = Path(os.environ[MARK])
         with mark.open("a") as file:
             file.writelines(f"{request.slot_id}\n" for request in requests)

@@ -6,12 +6,15 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from shotad.batch import Batch, BatchProgress, Planned, Row, Terms
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.batch.workers import Begun, settle
+from shotad.core import NoProgress
 
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
@@ -69,3 +72,23 @@ def _do(job: FilmJob, line: Connection) -> FilmResult:
         if answer is not None:
             return failure(job, *answer, kind="NoRoom")
     return FilmResult(job.film, job.folder, "done", slots=2, lines=2, film_seconds=10.0, wall_seconds=0.5)
+
+
+def planned(folder: Path, *names: str) -> list[Planned]:
+    """Films by name; what they do goes to their work folders in ``folder``."""
+    return [
+        Planned(FilmJob(str(folder / f"{name}.mp4"), str(folder / f"{name}.shotad")), 1000) for name in names
+    ]
+
+
+def quiet_board() -> BatchProgress:
+    return BatchProgress(NoProgress(), False)
+
+
+def batch(terms: Terms, board: BatchProgress | None = None) -> Batch:
+    return Batch(terms, board or quiet_board(), work=work)
+
+
+def results(rows: Sequence[Row]) -> dict[str, FilmResult]:
+    """By film, without folder and ending."""
+    return {Path(row.film.job.film).stem: row.result for row in rows if row.result is not None}

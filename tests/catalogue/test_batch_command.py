@@ -42,12 +42,10 @@ def said(*words: object, **environment: str) -> tuple[int, str, str]:
 
 
 def found(text: str) -> dict[str, dict[str, Any]]:
-    """Rows of a report by name of the film."""
     return {Path(row["film"]).name: row for row in json.loads(text)["films"]}
 
 
 def films(folder: Path, *names: str, spec: FilmSpec = SHORT) -> None:
-    """The same short film under several names."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copyfile(make_film(spec).path, folder / name)

@@ -1,18 +1,41 @@
-"""Which films a batch takes, which folders they get, and what lies beside them."""
+"""Which films a batch takes and when, what lies beside them, what they need, and what is said before they begin."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.batch import Found, Gathered, Planner, Wishes, gather, read_list
+from shotad.batch import (
+    Found,
+    Gathered,
+    Leaving,
+    Planned,
+    Planner,
+    Report,
+    Row,
+    Watch,
+    Wishes,
+    as_lines,
+    gather,
+    how_many,
+    labels,
+    parse_size,
+    read_list,
+    read_report,
+)
 from shotad.batch.films import choose_subtitles
+from shotad.batch.jobs import FilmJob, failure
+from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
-from shotad.core import FilmError, load_config
+from shotad.core import Config, FilmError, FilmInfo, NoRoom, StorageError, UsageError, load_config
+from shotad.sound import Kind, Wanted
 
 
 def touched(folder: Path, *names: str) -> list[str]:
@@ -106,13 +129,10 @@ def test_a_film_keeps_its_folder_when_others_of_its_name_come(tmp_path: Path) ->
     assert own(folders.of([second, first])) == ["a-movie.shotad", "movie.shotad"]
 
 
-def test_the_folder_of_a_film_that_has_moved_goes_with_it(tmp_path: Path) -> None:
-    (film,) = touched(tmp_path, "new/movie.mp4")
-    taken(tmp_path / "out" / "movie.shotad", str(tmp_path / "old" / "movie.mp4"))
-    assert own(Folders(str(tmp_path / "out")).of([film])) == ["movie.shotad"]
-
-
-def test_a_library_that_is_copied_with_its_work_folders_keeps_them(tmp_path: Path) -> None:
+def test_a_film_that_moves_or_is_copied_with_its_work_folder_keeps_it(tmp_path: Path) -> None:
+    (film,) = touched(tmp_path, "moved/film.mp4")
+    taken(tmp_path / "ad" / "film.shotad", str(tmp_path / "before" / "film.mp4"))
+    assert own(Folders(str(tmp_path / "ad")).of([film])) == ["film.shotad"]
     old, new = touched(tmp_path, "old/movie.mp4", "new/movie.mp4")
     taken(tmp_path / "new" / "movie.shotad", old)
     assert own(Folders().of([new])) == ["movie.shotad"]
@@ -159,10 +179,6 @@ def test_subtitles_beside_a_film(beside: list[str], chosen: str | None) -> None:
     assert choose_subtitles("movie", beside, "en") == chosen
 
 
-def test_subtitles_in_the_language_of_the_description_come_first() -> None:
-    assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
-
-
 def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Path) -> None:
     films = touched(tmp_path, "a/one.mp4", "a/two.mp4", "b/three.mp4")
     (tmp_path / "a" / "shotad.yaml").write_text("language: fr\nslots: {detail: rich}\n")
@@ -198,14 +214,226 @@ def test_settings_beside_a_film_that_cannot_be_are_that_films_failure(tmp_path: 
     assert two.trouble is None
 
 
+def test_subtitles_in_the_language_of_the_description_come_first() -> None:
+    assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
+
+
 def test_nothing_beside_a_film_is_used_where_that_is_not_wished(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "one.srt")
     (tmp_path / "one.yaml").write_text("language: de\n")
     (one,) = Planner(Wishes(alone=True)).plan([Found(films[0], 1, None)])
     assert (one.job.subtitles, one.job.config.language, one.uses) == (None, "en", ())
-
-
-def test_a_bank_of_casts_is_asked_by_the_films_name(tmp_path: Path) -> None:
-    films = touched(tmp_path, "0001_Movie.mp4")
+    # A bank of casts is asked by the film's name.
     (one,) = Planner(Wishes(cast="/bank.json")).plan([Found(films[0], 1, None)])
-    assert one.job.cast_key == "0001_Movie"
+    assert one.job.cast_key == "one"
+
+
+LATIN = os.fsdecode(b"caf\xe9.mp4")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names must be UTF-8 there")
+def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path) -> None:
+    for name in (LATIN, "new\nline.mp4", "plain.mp4"):
+        (tmp_path / name).write_bytes(b"film")
+    planned = gather([str(tmp_path)]).planned(Planner(Wishes(out=str(tmp_path / "out"))))
+    assert len(planned) == 3
+    by_name = {film.name: film for film in planned}
+    trouble = by_name[LATIN].trouble
+    assert trouble is not None
+    assert trouble.error is not None
+    assert "caf\\xe9.mp4 is not in UTF-8" in trouble.error[0]
+    assert by_name["plain.mp4"].trouble is by_name["new\nline.mp4"].trouble is None
+    rows = [Row(name, film, film.trouble) for name, film in zip(labels(planned), planned, strict=True)]
+    text = as_lines(rows, 1)
+    assert len(text.encode().splitlines()) == 4
+    report = Report(tmp_path / "r.json")
+    report.write(lambda: rows, 1, ended=True)
+    assert report.trouble is None
+    # Programs get the name by which the file is found again.
+    names = [Path(row["film"]).name for row in read_report(report.path)]
+    assert all((tmp_path / name).exists() for name in names)
+    assert json.loads(report.path.read_text(encoding="utf-8"))["ended"]
+
+
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def version(name: str, size: int, changed: int = 0) -> Found:
+    return Found(f"/films/{name}", size, DAY + timedelta(seconds=changed))
+
+
+class Place:
+    """A folder at each time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.films: list[Found] = []
+        self.looks = 0
+        self.trouble: StorageError | None = None
+
+    def look(self) -> list[Found]:
+        self.looks += 1
+        if self.trouble is not None:
+            raise self.trouble
+        return self.films
+
+    def at(self, watch: Watch, second: float, *films: Found) -> list[str]:
+        self.now, self.films = second, list(films)
+        return [one.place for one in watch.settled()]
+
+
+def watched(settle: float = 10.0) -> tuple[Place, Watch]:
+    place = Place()
+    return place, Watch(place.look, settle, lambda: place.now)
+
+
+def test_a_film_is_taken_once_it_has_stayed_the_same() -> None:
+    place, watch = watched()
+    assert place.at(watch, 0, version("a.mp4", 100, 0)) == []
+    assert place.at(watch, 6, version("a.mp4", 200, 6)) == []
+    assert place.at(watch, 12, version("a.mp4", 200, 6)) == []
+    assert place.at(watch, 17, version("a.mp4", 200, 6)) == ["/films/a.mp4"]
+    assert place.at(watch, 30, version("a.mp4", 200, 6)) == []
+
+
+def test_an_empty_file_is_no_film_yet() -> None:
+    place, watch = watched(1)
+    assert [place.at(watch, second, version("a.mp4", 0)) for second in (0, 10, 20)] == [[], [], []]
+
+
+def test_a_film_that_is_written_again_is_taken_again() -> None:
+    place, watch = watched(0)
+    assert place.at(watch, 0, version("a.mp4", 5)) == ["/films/a.mp4"]
+    assert place.at(watch, 10, version("a.mp4", 5)) == []
+    assert place.at(watch, 20, version("a.mp4", 5, changed=19)) == ["/films/a.mp4"]
+
+
+def test_a_place_that_cannot_be_read_for_a_while_loses_nothing() -> None:
+    place, watch = watched(0)
+    place.trouble = StorageError("The network is gone.")
+    assert place.at(watch, 0, version("a.mp4", 5)) == []
+    assert watch.trouble == "The network is gone."
+    place.trouble = None
+    assert place.at(watch, 10, version("a.mp4", 5)) == ["/films/a.mp4"]
+    assert watch.trouble is None
+
+
+FILM = FilmInfo("movie.mp4", None, "0" * 32, 7200.0, 1920, 1080, Fraction(24), None, "h264", Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2GB", 2e9), ("500 mb", 5e8), ("1.5g", 1.5e9), ("1,5G", 1.5e9), ("7", 7), ("4GiB", 4e9)],
+)
+def test_sizes_are_read(text: str, size: float) -> None:
+    assert parse_size(text) == size
+    for wrong in ("", f"-{text}", f"{text}s"):
+        with pytest.raises(UsageError, match="size"):
+            parse_size(wrong)
+
+
+def test_two_hours_need_some_gigabytes_and_a_part_needs_no_more(tmp_path: Path) -> None:
+    job = FilmJob("movie.mp4", str(tmp_path))
+    whole = need_of(job, FILM, tmp_path)
+    assert whole.film_seconds == 7200
+    assert 1e9 < whole.disk < 6e9
+    part = need_of(FilmJob("movie.mp4", str(tmp_path), start=60, end=120), FILM, tmp_path)
+    assert part.disk <= whole.disk
+    sound = need_of(job, FILM, tmp_path, [Wanted(Kind.MIX, tmp_path / "movie.mix.wav")])
+    assert sound.disk > whole.disk + 1e9
+
+
+class Disk:
+    """A disk with some room, and folders that grow on it."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self.sizes: dict[Path, int] = {}
+
+    def room(self, keep: int | None = 0) -> Room:
+        return Room(
+            keep,
+            free=lambda _: self.free - sum(self.sizes.values()),
+            disk=lambda _: 1,
+            size=lambda folder: self.sizes.get(folder, 0),
+        )
+
+
+def need(name: str, size: int) -> Need:
+    return Need(1.0, size, Path(name))
+
+
+def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> None:
+    disk = Disk(100)
+    room = disk.room(10)
+    assert room.let_in("a", need("a", 40))
+    assert room.let_in("b", need("b", 40))
+    assert not room.let_in("c", need("c", 20))
+    disk.sizes[Path("a")] = 40  # what has been written is not counted twice
+    assert not room.let_in("c", need("c", 20))
+    disk.sizes[Path("a")] = 5  # done, and its frames are deleted
+    room.left("a")
+    assert room.let_in("c", need("c", 20))
+
+
+def test_a_film_that_nobody_makes_room_for_is_refused() -> None:
+    room = Disk(100).room(30)
+    with pytest.raises(NoRoom, match="--min-free"):
+        room.let_in("a", need("a", 80))
+    assert room.let_in("b", need("b", 60))
+    assert not room.let_in("a", need("a", 20))
+
+
+@pytest.mark.parametrize(
+    ("films", "cores", "memory", "models", "count"),
+    [
+        (100, 16, 64_000_000_000, False, 8),
+        (3, 16, 64_000_000_000, False, 3),
+        (100, 16, 5_000_000_000, False, 2),
+        (100, 1, 1_000_000_000, False, 1),
+        (100, 16, 64_000_000_000, True, 1),
+        (0, 16, 64_000_000_000, False, 1),
+        (100, 16, None, False, 1),
+    ],
+)
+def test_as_many_at_once_as_the_machine_carries(
+    films: int, cores: int, memory: int | None, models: bool, count: int
+) -> None:
+    assert how_many(films, cores, memory, loads_models=models) == count
+
+
+SENT = ("engine=openai", "openai.base_url=https://models.example/v1", "openai.model=any")
+SPOKEN = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+
+
+def sending(name: str, *settings: str, makes: tuple[str, ...] = (), note: str = "light") -> Planned:
+    config = load_config(None, (*settings, f"prompt.note={note}")) if settings else Config()
+    return Planned(FilmJob(f"/{name}.mp4", f"/{name}.shotad", config, makes=makes))
+
+
+def test_each_line_is_said_once() -> None:
+    leaving = Leaving()
+    first = leaving.of([sending("a"), sending("b", *SENT), sending("c", *SENT, note="dark")])
+    assert len(first) == 1
+    assert "models.example" in first[0]
+    assert leaving.of([sending("d", *SENT)]) == []
+    assert leaving.of([sending("e", *SENT, "seed=7")]) == []
+
+
+def test_a_voice_is_told_of_where_something_is_to_be_heard() -> None:
+    leaving = Leaving()
+    assert leaving.of([sending("a", *SPOKEN), sending("b", *SPOKEN, makes=("text",))]) == []
+    (line,) = leaving.of([sending("c", *SPOKEN, makes=("ad",))])
+    assert "speech.example" in line
+
+
+def test_of_a_film_that_fails_by_itself_nothing_is_said() -> None:
+    lost = sending("a", *SENT)
+    gone = Planned(lost.job, trouble=failure(lost.job, "It is gone.", kind="FilmError"))
+    nobody = sending("b", "engine=fake", "voice.name=nobody", makes=("ad",))
+    assert Leaving().of([gone, nobody]) == []

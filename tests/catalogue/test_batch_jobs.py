@@ -19,12 +19,8 @@ from shotad.description import Engines
 from tests.media import FilmSpec, make_film
 
 ASSIGNMENTS = (
-    "engine=fake",
-    "slots.find_credits=false",
-    "speech.source=none",
-    "scale.method=none",
-    "threads.features=none",
-)
+    "engine=fake", "slots.find_credits=false", "speech.source=none", "scale.method=none", "threads.features=none",
+)  # fmt: skip
 CONFIG = load_config(None, ASSIGNMENTS)
 FILM = FilmSpec(frames=160, cuts=(60, 110))
 
@@ -32,6 +28,13 @@ FILM = FilmSpec(frames=160, cuts=(60, 110))
 def job(folder: Path, **more: object) -> FilmJob:
     known: dict[str, object] = {"film": str(make_film(FILM).path), "config": CONFIG, "sheet": False}
     return FilmJob(folder=str(folder), **{**known, **more})  # type: ignore[arg-type]
+
+
+def failed(one: FilmJob) -> FilmResult:
+    """The result of a film that cannot be described; it says why."""
+    found = describe_film(one)
+    assert found.error is not None
+    return found
 
 
 def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
@@ -43,92 +46,78 @@ def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(result)) == result
     row = json.loads(json.dumps(result.as_json()))
     assert (row["error"], row["warnings"], row["files"]) == (["what", "hint"], ["a"], ["b"])
+    for wrong in ({"start": 5, "end": 5}, {"rate": "0/1"}):
+        with pytest.raises(UsageError):
+            job(tmp_path, **wrong)
 
 
-def test_jobs_and_results_that_make_no_sense_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="needs a film"):
-        FilmJob("", "folder")
-    with pytest.raises(UsageError, match="after the start"):
-        FilmJob("film", "folder", start=5, end=5)
-    with pytest.raises(UsageError, match="rate"):
-        FilmJob("film", "folder", rate="0/1")
-    with pytest.raises(ValueError, match="error"):
-        FilmResult("film", "folder", "failed")
+# Done before
 
 
-def marked(folder: Path) -> FilmJob:
+@pytest.fixture
+def marked(tmp_path: Path) -> FilmJob:
     """A film that is marked as done, without having been described."""
-    film = folder / "movie.mp4"
+    film = tmp_path / "movie.mp4"
     film.write_bytes(b"film")
-    one = FilmJob(str(film), str(folder / "movie.shotad"), CONFIG)
-    work = Path(one.folder)
+    one = FilmJob(str(film), str(tmp_path / "movie.shotad"), CONFIG)
+    work, files = Path(one.folder), ("track.json", "movie.ad.vtt")
     work.mkdir()
-    for name in ("track.json", "movie.ad.vtt"):
+    for name in files:
         (work / name).write_text("{}")
-    mark_done(
-        one,
-        work,
-        FilmResult(one.film, one.folder, "done", slots=3, lines=2, files=("track.json", "movie.ad.vtt")),
-    )
+    mark_done(one, work, FilmResult(one.film, one.folder, "done", slots=3, lines=2, files=files))
     return one
 
 
-def test_a_film_that_is_done_is_known_without_opening_it(tmp_path: Path) -> None:
-    one = marked(tmp_path)
-    found = describe_film(one)
+def test_what_changes_a_run_makes_a_film_undone(marked: FilmJob, tmp_path: Path) -> None:
+    found = describe_film(marked)  # it is not even opened
     assert (found.state, found.slots, found.lines, found.attempts) == ("skipped", 3, 2, 0)
     assert found.files == ("track.json", "movie.ad.vtt")
-
-
-def test_what_changes_a_run_makes_a_film_undone(tmp_path: Path) -> None:
-    one = marked(tmp_path)
     (tmp_path / "movie.srt").write_text("")
     others = (
-        replace(one, config=load_config(None, ["seed=7"])),
-        replace(one, makes=("film",)),
-        replace(one, end=5.0),
-        replace(one, subtitles=str(tmp_path / "movie.srt")),
-        replace(one, sheet=False),
-        replace(one, force=True),
-        replace(one, discard_edits=True),
+        replace(marked, config=load_config(None, ["seed=7"])),
+        replace(marked, makes=("film",)),
+        replace(marked, end=5.0),
+        replace(marked, subtitles=str(tmp_path / "movie.srt")),
+        replace(marked, sheet=False),
+        replace(marked, force=True),
+        replace(marked, discard_edits=True),
     )
-    assert done_before(one) is not None
     assert [done_before(other) for other in others] == [None] * len(others)
-    assert run_key(replace(one, timed=True, scratch="/x")) == run_key(one)
-    os.utime(one.film, ns=(1, 1))
-    assert done_before(one) is None
+    assert run_key(replace(marked, timed=True, scratch="/x")) == run_key(marked)
+    os.utime(marked.film, ns=(1, 1))
+    assert done_before(marked) is None
 
 
 @pytest.mark.parametrize("name", ["track.json", "movie.ad.vtt", DONE])
-def test_a_film_whose_files_are_gone_is_not_done(tmp_path: Path, name: str) -> None:
-    one = marked(tmp_path)
-    (Path(one.folder) / name).unlink()
-    assert done_before(one) is None
+def test_a_film_whose_files_are_gone_is_not_done(marked: FilmJob, name: str) -> None:
+    (Path(marked.folder) / name).unlink()
+    assert done_before(marked) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"key": 1, "files": [], "counts": {}}'])
-def test_a_damaged_mark_is_none(tmp_path: Path, text: str) -> None:
-    one = marked(tmp_path)
-    (Path(one.folder) / DONE).write_text(text)
-    assert done_before(one) is None
+def test_a_damaged_mark_is_none(marked: FilmJob, text: str) -> None:
+    (Path(marked.folder) / DONE).write_text(text)
+    assert done_before(marked) is None
 
 
-def test_a_film_that_is_none_is_a_result(tmp_path: Path) -> None:
+# What fails
+
+
+def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     (tmp_path / "broken.mp4").write_bytes(b"\0\1\2" * 1000)
-    found = describe_film(FilmJob(str(tmp_path / "broken.mp4"), str(tmp_path / "w"), CONFIG))
-    assert (found.state, found.kind) == ("failed", "FilmError")
-    assert found.error is not None
-    assert "broken.mp4" in found.error[0]
-    assert found.error[1]
+    broken = failed(job(tmp_path / "w", film=str(tmp_path / "broken.mp4")))
+    assert (broken.state, broken.kind, "broken.mp4" in str(broken.error)) == ("failed", "FilmError", True)
     assert not (tmp_path / "w").exists()
-
-
-def test_a_film_that_another_is_at_is_left_to_it(tmp_path: Path) -> None:
-    with WorkFolder(tmp_path / "w"):
-        found = describe_film(job(tmp_path / "w"))
-    assert (found.state, found.kind) == ("in_use", "InUse")
-    assert found.error is not None
-    assert "in use by another shotad" in found.error[0]
+    others = failed(job(tmp_path / "w", film="none.mp4")), failed(job(tmp_path / "file" / "w"))
+    assert [one.again for one in (broken, *others)] == [False] * 3
+    with WorkFolder(tmp_path / "held"):
+        held = failed(job(tmp_path / "held"))
+    assert (held.state, held.kind, held.again) == ("in_use", "InUse", True)
+    assert "in use by another shotad" in str(held.error)
+    unlooked = load_config(None, (*ASSIGNMENTS[1:], "engine=embedded", "verify.on=true"))
+    found = failed(job(tmp_path / "e", config=unlooked))
+    assert (found.kind, found.again) == ("EngineError", False)
 
 
 def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) -> None:
@@ -139,23 +128,9 @@ def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) ->
         raise NoRoom("There is no room.", "Make some.")
 
     found = describe_film(job(tmp_path / "w"), begin=begin)
-    assert found.kind == "NoRoom"
-    assert found.error == ("There is no room.", "Make some.")
+    assert (found.kind, found.error) == ("NoRoom", ("There is no room.", "Make some."))
     assert asked[0].film_seconds == pytest.approx(6.4)
     assert not (tmp_path / "w").exists()
-
-
-@pytest.mark.slow
-def test_a_film_is_described_marked_and_then_left_alone(tmp_path: Path) -> None:
-    found = describe_film(job(tmp_path / "w", timed=True))
-    assert (found.state, found.slots, found.lines, found.amiss) == ("done", 1, 1, 0)
-    assert found.wall_seconds > 0
-    assert found.peak > 1e7
-    assert found.spent
-    assert set(found.files) <= {path.name for path in (tmp_path / "w").iterdir()}
-    before = {path.name: path.read_bytes() for path in (tmp_path / "w").iterdir() if path.is_file()}
-    assert describe_film(job(tmp_path / "w")).state == "skipped"
-    assert {path.name: path.read_bytes() for path in (tmp_path / "w").iterdir() if path.is_file()} == before
 
 
 def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
@@ -165,12 +140,38 @@ def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
         raise RuntimeError("nobody has foreseen this")
 
     monkeypatch.setattr("shotad.description.describe", describe)
-    found = describe_film(job(tmp_path / "w"))
+    found = failed(job(tmp_path / "w"))
     assert found.kind == "unexpected"
-    assert found.error is not None
-    assert "RuntimeError: nobody has foreseen this" in found.error[0]
+    assert "RuntimeError: nobody has foreseen this" in str(found.error)
     assert "Traceback" in (tmp_path / "w" / "log.txt").read_text()
     assert not (tmp_path / "w" / DONE).exists()
+
+
+# Described
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files that hold no times of day, by name."""
+    apart = ("log.txt", ".lock", ".track.lock")
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name not in apart)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_a_film_is_described_marked_and_then_left_alone(tmp_path: Path) -> None:
+    found = describe_film(job(tmp_path / "a", timed=True))
+    assert (found.state, found.slots, found.lines, found.amiss) == ("done", 1, 1, 0)
+    assert found.peak > 1e7
+    assert found.spent
+    assert found.film_seconds == pytest.approx(6.4, abs=0.1)
+    before = files(tmp_path / "a")
+    assert set(found.files) <= set(before)
+    assert describe_film(job(tmp_path / "a")).state == "skipped"
+    assert files(tmp_path / "a") == before
+    # The pace is that of what is described.
+    part, again = (describe_film(job(tmp_path / "b", start=1.0, end=4.0)) for _ in range(2))
+    assert part.film_seconds == pytest.approx(3.0)
+    assert part.pace == pytest.approx(part.wall_seconds / 3.0)
+    assert (again.state, again.film_seconds) == ("skipped", part.film_seconds)
 
 
 @pytest.mark.slow
@@ -185,17 +186,9 @@ def test_a_film_of_a_batch_is_to_the_byte_what_describe_makes_of_it(tmp_path: Pa
         one = FilmJob(str(path), str(tmp_path / name), CONFIG, assignments=ASSIGNMENTS)
         assert describe_film(one, engines=engines).state == "done"
     words = [str(film), "--out", str(tmp_path / "alone"), "--quiet"]
-    for text in ASSIGNMENTS:
-        words += ["--set", text]
+    words += [word for text in ASSIGNMENTS for word in ("--set", text)]
     CliRunner().invoke(command, words, catch_exceptions=False)
     assert files(tmp_path / "second") == {**files(tmp_path / "alone"), DONE: files(tmp_path / "second")[DONE]}
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """All files that hold no times of day, by name."""
-    apart = ("log.txt", ".lock", ".track.lock")
-    found = (path for path in folder.rglob("*") if path.is_file() and path.name not in apart)
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path: Path) -> None:
@@ -204,9 +197,8 @@ def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path:
     assert describe_film(job(folder, film=str(film))).state == "done"
     before = files(folder)
     film.write_bytes(make_film(replace(FILM, frames=180)).path.read_bytes())
-    found = describe_film(job(folder, film=str(film), force=True))
-    assert found.error is not None
-    assert "another version of movie.mp4" in found.error[0]
+    found = failed(job(folder, film=str(film), force=True))
+    assert "another version of movie.mp4" in str(found.error)
     assert not found.again
     assert files(folder) == before
     folder.rename(tmp_path / "old")
@@ -214,23 +206,12 @@ def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path:
     assert files(tmp_path / "old") == before
 
 
-def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for one in (job(tmp_path / "w", film="none.mp4"), job(tmp_path / "file" / "w")):
-        found = describe_film(one)
-        assert found.state == "failed"
-        assert not found.again
-    with WorkFolder(tmp_path / "held"):
-        assert describe_film(job(tmp_path / "held")).again
-    unlooked = load_config(None, (*ASSIGNMENTS[1:], "engine=embedded", "verify.on=true"))
-    found = describe_film(job(tmp_path / "e", config=unlooked))
-    assert (found.kind, found.again) == ("EngineError", False)
-
-
-def test_the_pace_is_that_of_what_is_described(tmp_path: Path) -> None:
-    whole, part = describe_film(job(tmp_path / "a")), describe_film(job(tmp_path / "b", start=1.0, end=4.0))
-    assert whole.film_seconds == pytest.approx(6.4, abs=0.1)
-    assert part.film_seconds == pytest.approx(3.0)
-    assert part.pace == pytest.approx(part.wall_seconds / 3.0)
-    again = describe_film(job(tmp_path / "b", start=1.0, end=4.0))
-    assert (again.state, again.film_seconds) == ("skipped", part.film_seconds)
+def test_jobs_and_results_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="needs a film"):
+        FilmJob("", "folder")
+    with pytest.raises(UsageError, match="after the start"):
+        FilmJob("film", "folder", start=5, end=5)
+    with pytest.raises(UsageError, match="rate"):
+        FilmJob("film", "folder", rate="0/1")
+    with pytest.raises(ValueError, match="error"):
+        FilmResult("film", "folder", "failed")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ from shotad.batch import (
 )
 from shotad.batch.batch import PAUSE
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.table import as_json, line_of, summary
+from shotad.batch.table import as_json
 from shotad.batch.workers import Advanced, Begun, Ended
 from shotad.core import UsageError
 
@@ -31,21 +33,12 @@ def film(place: str, *uses: str) -> Planned:
 
 
 def result(place: str, **more: object) -> FilmResult:
-    known: dict[str, object] = {
-        "slots": 15,
-        "lines": 14,
-        "silences": 2,
-        "film_seconds": 600.0,
-        "wall_seconds": 252.0,
-    }
-    return FilmResult(place, "w", "done", **{**known, **more})  # type: ignore[arg-type]
+    known = {"slots": 15, "lines": 14, "silences": 2, "film_seconds": 600.0, "wall_seconds": 252.0, **more}
+    return FilmResult(place, "w", "done", **known)  # type: ignore[arg-type]
 
 
 def rows() -> list[Row]:
-    a, b, c, d, e = (
-        film(f"/f/{name}.mp4", *uses)
-        for name, uses in zip("abcde", ((), ("b.srt",), (), (), ()), strict=True)
-    )
+    a, b, c, d, e = (film(f"/f/{name}.mp4", *(["b.srt"] * (name == "b"))) for name in "abcde")
     broken = failure(c.job, "c.mp4 is no film.", "Give the film itself.", kind="FilmError")
     return [
         Row("a.mp4", a, result("/f/a.mp4")),
@@ -54,6 +47,11 @@ def rows() -> list[Row]:
         Row("d.mp4", d, None, begun=True),
         Row("e.mp4", e),
     ]
+
+
+def told(**more: object) -> Row:
+    """A film of which there is more to tell."""
+    return Row("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=2, attempts=2, **more))
 
 
 def test_lines_tell_all_of_a_film() -> None:
@@ -68,12 +66,6 @@ def test_lines_tell_all_of_a_film() -> None:
     ]  # fmt: skip
 
 
-def test_lines_that_could_not_be_written_and_tries_are_told() -> None:
-    text = line_of(Row("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=3, attempts=2)))
-    assert "14 lines in 15 slots, 3 lines could not be written" in text
-    assert "at try 2" in text
-
-
 def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
     lines = as_table(rows(), 300, 100).splitlines()
     assert lines[0].split() == ["Film", "State", "Lines", "Silences", "Time", "×", "length", "With"]
@@ -82,25 +74,22 @@ def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
     assert "c.mp4: c.mp4 is no film. Give the film itself." in lines
     assert max(map(len, lines[:6])) <= 100
     assert as_table(rows(), 300, 40) == as_lines(rows(), 300)
-
-
-def test_notes_and_where_the_time_went_stand_with_their_film() -> None:
-    row = Row(
-        "a.mp4",
-        film("/f/a.mp4"),
-        result("/f/a.mp4", amiss=2, warnings=("Review again.",), spent=("decode 3 s",)),
+    more = [told(warnings=("Review again.",), spent=("decode 3 s",))]
+    assert (
+        "2 lines could not be written, 2 long silences, in 4 min 12 s (0.42 times its length) at try 2."
+        in as_lines(more, 1)
     )
-    lines = as_lines([row], 300).splitlines()
-    assert lines[1:3] == ["  Note: Review again.", "  decode 3 s"]
-    table = as_table([row], 300, 100).splitlines()
-    assert table[3:6] == ["a.mp4: 2 lines could not be written", "  Note: Review again.", "  decode 3 s"]
+    for lines in (as_lines(more, 300).splitlines()[1:3], as_table(more, 300, 100).splitlines()[4:6]):
+        assert lines == ["  Note: Review again.", "  decode 3 s"]
 
 
 def test_a_film_that_another_run_is_at_is_no_failure() -> None:
     busy = failure(film("/f/a.mp4").job, "a.shotad is in use.", "Wait.", kind="InUse")
     row = Row("a.mp4", film("/f/a.mp4"), busy)
-    assert line_of(row) == "a.mp4: skipped: being described elsewhere. a.shotad is in use. Wait."
-    assert summary([row], 3) == "1 film: 1 skipped: being described elsewhere."
+    assert as_lines([row], 3).splitlines() == [
+        "1. a.mp4: skipped: being described elsewhere. a.shotad is in use. Wait.",
+        "1 film: 1 skipped: being described elsewhere.",
+    ]
     table = as_table([row], 3, 100).splitlines()
     assert table[1] == "a.mp4  skipped: being described elsewhere"
     assert "a.mp4: a.shotad is in use. Wait." in table
@@ -135,28 +124,18 @@ def test_what_would_be_done_is_foreseen() -> None:
 
 
 class Heard:
-    """A front end that keeps what it is told."""
+    """A front end that keeps what it is told, and its own bars."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.open: list[str] = []
 
-    def task(self, name: str, total: float | None, unit: str) -> _Bar:
+    def task(self, name: str, total: float | None, unit: str) -> Any:
         self.open.append(name)
-        return _Bar(self, name)
+        return SimpleNamespace(advance=lambda amount=1: None, done=lambda: self.open.remove(name))
 
     def note(self, text: str) -> None:
         self.notes.append(text)
-
-
-class _Bar:
-    def __init__(self, heard: Heard, name: str) -> None:
-        self._heard, self._name = heard, name
-
-    def advance(self, amount: float = 1) -> None: ...
-
-    def done(self) -> None:
-        self._heard.open.remove(self._name)
 
 
 def test_without_bars_few_lines_tell_of_several_films() -> None:
@@ -189,9 +168,13 @@ def test_bars_go_with_their_film() -> None:
     board = BatchProgress(heard, True)
     board.start(2)
     board.begun("a.mp4", 1, 2, "")
-    board.heard("a.mp4", Begun(0, "Finding shots", 200.0, "s"))
-    board.heard("a.mp4", Begun(1, "Stage I", None, "slots"))
-    board.heard("a.mp4", Ended(0))
+    for news in (
+        Begun(0, "Finding shots", 200.0, "s"),
+        Begun(1, "Stage I", None, "slots"),
+        Advanced(0, 9),
+        Ended(0),
+    ):
+        board.heard("a.mp4", news)
     assert heard.open == ["All films", "a.mp4: Stage I"]
     board.ended(rows()[0])
     assert heard.open == ["All films"]

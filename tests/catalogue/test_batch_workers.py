@@ -13,8 +13,7 @@ import pytest
 
 from shotad.batch import Terms
 from shotad.batch.batch import SAME
-from tests.catalogue.batch_making import batch, planned, quiet_board, results
-from tests.catalogue.batch_workers import HOG
+from tests.catalogue.batch_workers import HOG, batch, planned, quiet_board, results
 
 pytestmark = pytest.mark.slow
 
@@ -28,19 +27,9 @@ def begun(folder: Path, name: str) -> list[int]:
 
 def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
     names = (
-        "good-1",
-        "kill",
-        "good-2",
-        "exit",
-        "good-3",
-        "crash",
-        "killonce",
-        "broken",
-        "unforeseen",
-        "unreached",
-        "absent",
-        "good-4",
-    )
+        "good-1", "kill", "good-2", "exit", "good-3", "crash", "killonce", "broken", "unforeseen", "unreached",
+        "absent", "good-4",
+    )  # fmt: skip
     found = batch(Terms(2, retries=1)).run(planned(tmp_path, *names))
     assert [Path(row.film.job.film).stem for row in found] == list(names)
     came = results(found)
@@ -54,15 +43,8 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
     assert "Fatal Python error: Segmentation fault" in told["crash"]
     assert told["broken"] == "It is no film. Give a film."
     tries = {name: result.attempts for name, result in came.items()}
-    assert tries == {
-        **dict.fromkeys(names, 1),
-        "kill": 2,
-        "exit": 2,
-        "crash": 2,
-        "killonce": 2,
-        "unforeseen": 2,
-        "unreached": 2,
-    }
+    twice = ("kill", "exit", "crash", "killonce", "unforeseen", "unreached")
+    assert tries == {**dict.fromkeys(names, 1), **dict.fromkeys(twice, 2)}
     assert {name: len(begun(tmp_path, name)) for name in names} == tries
     # Good films share their worker, where none died in it.
     assert begun(tmp_path, "killonce")[0] != begun(tmp_path, "killonce")[1]
@@ -119,7 +101,7 @@ def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from shotad.batch.batch import Terms\n"
-        "from tests.catalogue.batch_making import batch, planned\n"
+        "from tests.catalogue.batch_workers import batch, planned\n"
         f"batch(Terms(1)).run(planned(Path({str(tmp_path)!r}), 'hang'))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -1,4 +1,4 @@
-"""What a run on a cluster is made of, without a cluster: rows, register, parts, pool, own servers."""
+"""What a run on a cluster is made of, without a cluster: rows, register, parts, pool, own servers, a forced run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ import numpy as np
 import psutil
 import pytest
 
-from shotad.batch import load_ray_settings
+from shotad.batch import done_before, load_ray_settings
+from shotad.batch.describing import describe_film
+from shotad.batch.jobs import FilmJob
 from shotad.batch.ray.answering import _Looked
-from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, connected, need_ray
+from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, need_ray
+from shotad.batch.ray.preparing import Preparing, begin_anew
 from shotad.batch.ray.rows import Parts, laid_together
 from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
 from shotad.core import (
@@ -27,23 +31,18 @@ from shotad.core import (
     Reply,
     Request,
     ShotadError,
-    UsageError,
     WorkFolder,
     data_root,
     load_config,
-)
+)  # fmt: skip
 from shotad.description import prompt_record
 from shotad.engines.fake import FakeEngine
 from tests.handmade import look
-
-GONE = EngineError("It is gone.", "Start it.")
+from tests.media import FilmSpec, make_film
 
 
 def question(slot: str = "s1", text: str = "What is seen?") -> Request:
     return Request(slot, (Message("user", text),))
-
-
-# Rows
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 12, 3), (1, 1, 1, 3), (2, 5, 1, 3)])
@@ -51,15 +50,12 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
     from shotad.batch.ray.rows import packed, unpacked
 
-    generator = np.random.default_rng(7)
-    images = generator.integers(0, 256, shape, dtype=np.uint8)
-    clip = Clip(images, np.arange(shape[0]) / 3, np.arange(shape[0]) % 2)
-    before = images.copy()
+    images = np.random.default_rng(7).integers(0, 256, shape, dtype=np.uint8)
+    clip = Clip(images.copy(), np.arange(shape[0]) / 3, np.arange(shape[0]) % 2)
     found = unpacked(packed(clip))
-    assert np.array_equal(found.images, before)
     assert found.images.dtype == np.uint8
-    assert np.array_equal(clip.images, before)
-    assert np.array_equal(found.seconds, clip.seconds)
+    for one, other in ((found.images, images), (clip.images, images), (found.seconds, clip.seconds)):
+        assert np.array_equal(one, other)
     assert np.array_equal(found.shot_numbers, clip.shot_numbers)
 
 
@@ -71,16 +67,10 @@ def arrive(register: Register, *names: str, wanted: int | None = None) -> list[b
     return found if wanted is None else [*found, register.arrive(0, "end", wanted, {})]
 
 
-def test_the_last_row_of_a_film_is_told_whichever_it_is() -> None:
+def test_the_last_row_of_a_film_is_told_whichever_it_is_and_once() -> None:
     assert arrive(Register(), "a", "b", wanted=2) == [False, False, True]
-    late = Register()
-    assert arrive(late, "a", wanted=2) == [False, False]
-    assert late.arrive(0, "b", None, {})
-
-
-def test_a_row_that_comes_twice_counts_once_and_the_last_stays_the_last() -> None:
     register = Register()
-    assert arrive(register, "a", "a", wanted=2) == [False, False, False]
+    assert arrive(register, "a", "a", wanted=2) == [False, False, False], "a row that comes twice counts once"
     assert register.arrive(0, "b", None, {})
     assert not register.arrive(0, "a", None, {}), "the film would be finished by two"
     assert register.arrive(0, "b", None, {}), "a worker that died over it is handed it again"
@@ -113,10 +103,13 @@ def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp
     folder = where(tmp_path)
     parts: Parts = Parts(folder)
     assert parts.get("s1", "k") is None
-    parts.add("s2", "k2", {"slot": "s2", "error": None})
-    parts.add("s1", "k1", {"slot": "s1", "error": "no answer"})
-    parts.add("s1", "k1", {"slot": "s1", "error": None})
-    parts.add("s1", "k0", {"slot": "s1", "error": "other"})
+    for slot, key, error in (
+        ("s2", "k2", None),
+        ("s1", "k1", "none"),
+        ("s1", "k1", None),
+        ("s1", "k0", "other"),
+    ):
+        parts.add(slot, key, {"slot": slot, "error": error})
     again = Parts(folder)
     assert again.get("s1", "k1") == {"key": "k1", "slot": "s1", "error": None}
     assert again.get("s1", "k2") is None
@@ -132,9 +125,27 @@ def test_good_parts_are_laid_where_a_run_looks_for_them(tmp_path: Path) -> None:
     parts.add("s2", "k2", look("s2", error="no answer"))
     with WorkFolder(tmp_path / "w") as folder, WorkFolder(tmp_path / "one") as one:
         one.log_of_records("stage1").add("k1", record)
-        assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"]
-        assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"], "nothing comes twice"
+        for _ in range(2):
+            assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"], "nothing comes twice"
     assert (tmp_path / "w/stage1.jsonl").read_bytes() == (tmp_path / "one/stage1.jsonl").read_bytes()
+
+
+def test_a_slot_that_failed_on_this_run_fails_in_the_same_words_and_asks_nobody() -> None:
+    asked, engine = question("s1"), FakeEngine()
+    said = [
+        {"raw": "no", "finish": "stop", "error": None, "usage": {"tokens_in": 3, "tokens_out": 1}},
+        {"raw": "", "finish": "error", "error": "broke", "usage": {"tokens_in": 0, "tokens_out": 0}, "calls": 2},
+    ]  # fmt: skip
+    looked = _Looked(engine)
+    looked.failed = {"s1": {"slot": "s1", "prompt": prompt_record(asked.messages), "tries": said}}
+    assert looked.generate([question("s1", "Is a dog seen?")])[0].error is None, "not the question of Stage I"
+    first, other = looked.generate([asked, question("s2")])
+    assert (first.text, first.error, first.usage.tokens_in) == ("no", None, 3)
+    assert "slot s2" in other.text
+    (second,) = looked.generate([question("s1", "Again, please.")])
+    assert (second.finish, second.error, second.calls) == ("error", "broke", 2)
+    looked.generate([asked])
+    assert engine.calls == 3, "one question besides, another slot, and one attempt more than there were"
 
 
 # Several servers
@@ -152,7 +163,7 @@ class Server(FakeEngine):
         if self.gate is not None:
             self.gate.wait(20)
         if self.broken:
-            raise GONE
+            raise EngineError("It is gone.", "Start it.")
         return super().generate(requests)
 
 
@@ -162,9 +173,8 @@ def test_calls_go_to_the_server_with_the_least_to_do() -> None:
     pool = Pool([lambda: servers[0], lambda: servers[1]])
     assert (pool.abilities.in_flight, pool.abilities.sends_to) == (4, "a:1, b:1")
     found: list[Reply] = []
-    asking = threading.Thread(
-        target=lambda: found.extend(pool.generate([question(f"s{n}") for n in range(4)]))
-    )
+    asked = [question(f"s{n}") for n in range(4)]
+    asking = threading.Thread(target=lambda: found.extend(pool.generate(asked)))
     asking.start()
     until = time.monotonic() + 20
     while [one.busy for one in pool._servers] != [2, 2] and time.monotonic() < until:
@@ -176,24 +186,18 @@ def test_calls_go_to_the_server_with_the_least_to_do() -> None:
 
 
 def test_a_server_that_is_gone_rests_and_is_tried_again_later() -> None:
-    now = [0.0]
-    made: list[Server] = []
+    now, made, well = [0.0], list[Server](), Server("b")
 
     def sick() -> Server:
         made.append(Server("a", broken=not made))
         return made[-1]
 
-    well = Server("b")
     pool = Pool([sick, lambda: well], rest=60, clock=lambda: now[0])
-    assert pool.generate([question()])[0].error is None
-    assert pool.generate([question()])[0].error is None
+    assert [pool.generate([question()])[0].error for _ in range(2)] == [None, None]
     assert (well.calls, len(made)) == (2, 2)
     now[0] = 60.0
     pool.generate([question()])
     assert (well.calls, made[1].calls) == (2, 1), "the one that was made anew"
-
-
-def test_where_no_server_is_left_the_run_is_told_why() -> None:
     with pytest.raises(EngineError, match="It is gone"):
         Pool([lambda: Server("a", broken=True)] * 2).generate([question()])
 
@@ -203,8 +207,7 @@ def test_a_slot_that_failed_is_asked_of_one_other_server() -> None:
         raise ValueError("cut off")
 
     sick, well = FakeEngine(answer=fail), FakeEngine()
-    makes = [lambda: sick, lambda: well, lambda: sick]
-    assert Pool(makes).generate([question()])[0].error is None
+    assert Pool([lambda: sick, lambda: well, lambda: sick]).generate([question()])[0].error is None
     assert (sick.calls, well.calls) == (1, 1)
     (reply,) = Pool([lambda: sick] * 3).generate([question()])
     assert (reply.error, sick.calls) == ("ValueError: cut off", 3)
@@ -222,34 +225,6 @@ def test_servers_take_the_place_of_the_usual_one_only() -> None:
     assert isinstance(stage_engine(load_config((), ("engine=fake",)), "stage1", urls), FakeEngine)
 
 
-# A slot that failed
-
-
-def test_a_slot_that_failed_on_this_run_fails_in_the_same_words_and_asks_nobody() -> None:
-    asked = question("s1")
-    said = [
-        {"raw": "no", "finish": "stop", "error": None, "usage": {"tokens_in": 3, "tokens_out": 1}},
-        {
-            "raw": "",
-            "finish": "error",
-            "error": "broke",
-            "usage": {"tokens_in": 0, "tokens_out": 0},
-            "calls": 2,
-        },
-    ]
-    engine = FakeEngine()
-    looked = _Looked(engine)
-    looked.failed = {"s1": {"slot": "s1", "prompt": prompt_record(asked.messages), "tries": said}}
-    assert looked.generate([question("s1", "Is a dog seen?")])[0].error is None, "not the question of Stage I"
-    first, other = looked.generate([asked, question("s2")])
-    assert (first.text, first.error, first.usage.tokens_in) == ("no", None, 3)
-    assert "slot s2" in other.text
-    (second,) = looked.generate([question("s1", "Again, please.")])
-    assert (second.finish, second.error, second.calls) == ("error", "broke", 2)
-    looked.generate([asked])
-    assert engine.calls == 3, "one question besides, another slot, and one attempt more than there were"
-
-
 # A server of one's own
 
 SERVER = """
@@ -262,19 +237,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
 assert sys.argv[2] == "a/model of mine"
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
+WORKER = """
+import sys, time
+from shotad.batch.ray.servers import OwnServer
+from shotad.batch.ray.cluster import ServeSettings
+server = OwnServer(ServeSettings(command=sys.argv[1]), 'a/model of mine')
+server.url; print(server._process.pid, flush=True); time.sleep(60)
+"""
 
 
 def serve(tmp_path: Path, code: str) -> ServeSettings:
     (tmp_path / "server.py").write_text(code)
-    return ServeSettings(
-        command=f"'{sys.executable}' '{tmp_path / 'server.py'}' {{port}} {{model}}", ready=60
-    )
+    command = f"'{sys.executable}' '{tmp_path / 'server.py'}' {{port}} {{model}}"
+    return ServeSettings(command=command, ready=60)
 
 
 def test_a_worker_starts_its_model_server_and_ends_it(tmp_path: Path) -> None:
     server = OwnServer(serve(tmp_path, SERVER), "a/model of mine")
-    url = server.url
-    assert server.url == url, "one server, however often it is asked for"
+    assert server.url == server.url, "one server, however often it is asked for"
     process = server._process
     assert process is not None
     family = [psutil.Process(process.pid), *psutil.Process(process.pid).children()]
@@ -283,31 +263,22 @@ def test_a_worker_starts_its_model_server_and_ends_it(tmp_path: Path) -> None:
     assert psutil.wait_procs(family, 20)[1] == []
 
 
-def test_a_model_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
-    broken = OwnServer(serve(tmp_path, "raise SystemExit('no GPU here')"), "m")
-    with pytest.raises(EngineError, match="no GPU here"):
-        _ = broken.url
-    missing = OwnServer(ServeSettings(command="no-such-program {port}", ready=60), "m")
-    with pytest.raises(EngineError, match="no-such-program cannot be started"):
-        _ = missing.url
-
-
 @pytest.mark.slow
 def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
-    code = (
-        "import sys, time\n"
-        "from shotad.batch.ray.servers import OwnServer\n"
-        "from shotad.batch.ray.cluster import ServeSettings\n"
-        "server = OwnServer(ServeSettings(command=sys.argv[1]), 'a/model of mine')\n"
-        "server.url; print(server._process.pid, flush=True); time.sleep(60)\n"
-    )
-    command = serve(tmp_path, SERVER).command
-    assert command is not None
-    with psutil.Popen([sys.executable, "-c", code, command], stdout=-1) as worker:
+    command = [sys.executable, "-c", WORKER, str(serve(tmp_path, SERVER).command)]
+    with psutil.Popen(command, stdout=-1) as worker:
         guard = psutil.Process(int(worker.stdout.readline()))
         family = [guard, *guard.children()]
         worker.kill()
     assert psutil.wait_procs(family, 20)[1] == []
+
+
+def test_a_model_server_that_does_not_come_up_says_why(tmp_path: Path) -> None:
+    broken = OwnServer(serve(tmp_path, "raise SystemExit('no GPU here')"), "m")
+    missing = OwnServer(ServeSettings(command="no-such-program {port}", ready=60), "m")
+    for server, why in ((broken, "no GPU here"), (missing, "no-such-program cannot be started")):
+        with pytest.raises(EngineError, match=why):
+            _ = server.url
 
 
 # Settings, and what is missing
@@ -317,31 +288,86 @@ def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> Non
     "path", sorted((data_root() / "configs/ray").glob("run-*.yaml")), ids=lambda p: p.stem
 )
 def test_example_settings_can_be_used(path: Path) -> None:
-    assert isinstance(load_ray_settings([str(path)]), RaySettings)
+    load_ray_settings([str(path)])
 
 
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ConfigError, match="lookin"):
-        load_ray_settings((), ("lookin.gpus=1",))
-    with pytest.raises(ConfigError, match="below least"):
-        load_ray_settings((), ("looking.least=2",))
+@pytest.mark.parametrize(
+    ("setting", "why"), [("lookin.gpus=1", "lookin"), ("looking.least=2", "below least")]
+)
+def test_wrong_settings_are_refused(setting: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        load_ray_settings((), (setting,))
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
+    modules: Any = sys.modules
+    monkeypatch.setitem(modules, "ray", None)
     with pytest.raises(ShotadError, match=r"shotad\[ray\]"):
         need_ray()
 
 
-def test_rays_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    class NotConnected:
-        @staticmethod
-        def is_initialized() -> bool:
-            return False
+SETTINGS = (
+    *("engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none"),
+    *("threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088"),
+)
+TOLD = {"stage1.jsonl", "stage1.aside.jsonl", "stage2.jsonl", "done.json"}
+SPOKEN = {"render.json", "shorter.jsonl", "voice/a.flac"}
+KEPT = {"track.json", "shots.json", "cast.yaml"}
 
-    def found() -> Any:
-        return NotConnected
 
-    monkeypatch.setattr("shotad.batch.ray.cluster.need_ray", found)
-    with pytest.raises(UsageError, match="ray job submit"), connected("ray://host:10001", RaySettings()):
-        pass
+def filled(folder: Path) -> None:
+    for name in (*TOLD, *SPOKEN, *KEPT):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("{}\n")
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_was_spoken_goes_only_where_it_is_spoken_anew(tmp_path: Path) -> None:
+    job = FilmJob("film.mp4", str(tmp_path))
+    filled(tmp_path)
+    Parts(job.folder).add("s1", "k", {"slot": "s1", "error": None})
+    begin_anew(job, tmp_path)
+    assert files(tmp_path) == SPOKEN | KEPT
+    begin_anew(FilmJob("film.mp4", str(tmp_path), makes=("film",)), tmp_path)
+    assert files(tmp_path) == KEPT
+
+
+def test_a_folder_in_a_store_loses_the_same_as_its_copy(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
+    from shotad.batch.store import Store
+
+    place = f"memory://anew-{tmp_path.name}/film.shotad"
+    store = Store(place)
+    for name in (*TOLD, *SPOKEN, *KEPT):
+        store.write(f"{place}/{name}", b"{}\n", over=None)
+    filled(tmp_path)
+    begin_anew(FilmJob("film.mp4", place, makes=("film",)), tmp_path)
+    assert {entry.place.removeprefix(f"{place}/") for entry in store.entries(place)} == KEPT
+    assert files(tmp_path) == KEPT
+
+
+@pytest.mark.slow
+def test_preparing_begins_anew_once_and_an_attempt_after_a_lost_one_keeps_what_was_told(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
+    film = str(make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path)
+    job = FilmJob(film, str(tmp_path / "w"), config=load_config((), SETTINGS), force=True)
+    assert describe_film(job).state == "done"
+    assert done_before(replace(job, force=False)) is not None
+    register: Any = Register()
+
+    first = [row.question for row in Preparing(register, RaySettings()).rows(0, job)]
+    asked = [question for question in first if question is not None]
+    assert asked
+    assert all(question.clip is not None and not question.known for question in asked), "all is asked again"
+    assert done_before(replace(job, force=False)) is None, "who finishes the film would leave it alone"
+
+    slot = asked[0].plan.slot.id
+    assert not (tmp_path / "w/stage1.jsonl").exists()
+    Parts(job.folder).add(slot, "told on this run", {"slot": slot, "error": None})
+    again = [row.question for row in Preparing(register, RaySettings()).rows(0, job)]
+    assert [one.known for one in again if one is not None and one.known] == [("told on this run",)]

@@ -122,36 +122,36 @@ def repeated(orders: Path) -> list[tuple[str, ...]]:
 
 
 def test_killed_workers_and_broken_films_stop_no_other(orders: Path, tmp_path: Path) -> None:
-    lone = {name: alone(job(tmp_path / "one", name), tmp_path / "one") for name in ("a", "b", "half")}
-    for file in orders.iterdir():
-        file.unlink()
-    once = (f"kill-stage1-a-{SLOTS[1]}", f"kill-stage2-b-{SLOTS[1]}")
-    ever = (f"kill-stage1-c-{SLOTS[1]}-always", "kill-preparing")
-    for name in (*once, *ever):
+    lone = {name: alone(job(tmp_path / "one", name), tmp_path / "one") for name in ("a", "half")}
+    (orders / "calls").unlink()
+    once = (f"kill-stage1-a-{SLOTS[1]}", f"kill-stage2-a-{SLOTS[1]}")
+    for name in (*once, f"kill-stage1-c-{SLOTS[1]}-always", "kill-preparing"):
         (orders / name).touch()
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"no film")
     place = tmp_path / "many"
-    jobs = [job(place, name) for name in ("a", "b", "half", "c", "preparing")]
-    _left_by_an_earlier_run(Path(jobs[2].folder), lone["half"])
+    jobs = [
+        *(job(place, name) for name in ("a", "half", "c", "preparing")),
+        job(place, "broken", film=broken),
+    ]
+    _left_by_an_earlier_run(Path(jobs[1].folder), lone["half"])
     told: list[FilmResult] = []
 
-    found = describe_on_ray([*jobs, job(place, "broken", film=broken)], settings=CREWS, told=told.append)
+    found = describe_on_ray(jobs, settings=CREWS, told=told.append)
 
-    assert [one.state for one in found] == ["done"] * 3 + ["failed"] * 3, found
     assert sorted(told, key=lambda one: one.folder) == sorted(found, key=lambda one: one.folder)
+    assert [one.kind for one in found] == ["", "", "killed", "killed", "FilmError"], found
     assert not any((orders / name).exists() for name in once), "nobody was killed"
     assert repeated(orders) == []
     assert [call[2] for call in calls(orders) if call[:2] == ["stage1", "half"]] == [SLOTS[1]]
-    assert [one.kind for one in found[3:]] == ["killed", "killed", "FilmError"]
     why = [one.error[0] for one in found if one.error]
     assert f"slot {SLOTS[1]} was lost 2 times" in why[0]
     assert "preparing the film was lost 2 times" in why[1]
     assert "broken.mp4" in why[2]
-    for one in found[:3]:
+    for one in found[:2]:
         same(one.folder, lone[Path(one.folder).name])
     # What was told of the film that failed is kept for the next run.
-    kept = {record["slot"] for record in Parts(found[3].folder).records()}
+    kept = {record["slot"] for record in Parts(found[2].folder).records()}
     assert kept == {SLOTS[0], SLOTS[2]}
 
 
@@ -162,20 +162,6 @@ def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
         record = json.loads(line)
         if record["slot"] != SLOTS[1]:
             parts.add(record["slot"], record.pop("key"), record)
-
-
-@pytest.mark.long
-def test_a_forced_run_asks_all_again_once_though_a_worker_is_killed(orders: Path, tmp_path: Path) -> None:
-    asked = job(tmp_path, "forced")
-    assert [one.state for one in describe_on_ray([asked], settings=CREWS)] == ["done"]
-    before, first = files(Path(asked.folder)), Counter(tuple(call[:3]) for call in calls(orders))
-    (orders / f"kill-stage1-forced-{SLOTS[1]}").touch()
-    (found,) = describe_on_ray([replace(asked, force=True)], settings=CREWS)
-    assert found.state == "done", found
-    assert not (orders / f"kill-stage1-forced-{SLOTS[1]}").exists(), "nobody was killed"
-    assert Counter(tuple(call[:3]) for call in calls(orders)) == first + first
-    assert set(first.values()) == {1}
-    assert files(Path(asked.folder)) == before
 
 
 @pytest.mark.long

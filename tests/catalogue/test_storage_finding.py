@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +22,9 @@ from shotad.batch import (
     labels,
     read_report,
 )
-from shotad.batch.films import Neighbours, beside_of, films_in
+from shotad.batch.films import films_in
 from shotad.batch.jobs import failure
-from shotad.batch.places import parent_of, shown
+from shotad.batch.places import shown
 from shotad.batch.planning import Folders
 from shotad.batch.store import Store, check_kind
 from shotad.batch.table import as_json
@@ -103,12 +104,31 @@ def test_what_is_not_there_is_refused(here: str, there: str) -> None:
 
 @pytest.mark.parametrize(
     ("place", "said"),
-    [("foo://b/x.mp4", "no such kind of address"), ("s3://me:secret1@b/x.mp4", "with credentials in it")],
+    [
+        ("https://films.example.org/ad", r"Nothing can be written to an address of the web"),
+        ("s3://", r"s3:// names no bucket"),
+        ("s3://key:hidden@described/ad", r"s3://described/ad was given with credentials"),
+        ("s3://described/ad", r"pip install 'shotad\[s3\]'"),
+        ("gs://described/ad", r"pip install gcsfs"),
+        ("az://described/ad", r"pip install adlfs"),
+        ("abfs://described/ad", r"pip install adlfs"),
+        ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
+    ],
 )
-def test_an_address_that_cannot_be_used_is_explained_without_its_keys(place: str, said: str) -> None:
+def test_a_place_that_cannot_be_written_is_refused_before_any_film(
+    monkeypatch: pytest.MonkeyPatch, place: str, said: str
+) -> None:
+    registry = importlib.import_module("fsspec.registry")
+    for scheme, library in (("s3", "s3fs"), ("gs", "gcsfs"), ("az", "adlfs"), ("abfs", "adlfs")):
+        missing = {"class": f"no_such_{library}.FileSystem", "err": f"Install {library}"}
+        monkeypatch.setitem(registry.known_implementations, scheme, missing)
+        monkeypatch.delitem(registry._registry, scheme, raising=False)
     with pytest.raises(StorageError, match=said) as caught:
+        Planner(Wishes(out=place))
+    assert "hidden" not in str(caught.value)
+    with pytest.raises(StorageError) as caught:
         list(films_in(place))
-    assert "secret1" not in str(caught.value)
+    assert "hidden" not in str(caught.value)
 
 
 def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: str) -> None:
@@ -124,22 +144,6 @@ def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: 
     assert Folders(out).of([second]) == [f"{out}/movie.shotad"]
 
 
-def test_only_folders_that_are_there_are_asked_whose_they_are(
-    there: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, asked = fsspec.filesystem("memory"), []
-    films = [f"{there}/{n}/m{n}.mp4" for n in range(40)]
-    store.pipe_file("/ad/m7.shotad/settings.json", json.dumps({"film": {"path": films[7]}}).encode())
-    store.pipe_file(films[7].removeprefix("memory:/"), b"film")
-    for name in ("read", "find", "names", "entries"):
-        real = getattr(Store, name)
-        monkeypatch.setattr(
-            Store, name, lambda self, place, *rest, real=real: asked.append(place) or real(self, place, *rest)
-        )
-    assert Folders("memory://ad").of(films) == [f"memory://ad/m{n}.shotad" for n in range(40)]
-    assert asked == ["memory://ad", "memory://ad/m7.shotad/settings.json"]
-
-
 def test_a_film_of_the_web_is_known_by_any_of_its_signatures(there: str) -> None:
     place, out = "https://films.example.org/movie.mp4", "memory://ad"
     record = {"film": {"path": f"{place}?Date=1&Signature=…"}}
@@ -147,24 +151,6 @@ def test_a_film_of_the_web_is_known_by_any_of_its_signatures(there: str) -> None
     signed = f"{place}?Date=2&Signature=secret"
     assert Folders(out).of([signed]) == [f"{out}/movie.shotad"]
     assert Folders(out).of(["https://other.example.org/movie.mp4"]) != [f"{out}/movie.shotad"]
-
-
-def test_each_folder_is_asked_once_for_what_lies_beside_and_not_for_what_is_below(
-    there: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = fsspec.filesystem("memory")
-    for name in ("f1/m.mp4", "f1/m.srt", "f1/m.cast/a.jpg", "f2/m.mp4", "f2/shotad.yaml"):
-        store.pipe_file(f"/films/{name}", b"seed: 1")
-    asked: list[str] = []
-    names = Store.names
-    monkeypatch.setattr(Store, "names", lambda store, place: asked.append(place) or names(store, place))
-    monkeypatch.setattr(Store, "entries", lambda _, place: pytest.fail(f"all below {place} was listed"))
-    found = [Found(f"{there}/{name}", 4, None) for name in ("b.mp4", "f1/m.mp4", "f2/m.mp4", "sub/c.webm")]
-    near = Neighbours()
-    near.read(parent_of(one.place) for one in found)
-    beside = [beside_of(one.place, near, "en").names for one in found]
-    assert beside == [(), ("m.srt", "m.cast"), ("shotad.yaml",), ()]
-    assert sorted(asked) == [there, f"{there}/f1", f"{there}/f2", f"{there}/sub"]
 
 
 SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"

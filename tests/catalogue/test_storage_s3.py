@@ -1,16 +1,17 @@
-"""Against an S3 server of our own: conditions, parts, what can go wrong with a network, and the web."""
+"""Against an S3 server of our own: conditions, parts, what can go wrong with a network, the web, a whole batch."""
 
 from __future__ import annotations
 
 import http.server
-import importlib
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,6 @@ from typing import Any
 import pytest
 
 from shotad.batch import (
-    Planner,
-    Wishes,
     fetching,
     fetching as benches,
     fetching as room,
@@ -29,27 +28,94 @@ from shotad.batch import (
     store as stores,
     store_errors as trouble,
 )
+from shotad.batch.describing import describe_film
 from shotad.batch.fetching import brought, fetch_film
 from shotad.batch.films import films_in
+from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import NAME, Lease, staged
 from shotad.batch.store import Store, check_target
 from shotad.batch.store_errors import Refused
-from shotad.core import InUse, NoProgress, StorageError
-from tests.catalogue.storage_server import Server, serving
+from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
+from tests.media import FilmSpec, make_film
+from tests.shotad_process import PLAIN
 
 s3fs = pytest.importorskip("s3fs")
 pytest.importorskip("moto.server")
-
 pytestmark = pytest.mark.slow
 
-FILM = bytes(range(256)) * 4096
-FOLDER = "s3://described/x.shotad"
+KEYS = {
+    "AWS_ACCESS_KEY_ID": "key",
+    "AWS_SECRET_ACCESS_KEY": "hidden-secret",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+class Server:
+    """An S3 server that can be stopped and started again, with what it holds."""
+
+    def __init__(self) -> None:
+        import boto3
+
+        self._moto: Any = None
+        self.port = 0
+        self.start()
+        self.client = boto3.client("s3", endpoint_url=self.url)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Serve, at the same address as before."""
+        from moto.server import ThreadedMotoServer
+
+        self._moto = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
+        self._moto.start()
+        self.port = self._moto.get_host_and_port()[1]
+
+    def stop(self) -> None:
+        self._moto.stop()
+
+    def post(self, path: str, data: bytes = b"") -> None:
+        """Tell the server itself something: ``reset``."""
+        asked = urllib.request.Request(f"{self.url}/moto-api/{path}", data, {"Content-Type": "text/plain"})
+        urllib.request.urlopen(asked).close()
+
+    def put(self, name: str, data: bytes | str, bucket: str = "described") -> None:
+        body = data.encode() if isinstance(data, str) else data
+        self.client.put_object(Bucket=bucket, Key=name, Body=body)
+
+    def get(self, name: str, bucket: str = "described") -> bytes:
+        data: bytes = self.client.get_object(Bucket=bucket, Key=name)["Body"].read()
+        return data
+
+    def names(self, bucket: str = "described") -> list[str]:
+        return [one["Key"] for one in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
 
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[Server]:
-    with serving() as server:
+    """A server, and an environment that names it, with keys that it takes."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("AWS_", "FSSPEC_")):
+                patch.delenv(name)
+        for name, value in KEYS.items():
+            patch.setenv(name, value)
+        server = Server()
+        patch.setenv("AWS_ENDPOINT_URL", server.url)
+        s3fs.S3FileSystem.clear_instance_cache()
         yield server
+        server.stop()
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+FILM = bytes(range(256)) * 4096
+FOLDER = "s3://described/x.shotad"
 
 
 @pytest.fixture
@@ -96,6 +162,11 @@ def test_a_write_under_a_condition_that_does_not_hold_is_refused_by_the_store(se
     store.check_conditions(place)
     assert store.keeps_conditions
     assert server.get("x.shotad/track.json") == b"3", "asking changes nothing"
+    store.remove(place)
+    with pytest.raises(Refused):
+        store.write(place, b"4", over=second)
+    age = store.age(f"{FOLDER}/none")
+    assert age is None
 
 
 def test_a_store_that_pays_no_heed_to_conditions_is_found_out(
@@ -152,21 +223,6 @@ def test_what_a_killed_process_left_is_gone_on_with_at_once(server: Server, tmp_
     assert server.names() == ["x.shotad/stage1.jsonl"]
     assert killed.wait() == -signal.SIGKILL
     killed.stderr.close()
-
-
-def test_a_film_and_its_folder_travel_both_ways(server: Server, tmp_path: Path) -> None:
-    server.put("x.shotad/stage1.jsonl", '{"key": "a"}\n')
-    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
-        assert here.film.name == "a film ü.mp4"
-        assert (here.folder / "stage1.jsonl").read_text() == '{"key": "a"}\n'
-        assert f"x.shotad/{NAME}" in server.names()
-        (here.folder / "settings.json").write_text(json.dumps({"film": str(here.film)}))
-        (here.folder / "x.ad.vtt").write_text("WEBVTT\n")
-    assert server.names() == ["x.shotad/settings.json", "x.shotad/stage1.jsonl", "x.shotad/x.ad.vtt"]
-    assert json.loads(server.get("x.shotad/settings.json")) == {"film": PLACE}
-    kind = server.client.head_object(Bucket="described", Key="x.shotad/x.ad.vtt")["ContentType"]
-    assert kind == "text/vtt; charset=utf-8"
-    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_what_was_rendered_keeps_its_time_by_which_it_is_known(server: Server, tmp_path: Path) -> None:
@@ -303,7 +359,7 @@ def test_what_is_not_there_is_told_by_what_is_missing(
         pytest.fail("staged")
 
 
-def test_who_may_not_is_told_so_without_any_key(server: Server, tmp_path: Path) -> None:
+def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     server.post("reset-auth", b"0")
     try:
         for ask in (lambda: list(films_in("s3://films/in")), lambda: read_text(PLACE)):
@@ -312,26 +368,12 @@ def test_who_may_not_is_told_so_without_any_key(server: Server, tmp_path: Path) 
             assert "hidden-secret" not in f"{caught.value}{caught.value.__cause__}"
     finally:
         server.post("reset-auth", b"inf")
-
-
-def test_missing_credentials_are_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
     s3fs.S3FileSystem.clear_instance_cache()
-    try:
-        with pytest.raises(StorageError, match=r"There are no credentials for s3://films.*AWS_PROFILE"):
-            list(films_in("s3://films/in"))
-    finally:
-        s3fs.S3FileSystem.clear_instance_cache()
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry = importlib.import_module("fsspec.registry")
-    missing = {"class": "no_such_module.S3", "err": "Install s3fs"}
-    monkeypatch.setitem(registry.known_implementations, "s3", missing)
-    monkeypatch.delitem(registry._registry, "s3", raising=False)
-    with pytest.raises(StorageError, match=r"pip install 'shotad\[s3\]'"):
+    with pytest.raises(StorageError, match=r"There are no credentials for s3://films.*AWS_PROFILE"):
         list(films_in("s3://films/in"))
+    s3fs.S3FileSystem.clear_instance_cache()
 
 
 def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path, parts: list[int]) -> None:
@@ -350,7 +392,7 @@ class Plain(http.server.SimpleHTTPRequestHandler):
     """A web server that knows no ranges."""
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Says nothing."""
 
 
 @pytest.fixture
@@ -380,21 +422,6 @@ def test_a_web_server_without_ranges_gives_the_film_in_one_stream(
         list(films_in(f"{web}/none.mp4"))
 
 
-def test_a_web_address_that_nobody_serves_is_out_of_reach(tmp_path: Path) -> None:
-    place = "http://127.0.0.1:9/x.mp4"
-    with pytest.raises(StorageError, match="cannot be reached"):
-        fetch_film(Store(place, patience=0.0), place, tmp_path / "x.mp4")
-
-
-def test_a_backslash_is_a_letter_of_a_name_like_others(server: Server, tmp_path: Path) -> None:
-    place = "s3://described/back\\slash.shotad"
-    for text in ("1", "2"):
-        with staged(PLACE, place, tmp_path / text, progress=NoProgress()) as here:
-            assert [one.name for one in here.folder.glob("back*")] == ["back\\slash.ad.vtt"] * (text == "2")
-            (here.folder / "back\\slash.ad.vtt").write_text(text)
-    assert server.get("back\\slash.shotad/back\\slash.ad.vtt") == b"2"
-
-
 def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: Path) -> None:
     place, file = "s3://no-such/x.shotad", tmp_path / "x.mp4"
     file.write_bytes(b"film")
@@ -408,49 +435,6 @@ def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: 
     check_target("s3://described/x.shotad")
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
-    [
-        ("https://films.example.org/ad", r"Nothing can be written to an address of the web"),
-        ("s3://", r"s3:// names no bucket"),
-        ("s3://key:hidden@described/ad", r"s3://described/ad was given with credentials"),
-        ("gs://described/ad", r"pip install gcsfs"),
-        ("az://described/ad", r"pip install adlfs"),
-        ("abfs://described/ad", r"pip install adlfs"),
-        ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
-    ],
-)
-def test_a_place_that_cannot_be_written_is_refused_before_any_film(
-    monkeypatch: pytest.MonkeyPatch, place: str, said: str
-) -> None:
-    registry = importlib.import_module("fsspec.registry")
-    for scheme, library in (("gs", "gcsfs"), ("az", "adlfs"), ("abfs", "adlfs")):
-        missing = {"class": f"no_such_{library}.FileSystem", "err": f"Install {library}"}
-        monkeypatch.setitem(registry.known_implementations, scheme, missing)
-        monkeypatch.delitem(registry._registry, scheme, raising=False)
-    with pytest.raises(StorageError, match=said) as caught:
-        Planner(Wishes(out=place))
-    assert "hidden" not in str(caught.value)
-
-
-def test_an_object_is_read_by_one_request(server: Server) -> None:
-    server.put("x.shotad/a.json", b"1")
-    asked: list[str] = []
-    store = Store(FOLDER)
-    call = store._files._call_s3
-
-    async def counted(method: Any, *rest: Any, **more: Any) -> Any:
-        asked.append(method if isinstance(method, str) else method.__name__)
-        return await call(method, *rest, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store._files, "_call_s3", counted)
-        assert store.read(f"{FOLDER}/a.json") == b"1"
-        with pytest.raises(FileNotFoundError):
-            store.read(f"{FOLDER}/none.json")
-    assert asked == ["get_object", "get_object"]
-
-
 def test_a_network_that_comes_back_in_time_is_only_waited_for(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,9 +446,74 @@ def test_a_network_that_comes_back_in_time_is_only_waited_for(
     timer.join()
 
 
-def test_an_object_removed_meanwhile_is_another_than_was_seen(server: Server) -> None:
-    place = f"{FOLDER}/a.json"
-    mark = Store(FOLDER).write(place, b"1", over=None)
-    Store(FOLDER).remove(place)
-    with pytest.raises(Refused):
-        Store(FOLDER).write(place, b"2", over=mark)
+SETTINGS = ("engine=fake", *PLAIN)
+PATHS_OR_TIMES = {"log.txt", "settings.json", "done.json"}
+
+
+def batch(scratch: Path) -> tuple[int, dict[str, str], str]:
+    """The exit code of a run, what became of each film, and all that was said."""
+    command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", "s3://films/in"]
+    command += [
+        "--out",
+        "s3://described/ad",
+        "--scratch",
+        str(scratch / "scratch"),
+        "--jobs",
+        "1",
+        "--no-sheet",
+    ]
+    command += ["--min-free", "off", "--report", str(scratch / "report.json")]
+    command += [word for setting in SETTINGS for word in ("--set", setting)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch, timeout=300)
+    said = done.stdout + done.stderr
+    assert (scratch / "report.json").exists(), said
+    rows = json.loads((scratch / "report.json").read_text())["films"]
+    return done.returncode, {row["film"]: row["state"] for row in rows}, said
+
+
+def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_is_not_done_twice(
+    server: Server, tmp_path: Path
+) -> None:
+    film = make_film(FilmSpec(frames=120, cuts=(60,))).path
+    name = f"in/a film ü{film.suffix}"
+    server.client.delete_object(Bucket="films", Key="in/a film ü.mp4")
+    server.put(name, film.read_bytes(), "films")
+    server.put("in/broken.mp4", "no film", "films")
+    code, states, said = batch(tmp_path)
+    assert states == {f"s3://films/{name}": "done", "s3://films/in/broken.mp4": "failed"}, said
+    assert code != 0, "a film failed"
+    assert "hidden-secret" not in said + (tmp_path / "report.json").read_text()
+
+    local = tmp_path / f"a film ü{film.suffix}"
+    local.write_bytes(film.read_bytes())
+    config = load_settings(Config, (), SETTINGS)
+    result = describe_film(FilmJob(str(local), str(tmp_path / "ad"), config, sheet=False), NoProgress())
+    assert result.state == "done", result.error
+    there = {one.removeprefix("ad/a film ü.shotad/"): one for one in server.names() if "/a film" in one}
+    here = {path.relative_to(tmp_path / "ad").as_posix(): path for path in (tmp_path / "ad").rglob("*")}
+    kept = {one for one, path in here.items() if path.is_file() and not one.startswith((".", "frames."))}
+    assert set(there) == kept
+    for one in kept - PATHS_OR_TIMES:
+        assert server.get(there[one]) == here[one].read_bytes(), one
+    kind = server.client.head_object(Bucket="described", Key=there["a film ü.ad.vtt"])["ContentType"]
+    assert kind == "text/vtt; charset=utf-8"
+
+    written = {
+        one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in server.names()
+    }
+    code, states, said = batch(tmp_path)
+    assert states[f"s3://films/{name}"] == "skipped", said
+    again = {
+        one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in there.values()
+    }
+    assert again == {one: written[one] for one in there.values()}
+    assert [path for path in (tmp_path / "scratch").rglob("*") if path.name != ".lock"] == []
+
+
+def test_a_backslash_is_a_letter_of_a_name_like_others(server: Server, tmp_path: Path) -> None:
+    place = "s3://described/back\\slash.shotad"
+    for text in ("1", "2"):
+        with staged(PLACE, place, tmp_path / text, progress=NoProgress()) as here:
+            assert [one.name for one in here.folder.glob("back*")] == ["back\\slash.ad.vtt"] * (text == "2")
+            (here.folder / "back\\slash.ad.vtt").write_text(text)
+    assert server.get("back\\slash.shotad/back\\slash.ad.vtt") == b"2"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """What a command left behind: exit code, standard output, standard error."""
 
     code: int

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.batch import OF_DESCRIBE, command
 from tests.cli.program import FAKE, Shotad
 
 
@@ -69,12 +68,6 @@ def test_what_cannot_be_meant_is_refused_before_any_film(
     assert said.code in (1, 2), said
     assert told in said.err
     assert not (tmp_path / "film.shotad").exists()
-
-
-def test_every_option_taken_over_from_describe_is_there_once() -> None:
-    names = [param.name for param in command.params]
-    assert len(names) == len(set(names))
-    assert set(OF_DESCRIBE) <= set(names)
 
 
 def test_no_failures_are_nothing_to_do(

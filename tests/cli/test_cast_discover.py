@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 import pytest
@@ -27,22 +25,6 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_it_says_who_was_found_and_what_comes_next(
-    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
-    film, cast = films / "ep one.mp4", tmp_path / "a cast"
-    said = shotad("cast", "discover", film, "--cast", cast, "--out", tmp_path / "work", "--plain")
-    assert said.code == 0, said.err
-    assert re.search(r"^person-01 +2 +3\.\d s  00:00:00  1 new$", said.out, re.MULTILINE)
-    assert "People in ep one.mp4: 2." in said.out
-    assert f"Next: shotad cast name '{cast}' person-01 \"NAME\"" in said.out
-    assert f"Then: shotad describe '{film}' --cast '{cast}' --out {tmp_path / 'work'}" in said.out
-    assert "Looking for faces" in said.err
-    assert (tmp_path / "work" / "shots.json").is_file()
-    assert (tmp_path / "work" / "discovered.jsonl").is_file()
-    assert (cast / "overview.html").is_file()
-
-
 def test_the_three_commands_of_a_newcomer_begin_here(
     shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
@@ -57,21 +39,6 @@ def test_the_three_commands_of_a_newcomer_begin_here(
     assert f"shotad cast name {cast} person-02" in again.out
 
 
-def test_json_has_all_that_was_found(
-    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
-    cast = tmp_path / "x.cast"
-    said = shotad("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "w", "--json")
-    told = json.loads(said.out)
-    assert told["cast"] == str(cast)
-    assert [(one["id"], one["shots"], one["pictures"]) for one in told["people"]] == [
-        ("person-01", 2, "new"),
-        ("person-02", 1, "new"),
-    ]
-    assert told["left_out"] == {"brief": 0, "unclear": 0, "dismissed": 0}
-    assert told["faces"] > 10
-
-
 def test_no_face_is_no_error(
     shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
@@ -82,24 +49,6 @@ def test_no_face_is_no_error(
     assert not cast.exists()
 
 
-def test_who_is_left_out_is_told(
-    shotad: Shotad,
-    films: Path,
-    tmp_path: Path,
-    painted_faces: PaintedFaces,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("shotad.description.cast_discovery.LEAST_SECONDS", 2.5)
-    said = shotad(
-        "cast", "discover", films / "ep one.mp4", "--cast", tmp_path / "x.cast", "--out", tmp_path / "w"
-    )
-    assert "Left out: 1 seen too briefly." in said.out
-
-
-def test_the_cast_stands_beside_the_film() -> None:
-    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
-
-
 def test_a_cast_that_is_a_bank_is_refused(
     shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
@@ -108,3 +57,7 @@ def test_a_cast_that_is_a_bank_is_refused(
     said = shotad("cast", "discover", films / "ep one.mp4", "--cast", bank, "--out", tmp_path / "w")
     assert said.code == 1
     assert "is no cast folder" in said.err
+
+
+def test_the_cast_stands_beside_the_film() -> None:
+    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")

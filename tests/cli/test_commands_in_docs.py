@@ -16,6 +16,7 @@ import yaml
 
 from shotad.batch import load_ray_settings
 from shotad.cli.main import cli
+from shotad.core import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -83,18 +84,11 @@ def test_a_command_that_is_shown_is_taken(words: list[str]) -> None:
     taken(words)
 
 
-@pytest.mark.parametrize(
-    "line", ["shotad describ film.mp4", "shotad batch films --rays", "shotad batch films --settle soon"]
-)
-def test_a_command_that_is_wrong_is_found(line: str) -> None:
-    (words,) = commands_of(f"```\n{line}\n```\n")
-    with pytest.raises(click.UsageError):
-        taken(words)
-
-
-def test_lines_that_go_on_and_words_behind_are_read() -> None:
-    text = "```sh\n$ shotad batch films \\\n    --ray auto   # a cluster\nshotad describe … --force\n```\nshotad no\n"
-    assert list(commands_of(text)) == [["batch", "films", "--ray", "auto"]]
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_a_setting_that_is_shown_can_be_set(page: Path) -> None:
+    found = re.findall(r"--set ([a-z0-9_.]+=[^\s`)…]+)", page.read_text(encoding="utf-8"))
+    for assignment in found if page.name not in ("training.md", "experiments.md") else ():
+        load_config(None, (assignment,))
 
 
 def test_the_job_of_the_kubernetes_example_can_be_run(tmp_path: Path) -> None:
@@ -118,3 +112,12 @@ def test_the_cluster_of_the_cloud_example_is_one_to_ray() -> None:
     for kind in found["available_node_types"].values():
         kind.setdefault("resources", {"CPU": 4})  # as Ray learns from AWS
     validate_config(prepare_config(found))
+
+
+@pytest.mark.parametrize(
+    "line", ["shotad describ film.mp4", "shotad batch films --rays", "shotad batch films --settle soon"]
+)
+def test_a_command_that_is_wrong_is_found(line: str) -> None:
+    (words,) = commands_of(f"```\n{line}\n```\n")
+    with pytest.raises(click.UsageError):
+        taken(words)

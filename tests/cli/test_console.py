@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.cli.options import Console, asked_time, mode_of
-from shotad.core import FilmError, Task, UsageError, duration, progress as room, reported
+from shotad.cli.options import asked_time
+from shotad.core import UsageError, duration, progress as room
 
 
 class Clock:
@@ -37,29 +37,6 @@ def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.Cap
         lines.advance(1e6)
     said = capsys.readouterr().err.splitlines()
     assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
-
-
-def test_a_task_that_fails_is_not_said_to_be_done(capsys: pytest.CaptureFixture[str]) -> None:
-    time = Clock()
-
-    class Plain(Console):
-        def task(self, name: str, total: float | None, unit: str) -> Task:
-            return room._Lines(name, total, unit, time)
-
-    def work() -> None:
-        with reported(Plain("plain"), "Reading", 3, "frames"):
-            time.now += 5
-            raise FilmError("The film ends.")
-
-    with pytest.raises(FilmError):
-        work()
-    assert capsys.readouterr().err.splitlines() == ["Reading."]
-
-
-def test_no_terminal_means_plain() -> None:
-    assert mode_of(plain=False, as_json=False, quiet=False) == "plain"
-    with pytest.raises(UsageError, match="exclude each other"):
-        mode_of(plain=True, as_json=True, quiet=False)
 
 
 @pytest.mark.parametrize(

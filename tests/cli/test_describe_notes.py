@@ -16,8 +16,6 @@ from shotad.engines.fake import FakeEngine, plain_answer
     ("language", "reads", "told"),
     [
         ("de", True, True),
-        ("fr-CA", True, True),
-        ("en", True, False),
         ("en-GB", True, False),
         ("de", False, False),
     ],

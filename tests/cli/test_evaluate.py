@@ -58,15 +58,6 @@ def test_the_sample_film_end_to_end(threads: Shotad, tmp_path: Path) -> None:
     assert overall["counts"]["right"] >= 1
 
 
-def test_json_is_what_the_file_holds(threads: Shotad, labels: Path) -> None:
-    said = threads(labels, "--json", "--out", labels / "results")
-    assert said.err == ""
-    kept = json.loads((labels / "results" / "threads.json").read_text(encoding="utf-8"))
-    assert json.loads(said.out) == kept
-    again = threads(labels, "--json", "--out", labels / "results")
-    assert again == said, "results that lie below DIR are not taken for labels"
-
-
 def test_the_table_repeats_table_1(threads: Shotad, labels: Path) -> None:
     said = threads(labels, "--table")
     assert said.code == 0, said.err
@@ -85,16 +76,6 @@ def test_the_table_repeats_table_1(threads: Shotad, labels: Path) -> None:
     assert len(lines) == 4
 
 
-def test_options_choose_frames_match_and_threshold(threads: Shotad, labels: Path) -> None:
-    words = ("--frames", "mid", "--match", "whole", "--threshold", "0.995", "--json")
-    (overall,) = json.loads(threads(labels, *words).out)["overall"]
-    assert (overall["frames"], overall["match"], overall["threshold"]) == ("mid", "whole", 0.995)
-    words = ("--set", "threads.frames=all", "--set", "threads.rules=code", "--json")
-    record = json.loads(threads(labels, *words).out)
-    assert record["overall"][0]["frames"] == "all"
-    assert record["settings"]["both_ways"] is True
-
-
 def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Shotad, labels: Path) -> None:
     (labels / "broken.mp4").write_bytes(b"This is not a film.\n" * 50)
     broken = {"clip": "broken.mp4", "shots": [[0, 1], [1, 2]], "clusters": [[0, 1]]}
@@ -110,28 +91,13 @@ def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Shotad, labels: P
     assert value["overall"][0]["counts"]["together"] == 2
 
 
-def test_films_may_lie_elsewhere(threads: Shotad, labels: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    shutil.move(labels / "film.mp4", elsewhere)
-    assert threads(labels, "--quiet", "--films", elsewhere).code == 0
-    assert threads(labels, "--quiet").code == 1
-
-
-def test_other_json_is_named(threads: Shotad, labels: Path) -> None:
-    (labels / "other.json").write_text("{}", encoding="utf-8")
-    assert "No labels, left alone: other.json" in threads(labels).err
-
-
 @pytest.mark.parametrize(
     ("words", "code", "needle"),
     [
         (("--table", "--frames", "mid"), 2, "--table"),
         (("--threshold", "2"), 2, "threads.threshold"),
-        (("--set", "threads.frame=mid"), 2, "Did you mean threads.frames?"),
         (("--frames", "both"), 2, "both"),
         (("--features", "none"), 2, "none"),
-        (("--plain", "--quiet"), 2, "exclude"),
     ],
 )
 def test_mistakes_are_explained(
@@ -151,3 +117,8 @@ def test_wrong_labels_are_refused_before_anything_is_done(threads: Shotad, label
     assert said.code == 1
     assert said.err.startswith("Error: wrong.json: shot 3 stands in clusters 0 and 1")
     assert not (labels.parent / "data.shotad").exists()
+
+
+def test_other_json_is_named(threads: Shotad, labels: Path) -> None:
+    (labels / "other.json").write_text("{}", encoding="utf-8")
+    assert "No labels, left alone: other.json" in threads(labels).err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -28,19 +27,6 @@ def ads(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_of_ads_becomes_a_file_of_actions(ads: Path, tmp_path: Path) -> None:
-    out = tmp_path / "acts.csv"
-    result = run(ads, "--engine", MAKER, "--out", out, "--plain")
-    assert result.exit_code == 0
-    assert "3 actions of 2 of 2 ADs, 1.50 for each of these. Made by rote r1 7." in result.stdout
-    with out.open(encoding="utf-8", newline="") as file:
-        assert [row["gt_action"] for row in csv.DictReader(file)] == [
-            "['She opens the door.', 'She sees he.']",
-            "['He sits.']",
-        ]
-    assert str(out) in result.stderr
-
-
 def test_a_second_run_asks_nothing_unless_it_is_told_to(ads: Path, tmp_path: Path) -> None:
     words = (ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--quiet")
     run(*words)
@@ -53,15 +39,6 @@ def test_a_second_run_asks_nothing_unless_it_is_told_to(ads: Path, tmp_path: Pat
     assert len(Rote.asked) == 4
 
 
-def test_a_run_that_stopped_goes_on(ads: Path, tmp_path: Path) -> None:
-    words = (ads, "--out", tmp_path / "acts.csv", "--quiet", "--engine")
-    Rote.asked.clear()
-    with pytest.raises(EngineError):
-        run(*words, "opanai:m")
-    assert not (tmp_path / "acts.csv").exists()
-    assert run(*words, MAKER).exit_code == 0
-
-
 def test_failures_are_listed_and_told_by_the_exit_code(tmp_path: Path) -> None:
     path = tmp_path / "ads.jsonl"
     path.write_text('{"id": 1, "text": "Rain falls."}\n{"id": 2, "text": "…"}\n', encoding="utf-8")
@@ -72,10 +49,10 @@ def test_failures_are_listed_and_told_by_the_exit_code(tmp_path: Path) -> None:
     assert record["failed"] == [{"id": "2", "reason": "people could not be taken out: it has no words"}]
 
 
-def test_only_the_first_ads_for_a_trial(ads: Path, tmp_path: Path) -> None:
-    result = run(ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--limit", 1, "--json")
-    assert json.loads(result.stdout)["n"]["ads"] == 1
-
-
-def test_an_engine_must_be_named(ads: Path) -> None:
-    assert run(ads).exit_code == 2
+def test_a_run_that_stopped_goes_on(ads: Path, tmp_path: Path) -> None:
+    words = (ads, "--out", tmp_path / "acts.csv", "--quiet", "--engine")
+    Rote.asked.clear()
+    with pytest.raises(EngineError):
+        run(*words, "opanai:m")
+    assert not (tmp_path / "acts.csv").exists()
+    assert run(*words, MAKER).exit_code == 0

@@ -81,22 +81,6 @@ def numbers(folder: Path | str) -> dict[str, float | None]:
     return {metric["name"]: metric["value"] for metric in head(folder)["metrics"]}
 
 
-def test_the_report_goes_beside_the_predictions_and_the_table_to_the_terminal(
-    evaluate: Place, here: Path
-) -> None:
-    said = evaluate("--metrics", "cider,bleu-1", "--plain")
-    assert said.code == 0, said.err
-    assert "preds.jsonl on human." in said.out
-    assert "human has 6 ADs; this report speaks of 6 of them." in said.out
-    assert "1 prediction had failed and counts as 0." in said.out
-    assert "BLEU-1" in said.out
-    assert "BLEU-1: " in said.err
-    assert (here / "preds.eval" / "report.html").is_file()
-    assert head("preds.eval")["n"] == {
-        "ads": 6, "in_this_report": 6, "missing": 0, "failed": 1, "skipped": 0, "extra": 0, "doubled": 0,
-    }  # fmt: skip
-
-
 def test_json_is_all_that_standard_output_has(evaluate: Place, here: Path) -> None:
     (here / "casts.json").write_text(json.dumps({"f1": ["Zoe Nobody"]}))
     said = evaluate("--metrics", "critic,rouge-l", "--casts", "casts.json", "--json")
@@ -107,23 +91,6 @@ def test_json_is_all_that_standard_output_has(evaluate: Place, here: Path) -> No
     assert record == head("preds.eval")
     for line in (here / "preds.eval" / "items.jsonl").read_text(encoding="utf-8").splitlines():
         strictly(line)
-
-
-def test_actions_that_were_made_are_told_apart_from_published_ones(
-    evaluate: Place, shotad: Shotad, here: Path
-) -> None:
-    assert evaluate("--metrics", "bleu-1", "--quiet").code == 0
-    assert not any("published" in note for note in head("preds.eval")["notes"])
-    rows = [
-        {"anno_idx": name, "text_gt": text, "gt_action": actions, "made_by": "rules by a parser, no engine"}
-        for name, _, text, actions in HUMAN
-    ]
-    (here / "acts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    words = ("--predictions", "preds.jsonl", "--metrics", "bleu-1", "--cache", "kept.sqlite", "--out", "r")
-    said = shotad("evaluate", "ad", "acts.jsonl", *words)
-    assert said.code == 0, said.err
-    assert "not the published ones: made by rules by a parser, no engine." in said.out
-    assert any("made by rules by a parser" in note for note in head("r")["notes"])
 
 
 def test_what_was_found_in_the_files_is_told_and_stands_in_the_report(evaluate: Place, here: Path) -> None:
@@ -192,26 +159,6 @@ def test_what_cannot_be_done_is_said_before_anything_is_scored(
     assert not (here / "preds.eval").exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (None, "cannot be read"),
-        (b"", "is empty"),
-        (b'{"id": "a", "text": \n', "line 1, is no JSON"),
-        (b"\0\1\2binary", "is no text"),
-        (b'{"id": "x1", "text": "Another film."}\n', "Nothing in bad.jsonl belongs to human"),
-        (b'{"id": "a", "words": "Ann."}\n', "Name the right one by --text-column"),
-    ],
-)
-def test_files_that_cannot_be_meant(evaluate: Place, here: Path, content: bytes | None, what: str) -> None:
-    if content is not None:
-        (here / "bad.jsonl").write_bytes(content)
-    said = evaluate("--metrics", "cider", predictions=["bad.jsonl"])
-    assert said.code == 1
-    assert what in said.err
-    assert "Traceback" not in said.err
-
-
 def test_all_takes_what_is_possible_and_names_what_is_not(
     evaluate: Place, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,35 +184,6 @@ def test_judges_stand_side_by_side(evaluate: Place) -> None:
     assert list(found) == kinds
     assert (found[kinds[0]] or 0) > (found[kinds[1]] or 0)
     assert "could not be scored and count as 0" in said.out
-
-
-def test_a_judge_that_nothing_asks_is_told(evaluate: Place) -> None:
-    said = evaluate("--metrics", "bleu-1", "--judge", "fake", "--plain")
-    assert said.code == 0
-    assert "--judge was not used" in said.err
-
-
-def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -> None:
-    assert evaluate("--metrics", "rouge-l", "--quiet").code == 0
-    write(here / "better.jsonl", {name: text for name, _, text, _ in HUMAN})
-    words = ("--metrics", "rouge-l", "--compare", "preds.eval")
-    said = evaluate(*words, predictions=["better.jsonl"])
-    assert said.code == 0, said.err
-    assert "A: preds.jsonl." in said.out
-    assert "B: better.jsonl." in said.out
-    assert (here / "better.eval" / "compare.json").is_file()
-    record = strictly(evaluate(*words, "--json", predictions=["better.jsonl"]).out)
-    (metric,) = record["comparison"]["metrics"]
-    assert metric["difference"] > 0
-
-
-def test_the_report_compared_with_may_be_the_one_that_is_replaced(evaluate: Place, here: Path) -> None:
-    assert evaluate("--metrics", "rouge-l", "--quiet").code == 0
-    write(here / "preds.jsonl", {name: text for name, _, text, _ in HUMAN})
-    said = evaluate("--metrics", "rouge-l", "--compare", "preds.eval", "--json")
-    (metric,) = strictly(said.out)["comparison"]["metrics"]
-    assert metric["b"] == pytest.approx(100)
-    assert metric["difference"] > 10
 
 
 def test_another_human_text_under_the_same_ids_is_refused_before_scoring(evaluate: Place, here: Path) -> None:
@@ -311,35 +229,58 @@ def test_every_file_that_a_number_rests_on_is_named_by_its_content(evaluate: Pla
     assert json.loads(first)["description"] == f"Action: {HUMAN[0][2]}"
 
 
-def five(folder: Path) -> None:
+def test_actions_that_were_made_are_told_apart_from_published_ones(
+    evaluate: Place, shotad: Shotad, here: Path
+) -> None:
+    assert evaluate("--metrics", "bleu-1", "--quiet").code == 0
+    assert not any("published" in note for note in head("preds.eval")["notes"])
     rows = [
-        {"id": name, "text": text, "candidates": [text, human]}
-        for (name, _, human, _), text in zip(HUMAN, SAID.values(), strict=True)
-        if text
+        {"anno_idx": name, "text_gt": text, "gt_action": actions, "made_by": "rules by a parser, no engine"}
+        for name, _, text, actions in HUMAN
     ]
-    rows.append({"id": "nobody", "text": "Of no AD.", "candidates": ["Of no AD."]})
-    (folder / "five.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (here / "acts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ("--predictions", "preds.jsonl", "--metrics", "bleu-1", "--cache", "kept.sqlite", "--out", "r")
+    said = shotad("evaluate", "ad", "acts.jsonl", *words)
+    assert said.code == 0, said.err
+    assert "not the published ones: made by rules by a parser, no engine." in said.out
+    assert any("made by rules by a parser" in note for note in head("r")["notes"])
 
 
-def test_assisted_says_what_its_files_brought_to_light(shotad: Shotad, here: Path) -> None:
-    five(here)
-    said = shotad(
-        "evaluate", "assisted", "human.csv", "--predictions", "five.jsonl", "--metrics", "cider",
-        "--expert", "cider", "--cache", "kept.sqlite",
-    )  # fmt: skip
-    assert said.code == 0
-    made = head("five.assisted")
-    assert any("1 row belong" in note or "nobody" in note for note in made["notes"])
-    assert any("highest mean of CIDEr" in note for note in made["notes"])
-
-
-def test_assisted_knows_where_it_cannot_write_before_it_scores(shotad: Shotad, here: Path) -> None:
-    five(here)
-    (here / "file").write_text("")
-    said = shotad(
-        "evaluate", "assisted", "human.csv", "--predictions", "five.jsonl", "--metrics", "cider",
-        "--expert", "cider", "--cache", "kept.sqlite", "--out", "file/report",
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (None, "cannot be read"),
+        (b"", "is empty"),
+        (b'{"id": "a", "text": \n', "line 1, is no JSON"),
+        (b"\0\1\2binary", "is no text"),
+        (b'{"id": "x1", "text": "Another film."}\n', "Nothing in bad.jsonl belongs to human"),
+        (b'{"id": "a", "words": "Ann."}\n', "Name the right one by --text-column"),
+    ],
+)
+def test_files_that_cannot_be_meant(evaluate: Place, here: Path, content: bytes | None, what: str) -> None:
+    if content is not None:
+        (here / "bad.jsonl").write_bytes(content)
+    said = evaluate("--metrics", "cider", predictions=["bad.jsonl"])
     assert said.code == 1
-    assert "file" in said.err
-    assert not (here / "kept.sqlite").exists()
+    assert what in said.err
+    assert "Traceback" not in said.err
+
+
+def test_a_judge_that_nothing_asks_is_told(evaluate: Place) -> None:
+    said = evaluate("--metrics", "bleu-1", "--judge", "fake", "--plain")
+    assert said.code == 0
+    assert "--judge was not used" in said.err
+
+
+def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -> None:
+    assert evaluate("--metrics", "rouge-l", "--quiet").code == 0
+    write(here / "better.jsonl", {name: text for name, _, text, _ in HUMAN})
+    words = ("--metrics", "rouge-l", "--compare", "preds.eval")
+    said = evaluate(*words, predictions=["better.jsonl"])
+    assert said.code == 0, said.err
+    assert "A: preds.jsonl." in said.out
+    assert "B: better.jsonl." in said.out
+    assert (here / "better.eval" / "compare.json").is_file()
+    record = strictly(evaluate(*words, "--json", predictions=["better.jsonl"]).out)
+    (metric,) = record["comparison"]["metrics"]
+    assert metric["difference"] > 0

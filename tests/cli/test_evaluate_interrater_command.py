@@ -39,16 +39,6 @@ def rated(shotad: Shotad, tmp_path: Path) -> Shotad:
     return call
 
 
-def test_two_scripts(rated: Shotad) -> None:
-    said = rated("--tiou", "0.8")
-    assert said.code == 0, said.err
-    assert "a: 2 lines. b: 2 lines. 1 film in both." in said.out
-    rows = [line.split() for line in said.out.splitlines() if line.strip().startswith("0.8 ")]
-    assert rows[0] == ["0.8", "1", "a", "100.0", "100.0"]
-    assert rows[1] == ["0.8", "1", "b", "100.0", "100.0"]
-    assert "From the paper, Table A5" in said.out
-
-
 def test_as_json_with_the_pairs(rated: Shotad, tmp_path: Path) -> None:
     said = rated("--tiou", "0.8", "--json", "--out", tmp_path / "o")
     assert said.code == 0, said.err
@@ -57,14 +47,6 @@ def test_as_json_with_the_pairs(rated: Shotad, tmp_path: Path) -> None:
     assert pair["b"]["text"] == "Ann opens the door."
     assert pair["tiou"] == pytest.approx(2.9 / 3, abs=1e-6)
     assert json.loads((tmp_path / "o" / "inter-rater.json").read_text(encoding="utf-8")) == record
-
-
-def test_a_table(rated: Shotad, tmp_path: Path) -> None:
-    table = tmp_path / "both.csv"
-    table.write_text("film,rater,start,end,text\nUp,x,0,4,A dog.\nUp,y,0,4,A cat.\n", encoding="utf-8")
-    said = rated(table, "--tiou", "0.5")
-    assert said.code == 0, said.err
-    assert "x: 1 line. y: 1 line." in said.out
 
 
 def test_the_rate_changes_where_lines_end(rated: Shotad) -> None:
@@ -84,3 +66,11 @@ def test_what_cannot_be_meant(rated: Shotad, shotad: Shotad, tmp_path: Path) -> 
     said = shotad("evaluate", "inter-rater", *(tmp_path / f"{k}.vtt" for k in range(3)))
     assert said.code == 2
     assert "3 files were given" in said.err
+
+
+def test_a_table(rated: Shotad, tmp_path: Path) -> None:
+    table = tmp_path / "both.csv"
+    table.write_text("film,rater,start,end,text\nUp,x,0,4,A dog.\nUp,y,0,4,A cat.\n", encoding="utf-8")
+    said = rated(table, "--tiou", "0.5")
+    assert said.code == 0, said.err
+    assert "x: 1 line. y: 1 line." in said.out

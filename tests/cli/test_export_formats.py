@@ -75,19 +75,6 @@ def test_an_edited_word_document_is_brought_back(shotad: Shotad, folder: Path, t
     assert (track.cues[0].text, track.reviewed_by) == ("A hound runs.", ("Ada",))
 
 
-def test_a_script_of_another_program_is_matched_by_its_times(
-    shotad: Shotad, folder: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "other.csv"
-    other.write_text(
-        "Position;Start;End;Text\n1;00:00:10.00;00:00:12.12;A cat.\n2;00:00:20.00;00:00:22.12;x\n"
-    )
-    said = shotad("import", folder, other, "--json")
-    assert said.code == 0, said.err
-    assert json.loads(said.out)["changed"] == ["s00010000", "s00020000"]
-    assert [c.interval.start for c in load_track(folder / "track.json").cues[:2]] == [10.003, 20.0]
-
-
 def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_they_share(
     shotad: Shotad, folder: Path, tmp_path: Path
 ) -> None:
@@ -111,20 +98,6 @@ def test_a_name_that_ends_in_a_slash_is_a_folder(shotad: Shotad, folder: Path, t
     assert written.suffix == ".srt"
     assert shotad("export", folder, "--format", "srt", "--out", tmp_path / "one.srt").code == 0
     assert (tmp_path / "one.srt").is_file()
-
-
-def test_the_formats_are_named_where_one_is_unknown(shotad: Shotad, folder: Path) -> None:
-    said = shotad("export", folder, "--format", "pdf")
-    assert said.code == 2
-    assert "vtt, srt, dapt, csv, json, frazier, reaper, docx, xlsx, hls, dash" in said.err
-    for command in ("export", "import"):
-        assert "reaper, docx" in shotad(command, "--help").out
-
-
-def test_signals_hold_no_script(shotad: Shotad, folder: Path) -> None:
-    shotad("export", folder, "--format", "dash")
-    said = shotad("import", folder, folder / "movie.ad.dash.xml")
-    assert (said.code, "holds none" in said.err) == (1, True)
 
 
 def test_check_names_what_is_wrong(shotad: Shotad, tmp_path: Path) -> None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import huggingface_hub
 import pytest
 from click.testing import CliRunner, Result
 
-pytest.importorskip("transformers")
-
-import huggingface_hub
-
 from shotad.cli.doctor import command as doctor
 from shotad.cli.models import command as models
-from shotad.core import WeightsError
 from shotad.grammar import MODELS
 from tests.grammar.dino_models import put_in_cache, saved
+
+pytest.importorskip("transformers")
 
 
 @pytest.fixture
@@ -35,18 +32,6 @@ def run(command: object, *words: str) -> Result:
 
 def listed() -> dict[str, dict[str, object]]:
     return {row["name"]: row for row in json.loads(run(models, "list", "--json").stdout)}
-
-
-def doctor_says(topic: str) -> str:
-    checks = json.loads(run(doctor, "--json").stdout)
-    return str(next(check["finding"] for check in checks if check["topic"] == topic))
-
-
-def test_doctor_says_which_engines_are_at_hand(cache: Path, tmp_path: Path) -> None:
-    assert doctor_says("Engines") == "auto takes embedded"
-    assert "none" in doctor_says("Local models")
-    put_in_cache(cache, "Qwen/Qwen2-VL-7B-Instruct", saved(tmp_path / "model"))
-    assert doctor_says("Local models") == "qwen2-vl-7b"
 
 
 def threads_line() -> str:
@@ -84,13 +69,6 @@ def test_pull_of_what_is_here_asks_nobody(cache: Path, tmp_path: Path) -> None:
     assert "1 of 1 here." in done.stdout
 
 
-def test_pull_of_a_name_that_is_none(cache: Path) -> None:
-    done = run(models, "pull", "dinov2-bas")
-    assert isinstance(done.exception, WeightsError)
-    assert "Did you mean dinov2-base?" in done.exception.hint
-    assert "silero-vad" in done.exception.hint
-
-
 def test_doctor_says_what_auto_takes_and_why(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,14 +79,13 @@ def test_doctor_says_what_auto_takes_and_why(
     assert threads_line().startswith("grid (torch is not installed")
 
 
-def test_doctor_loads_torch_only_for_weights_that_are_here(tmp_path: Path) -> None:
-    code = (
-        "import sys; from shotad.grammar.choices import auto_choice; from shotad.core.config import Config;"
-        "print(auto_choice(Config().threads, Config().compute).name, 'torch' in sys.modules)"
-    )
-    root = Path(__file__).resolve().parents[2]
-    environment = {"HF_HUB_CACHE": str(tmp_path), "PYTHONPATH": str(root), "PATH": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
-    )
-    assert done.stdout.split() == ["grid", "False"]
+def doctor_says(topic: str) -> str:
+    checks = json.loads(run(doctor, "--json").stdout)
+    return str(next(check["finding"] for check in checks if check["topic"] == topic))
+
+
+def test_doctor_says_which_engines_are_at_hand(cache: Path, tmp_path: Path) -> None:
+    assert doctor_says("Engines") == "auto takes embedded"
+    assert "none" in doctor_says("Local models")
+    put_in_cache(cache, "Qwen/Qwen2-VL-7B-Instruct", saved(tmp_path / "model"))
+    assert doctor_says("Local models") == "qwen2-vl-7b"

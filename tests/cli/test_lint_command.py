@@ -73,20 +73,10 @@ def test_exit_codes_and_levels(folder: Path) -> None:
 def test_rules_that_are_not_there_are_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="There is no rule 'L99'"):
         run(folder, "--only", "L99")
-    with pytest.raises(UsageError, match="Nothing is named"):
+    with pytest.raises(UsageError, match="There is nothing to check"):
         run()
     with pytest.raises(ConfigError, match="names no rule"):
         run(folder, "--ignore", "L4:")
-
-
-def test_speech_cast_and_words_may_be_named(folder: Path, tmp_path: Path) -> None:
-    speech = tmp_path / "film.srt"
-    speech.write_text("1\n00:00:06,000 --> 00:00:08,000\nHello there.\n", encoding="utf-8")
-    words = tmp_path / "house.txt"
-    words.write_text("rain\n", encoding="utf-8")
-    assert ("T1", "s00005000") in found(folder, "--speech", speech)
-    assert ("own", "s00017000") in found(folder, "--words", words)
-    assert ("own", "s00017000") not in found(folder, "--words", words, "--skip", "own")
 
 
 def test_ignored_once_and_accepted_for_good(folder: Path) -> None:
@@ -104,12 +94,6 @@ def test_ignored_once_and_accepted_for_good(folder: Path) -> None:
         run(folder, "--accept", "L3")
 
 
-def test_a_row_of_accepted_findings_that_cannot_be_read_is_refused(folder: Path) -> None:
-    (folder / FILE).write_text("# mine\nL4 all\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="line 2"):
-        run(folder)
-
-
 def test_what_a_render_found_is_told(folder: Path) -> None:
     rows = [{"rule": "A3", "level": "error", "message": "1.0 LU over the film", "cue_id": "s00005000"}]
     (folder / "render.json").write_text(json.dumps({"findings": rows}), encoding="utf-8")
@@ -117,6 +101,24 @@ def test_what_a_render_found_is_told(folder: Path) -> None:
     (folder / "render.json").write_text('{"findings": [{"rule": 1}]}', encoding="utf-8")
     with pytest.raises(ShotadError, match="damaged"):
         run(folder)
+
+
+def test_several_paths_and_the_list_of_rules(folder: Path) -> None:
+    assert len(json.loads(run(folder, folder / "track.json", "--json")[1])) == 2
+    code, text = run("--list")
+    assert code == 0
+    assert "T1, over speech (error)" in text
+    assert {row["id"] for row in json.loads(run("--list", "--json")[1])} > {"T1", "L12", "A3"}
+
+
+def test_speech_cast_and_words_may_be_named(folder: Path, tmp_path: Path) -> None:
+    speech = tmp_path / "film.srt"
+    speech.write_text("1\n00:00:06,000 --> 00:00:08,000\nHello there.\n", encoding="utf-8")
+    words = tmp_path / "house.txt"
+    words.write_text("rain\n", encoding="utf-8")
+    assert ("T1", "s00005000") in found(folder, "--speech", speech)
+    assert ("own", "s00017000") in found(folder, "--words", words)
+    assert ("own", "s00017000") not in found(folder, "--words", words, "--skip", "own")
 
 
 def test_records_of_the_folder_are_used(folder: Path) -> None:
@@ -131,11 +133,3 @@ def test_records_of_the_folder_are_used(folder: Path) -> None:
     }  # fmt: skip
     (folder / "stage1.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     assert [rule for rule, _ in found(folder)] == ["T1", "L2", "L4", "L11"]
-
-
-def test_several_paths_and_the_list_of_rules(folder: Path) -> None:
-    assert len(json.loads(run(folder, folder / "track.json", "--json")[1])) == 2
-    code, text = run("--list")
-    assert code == 0
-    assert "T1, over speech (error)" in text
-    assert {row["id"] for row in json.loads(run("--list", "--json")[1])} > {"T1", "L12", "A3"}

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.cli.scripts import export_command as export
 from shotad.core import (
     Given,
     GivenCast,
@@ -19,7 +18,7 @@ from shotad.core import (
     load_config,
     write_settings,
 )
-from shotad.script import TRACK, load_track, to_json
+from shotad.script import TRACK
 from tests.rendering.described import film_with, write_folder
 
 LINES = {
@@ -57,26 +56,6 @@ def rewrite(folder: Path, *texts: str) -> None:
     (folder / TRACK).write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["vtt", "srt", "csv", "dapt", "json", "frazier", "reaper", "docx", "xlsx"])
-def test_a_script_of_every_format_has_the_same_words(folder: Path, tmp_path: Path, name: str) -> None:
-    pytest.importorskip({"docx": "docx", "xlsx": "openpyxl"}.get(name, "json"))
-    place = tmp_path / "scripts"
-    done = CliRunner().invoke(export, [str(folder), "--format", name, "--out", str(place)])
-    assert done.exit_code == 0, done.output
-    (script,) = place.iterdir() if place.is_dir() else [place]
-    report = json.loads(run(script, "--json")[1])
-    assert [row["rule"] for row in report["findings"] if row["rule"][0] == "L"] == ["L2"]
-    assert report["lines"] == 3
-
-
-def test_settings_of_the_run_hold_and_others_over_them(folder: Path) -> None:
-    assert ("L2", "s00001000") in found(folder)
-    with WorkFolder(folder) as place:
-        write_settings(place, load_config(None, ["lint.levels={L2: off}"]), film_with(), Given())
-    assert ("L2", "s00001000") not in found(folder)
-    assert ("L2", "s00001000") in found(folder, "--set", "lint.levels={L2: warning}")
-
-
 def test_a_script_in_a_work_folder_has_what_the_folder_knows(folder: Path) -> None:
     script = folder / "mine.srt"
     script.write_text("1\n00:00:05,500 --> 00:00:07,500\nA dog barks.\n", encoding="utf-8")
@@ -100,21 +79,6 @@ def test_l7_and_l8_with_a_cast_named_and_with_that_of_the_run(folder: Path, tmp_
     cast.unlink()
     skipped = json.loads(run(folder, "--json")[1])["skipped"]
     assert any("L7 and L8" in reason and "cast.yaml" in reason for reason in skipped)
-
-
-def test_l8_two_names_for_one(folder: Path, tmp_path: Path) -> None:
-    cast = tmp_path / "cast.yaml"
-    cast.write_text(CAST.replace(", reveal_at: 13", ""), encoding="utf-8")
-    rewrite(folder, "Ben Carver sits down.", "Benny opens the door.", "Ben Carver leaves.")
-    assert ("L8", "s00009000") in found(folder, "--cast", cast)
-
-
-def test_a_translation_is_checked_in_its_language(folder: Path) -> None:
-    text = to_json(load_track(folder / TRACK)).replace('"language": "en"', '"language": "de"')
-    (folder / "track.de.json").write_text(text.replace("We see a cat", "Eine Katze sitzt"), encoding="utf-8")
-    report = json.loads(run(folder / "track.de.json", "--json")[1])
-    assert not [row for row in report["findings"] if row["rule"] in ("L1", "L2", "L3", "L4", "L6")]
-    assert any("lines are in de" in reason for reason in report["skipped"])
 
 
 def test_one_of_several_that_cannot_be_read_keeps_not_the_others_from_it(
@@ -144,10 +108,3 @@ def test_an_accepted_finding_on_times_is_told_again_where_the_times_have_changed
     assert not row("T1")
     (folder / TRACK).write_text(early.replace('"start": 7.0', '"start": 6.5'), encoding="utf-8")
     assert row("T1")
-
-
-def test_a_hint_is_said_once_for_each_rule(folder: Path) -> None:
-    rewrite(folder, "We see a cat.", "We see a door.", "We see rain.")
-    text = run(folder, "--only", "L2")[1]
-    assert text.count("error L2") == 3
-    assert len([row for row in text.splitlines() if "error L2" in row and row.count(". ") > 0]) == 1

@@ -61,21 +61,6 @@ def first_line(film: Path) -> dict[str, object]:
     return line
 
 
-def test_describe_keeps_what_it_was_asked_to_do(film: Path) -> None:
-    record = json.loads((film.with_suffix(".shotad") / "settings.json").read_text())
-    assert record["film"] == {"name": "movie.mp4", "path": str(film), "frame_rate": None}
-    assert record["config"]["engine"] == "fake"
-    assert "speech.source=none" in record["assignments"]
-
-
-def test_other_commands_leave_it_alone(shotad: Shotad, film: Path) -> None:
-    path = film.with_suffix(".shotad") / "settings.json"
-    before = path.read_bytes()
-    assert shotad("shots", film).code == 0
-    assert shotad("describe", film, *FAKE, "--estimate", "--set", "seed=3").code == 0
-    assert path.read_bytes() == before
-
-
 def test_old_and_new_line_are_told(shotad: Shotad, film: Path) -> None:
     old = first_line(film)
     said = shotad("redo", film.with_suffix(".shotad"), old["id"], *DICE)
@@ -90,25 +75,6 @@ def test_old_and_new_line_are_told(shotad: Shotad, film: Path) -> None:
     assert first_line(film)["text"] == new["text"]
     assert shotad("describe", film, *FAKE, "--no-sheet", "--discard-edits").code == 0
     assert first_line(film)["text"] == old["text"]
-
-
-def test_the_film_may_be_named_and_the_slot_by_number(shotad: Shotad, film: Path) -> None:
-    said = shotad("redo", film, "1", *DICE, "--json")
-    assert said.err == ""
-    value = json.loads(said.out)
-    (line,) = value["lines"]
-    assert (line["changed"], line["status"]) == (True, "placed")
-    assert line["new"] == first_line(film)["text"] != line["old"]
-    assert len(value["files"]) == 5
-
-
-def test_an_engine_without_chance_is_told_of(shotad: Shotad, film: Path) -> None:
-    before = first_line(film)
-    said = shotad("redo", film, "1", "--no-sheet")
-    assert said.code == 0
-    assert "Nothing was changed: the engines gave the line again" in said.out
-    assert "--note" in said.out
-    assert first_line(film) == before
 
 
 def test_no_new_line_is_exit_code_1(shotad: Shotad, film: Path) -> None:

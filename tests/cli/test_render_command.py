@@ -10,8 +10,7 @@ import pytest
 
 from shotad.core import VoiceError, WorkFolderError
 from tests.cli.program import FAKE, Shotad
-from tests.rendering.described import film_with, sound_of, write_folder
-from tests.sound.muxmedia import describe_tracks
+from tests.rendering.described import film_with, write_folder
 
 FAKE_VOICE = ("--voice", "fake")
 
@@ -21,40 +20,6 @@ def place(tmp_path: Path) -> Path:
     film = tmp_path / "movie.mp4"
     shutil.copy(film_with(), film)
     return write_folder(tmp_path / "movie.shotad", film)
-
-
-def test_the_film_is_made_and_told_in_plain_lines(shotad: Shotad, place: Path) -> None:
-    said = shotad("render", place.with_name("movie.mp4"), *FAKE_VOICE)
-    assert said.code == 0
-    assert "Lines: 3 of 3 spoken by fake; 3 takes were spoken now, 0 were kept from before." in said.out
-    assert f"  {place / 'movie.described.mp4'}: the film with AD as an additional audio track" in said.out
-    assert (place / "movie.described.mp4").is_file()
-    again = shotad("render", place, *FAKE_VOICE)
-    assert "(as it was)" in again.out
-    assert "0 takes were spoken now, 3 were kept" in again.out
-
-
-def test_json_for_programs(shotad: Shotad, place: Path) -> None:
-    said = shotad("render", place, *FAKE_VOICE, "--make", "ad:flac", "--json")
-    told = json.loads(said.out)
-    assert told["counts"]["spoken"] == 3
-    (made,) = told["made"]
-    assert made.pop("sound")["loudness"]["true_peak"] <= 0
-    assert made == {"kind": "ad", "path": str(place / "movie.ad.flac"), "fresh": True}
-    assert all(row["start"] < row["end"] for row in told["lines"])
-
-
-def test_a_file_may_be_named(shotad: Shotad, place: Path, tmp_path: Path) -> None:
-    target = tmp_path / "for the radio.mp3"
-    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--out", target)
-    assert said.code == 0, said.err
-    assert len(sound_of(target)) == pytest.approx(20 * 48000, abs=480)
-
-
-def test_players_may_start_with_it(shotad: Shotad, place: Path) -> None:
-    assert shotad("render", place, *FAKE_VOICE, "--default").code == 0
-    tracks = describe_tracks(place / "movie.described.mp4")
-    assert ["default" in track.marks for track in tracks if track.kind == "audio"] == [False, True]
 
 
 def test_settings_of_sound_may_be_set_and_no_others(shotad: Shotad, place: Path) -> None:
@@ -94,18 +59,6 @@ def test_mistakes_are_told_without_a_traceback(
     assert "Traceback" not in said.err
 
 
-def test_describe_may_speak_in_one_go(shotad: Shotad, tmp_path: Path) -> None:
-    film = tmp_path / "movie.mp4"
-    shutil.copy(film_with(), film)
-    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet", "--make", "film", "--make", "ad:mp3")
-    assert said.code == 0, said.err
-    place = tmp_path / "movie.shotad"
-    assert (place / "movie.described.mp4").is_file()
-    assert (place / "movie.ad.mp3").is_file()
-    assert "Guidelines: " in said.out
-    assert "spoken by fake" in said.out
-
-
 def test_describing_is_told_before_the_voice_begins(
     shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +80,12 @@ def test_describe_with_a_voice_says_each_thing_once_and_one_json(shotad: Shotad,
     shutil.copy(film_with(), film)
     words = ("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet", "--make", "ad")
     plain = shotad(*words)
-    assert [plain.out.count(word) for word in ("Files:", "Made:", "Guidelines:", "Lines: ")] == [1, 1, 1, 2]
+    assert [plain.out.count(word) for word in ("Files:", "Made:", "Guideline check:", "Lines: ")] == [
+        1,
+        1,
+        1,
+        2,
+    ]
     assert plain.out.count(f"Next: shotad review {tmp_path / 'movie.shotad'}\n") == 1
     told = json.loads(shotad(*words, "--json").out)
     assert told["rendered"]["counts"]["takes_spoken_now"] == 0
@@ -156,6 +114,17 @@ def test_a_file_that_fails_is_told_and_is_exit_code_1(
     assert (place / "movie.described.mp4").is_file()
 
 
+def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "some where" / 'mö\'vie "1".mp4'
+    elsewhere.parent.mkdir()
+    (tmp_path / "movie.mp4").rename(elsewhere)
+    lost = shotad("render", place, *FAKE_VOICE)
+    assert (lost.code, "--film FILM" in lost.err) == (1, True)
+    found = shotad("render", place, *FAKE_VOICE, "--film", elsewhere, "--out", elsewhere.parent)
+    assert found.code == 0, found.err
+    assert (elsewhere.parent / "movie.described.mp4").is_file()
+
+
 def test_an_interruption_is_exit_code_130(
     shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,14 +135,3 @@ def test_an_interruption_is_exit_code_130(
     said = shotad("render", place, *FAKE_VOICE)
     assert (said.code, "run the same command again" in said.err) == (130, True)
     assert len(list((place / "voice").glob("*.flac"))) == 3
-
-
-def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "some where" / 'mö\'vie "1".mp4'
-    elsewhere.parent.mkdir()
-    (tmp_path / "movie.mp4").rename(elsewhere)
-    lost = shotad("render", place, *FAKE_VOICE)
-    assert (lost.code, "--film FILM" in lost.err) == (1, True)
-    found = shotad("render", place, *FAKE_VOICE, "--film", elsewhere, "--out", elsewhere.parent)
-    assert found.code == 0, found.err
-    assert (elsewhere.parent / "movie.described.mp4").is_file()

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.main import main
+from tests.cli.program import Shotad
 from tests.media import FilmSpec, make_film
 
 PLAIN = (
     "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "threads.features=none",
     "--set", "scale.method=none",
 )  # fmt: skip
-
-Shotad = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        heard = capsys.readouterr()
-        return int(stop.value.code or 0), heard.out, heard.err
-
-    return call
 
 
 @pytest.fixture
@@ -96,33 +80,6 @@ def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(
     assert page.read_bytes() == drawn
 
 
-def test_drawing_leaves_the_records_alone(shotad: Shotad, described: Path) -> None:
-    records = {p: p.read_bytes() for p in described.glob("*.json*")}
-    assert shotad("sheet", described, "--set", "shots.adaptive_threshold=9", "--quiet")[0] == 0
-    assert {p: p.read_bytes() for p in described.glob("*.json*")} == records
-
-
-def test_a_folder_without_its_film_says_how_to_name_it(
-    shotad: Shotad, finished: Path, film: Path, described: Path, tmp_path: Path
-) -> None:
-    settings, elsewhere = described / "settings.json", tmp_path / "elsewhere"
-    settings.write_text(settings.read_text().replace(str(finished.parent), str(film.parent)))
-    elsewhere.mkdir()
-    moved = film.rename(elsewhere / "film.mp4")
-    code, out, err = shotad("sheet", described)
-    assert (code, out) == (1, "")
-    assert "movie.mp4" in err
-    assert "--film FILM" in err
-    assert shotad("sheet", described, "--film", moved, "--quiet") == (0, "", "")
-
-
-def test_another_film_is_refused(shotad: Shotad, described: Path) -> None:
-    other = make_film(FilmSpec(frames=30)).path
-    code, _, err = shotad("sheet", described, "--film", other)
-    assert code == 1
-    assert "belongs to another film: movie.mp4" in err
-
-
 @pytest.mark.parametrize("more", [("--film", "x.mp4"), ("--film", "x.mp4", "--out", "y")])
 def test_film_is_for_work_folders(shotad: Shotad, film: Path, more: tuple[str, ...]) -> None:
     code, _, err = shotad("sheet", film, *more)
@@ -134,13 +91,6 @@ def test_out_is_for_films(shotad: Shotad, described: Path, tmp_path: Path) -> No
     code, _, err = shotad("sheet", described, "--out", tmp_path / "x")
     assert code == 2
     assert "--out has no meaning" in err
-
-
-def test_a_folder_that_is_not_there_is_an_error(shotad: Shotad, tmp_path: Path) -> None:
-    code, _, err = shotad("sheet", tmp_path / "none.shotad")
-    assert code == 1
-    assert err.startswith("Error: ")
-    assert not (tmp_path / "none.shotad").exists()
 
 
 def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(

@@ -118,16 +118,6 @@ def test_what_cannot_be_meant_is_told(
     assert message in said.err
 
 
-def test_help_loads_nothing_heavy() -> None:
-    check = (
-        "import sys, shotad.cli.main as m\n"
-        "m.cli.main(['train', 'scale', '--help'], standalone_mode=False)\n"
-        "print('HEAVY', [n for n in ('torch', 'cv2', 'transformers', 'accelerate', 'av') if n in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith("HEAVY []")
-
-
 STOPPED = ("epochs=4", "save_every=2", "data.workers=2")
 
 

@@ -63,13 +63,6 @@ def test_a_track_is_translated_by_a_server(shotad: Shotad, folder: Path) -> None
     assert "translated into de" in (folder / "log.txt").read_text()
 
 
-def test_a_schema_with_the_ids_goes_along(shotad: Shotad, folder: Path) -> None:
-    with BadServer(german) as server:
-        shotad(*words(folder, server))
-        form = server.requests[0].body["response_format"]
-    assert form["json_schema"]["schema"]["required"] == list(IDS)
-
-
 def test_lines_that_stay_english_are_told_with_their_reason(shotad: Shotad, folder: Path) -> None:
     def stubborn(seen: Seen) -> Act:
         said = {name: line if name == IDS[2] else GERMAN[line] for name, line in rows(seen).items()}
@@ -159,11 +152,3 @@ def test_what_becomes_of_text_on_the_screen_is_a_flag_and_a_setting(
         shotad(*words(folder, server, *how))
         question = server.requests[0].question
     assert ("Leave them in their own language" in question) is kept
-
-
-def test_the_track_says_what_it_was_translated_from(shotad: Shotad, folder: Path) -> None:
-    with BadServer(german) as server:
-        shotad(*words(folder, server))
-    assert load_track(folder / "track.de.json").translated_from == "en"
-    assert "Translated from English." in (folder / "movie.de.ad.vtt").read_text(encoding="utf-8")
-    assert 'daptm:langSrc="en"' in (folder / "movie.de.ad.dapt.xml").read_text(encoding="utf-8")

@@ -31,15 +31,6 @@ def test_each_kind_has_a_line_of_plain_words(shotad: Shotad) -> None:
     assert len(lines) < 60, "a kind with many voices is told in one line"
 
 
-def test_a_list_for_one_language_leaves_out_who_does_not_speak_it(shotad: Shotad) -> None:
-    said = shotad("voices", "--language", "de", "--json")
-    voices = json.loads(said.out)["voices"]
-    assert not any(voice["kind"] == "hibari" for voice in voices)
-    assert {"name", "kind", "languages", "licence", "installed", "note"} == set(voices[0])
-    for voice in voices:
-        assert {"all", "de"} & {language.partition("-")[0] for language in voice["languages"]}
-
-
 def test_one_voice_or_kind_can_be_asked_about(shotad: Shotad) -> None:
     said = shotad("voices", "--voice", "fake")
     assert said.out.splitlines()[-1] == "1 voice, 1 installed."
@@ -58,24 +49,6 @@ def test_a_text_is_spoken_into_a_file_as_a_line_would_be(shotad: Shotad, tmp_pat
     with wave.open(str(out)) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24000)
         assert 1 < file.getnframes() / 24000 < 4
-
-
-def test_without_a_place_it_is_written_here_under_the_voice_s_name(shotad: Shotad, tmp_path: Path) -> None:
-    said = shotad("voices", "--say", "Hello there.", "--voice", "fake:deep", "--json")
-    found = json.loads(said.out)
-    assert found["file"] == "fake-deep.wav"
-    assert (tmp_path / "fake-deep.wav").is_file()
-    assert (found["voice"], found["said"], found["speed"]) == ("fake:deep", "Hello there.", 1.0)
-
-
-def test_flac_speed_and_lexicon(shotad: Shotad, tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text("Sintel = Sin-TELL\n", encoding="utf-8")
-    options = ("--voice", "fake", "--speed", "1.25", "--lexicon", "words.txt", "--json")
-    said = shotad("voices", "--say", "Sintel runs.", "--out", "x.flac", *options)
-    found = json.loads(said.out)
-    assert (found["said"], found["speed"]) == ("Sin-TELL runs.", 1.25)
-    with av.open("x.flac") as container:
-        assert container.streams.audio[0].codec_context.name == "flac"
 
 
 @pytest.mark.parametrize(
@@ -113,3 +86,13 @@ def test_an_endpoint_is_named_by_settings(shotad: Shotad, monkeypatch: pytest.Mo
         )
     assert said.code == 1
     assert "Unknown voice (status 400)" in said.err
+
+
+def test_flac_speed_and_lexicon(shotad: Shotad, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("Sintel = Sin-TELL\n", encoding="utf-8")
+    options = ("--voice", "fake", "--speed", "1.25", "--lexicon", "words.txt", "--json")
+    said = shotad("voices", "--say", "Sintel runs.", "--out", "x.flac", *options)
+    found = json.loads(said.out)
+    assert (found["said"], found["speed"]) == ("Sin-TELL runs.", 1.25)
+    with av.open("x.flac") as container:
+        assert container.streams.audio[0].codec_context.name == "flac"

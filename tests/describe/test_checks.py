@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Description, Message, PromptSettings, RefusalError, ScriptError
+from shotad.core import Description, Message, PromptSettings
 from shotad.description.checks import (
-    Complaint,
     complaints_about,
-    leaked,
-    missing,
     original,
     repeats_question,
     sentences_of,
-    unreadable,
 )
 from shotad.description.prompts import stage2_messages
 from shotad.description.templates import material, question
@@ -27,24 +23,17 @@ SHARED = Path(__file__).parents[3] / "shared" / "data"
 GOOD = (
     "She opens the gate.",
     "He pockets the key and walks off.",
-    "They climb over the gate and run.",
     "Ann's hand is covered in blood.",
     "The door is closed, the blinds are drawn.",
-    "He is dressed in black.",
     "Bill hands Ann a gun.",
-    "A bearded man kneels.",
     "A woman's hand opens the door.",
     'A sign reads "I will be back. We were here".',
     "Small talk show hosts laugh.",
     "Will runs to the gate.",
-    "She reads his will.",
-    "They need water.",
     "He sees them dressed in rags.",
-    "He says “no”.",
     "He talks into a radio.",
     "She leaves without speaking.",
     "A chat window opens.",
-    "The man and the boy kneel.",
 )
 
 
@@ -57,31 +46,20 @@ def test_a_good_line_has_no_complaint(line: str) -> None:
     ("line", "rule", "said"),
     [
         ("Ann opened the gate.", "L1", "Ann opened the"),
-        ("He walked away.", "L1", "He walked"),
         ("She quickly took the knife.", "L1", "She quickly took"),
-        ("The gate was open.", "L1", "was"),
         ("He will take the knife.", "L1", "He will"),
-        ("She'll run.", "L1", "She'll"),
-        ("She is going to jump.", "L1", "is going to jump"),
         ("He is hit by a car.", "L1", "is hit"),
-        ("The box is being opened.", "L1", "is being opened"),
-        ("Ann is thrown to the ground.", "L1", "is thrown"),
         ("They are surrounded by wolves.", "L1", "are surrounded by"),
         ("We see Ann run.", "L2", "We"),
         ("The camera pans to Ann.", "L3", "The camera pans"),
-        ("A close-up of a hand.", "L3", "close-up"),
         ("Ann smiles, suggesting that she knows.", "L4", "suggesting"),
-        ("A tense mood: she seems sad.", "L4", "tense"),
         ("The image shows Ann.", "L5", "The image shows"),
         ("**Ann** runs.", "L5", "**"),
         ("Mrs. Jones kneels.", "L13", "Mrs"),
-        ("He follows Professor Grant.", "L13", "Professor"),
         ("A man kneels.", "pronoun", '"he" instead of "A man"'),
-        ("The woman kneels.", "pronoun", '"she" instead of "The woman"'),
         ("She turns while a boy runs.", "pronoun", '"he" instead of "a boy"'),
         ("The person kneels.", "pronoun", '"they"'),
         ("Ann is speaking to Bo.", "talk", "speaking"),
-        ("They talk.", "talk", "talk"),
         ("He has a conversation with her.", "talk", "has a conversation"),
         ("She says that it rains.", "talk", "says"),
     ],
@@ -101,43 +79,6 @@ def test_a_line_over_its_budget_says_both_numbers() -> None:
     assert found.rule == "budget"
     assert "15 words" in found.text
     assert "at most 9" in found.text
-
-
-def test_one_complaint_for_each_rule() -> None:
-    rules = [
-        c.rule for c in complaints_about("We see him as he was: we know he was sad and seems angry.", 30)
-    ]
-    assert sorted(rules) == sorted(set(rules))
-    assert {"L1", "L2", "L4"} <= set(rules)
-
-
-def test_english_rules_are_no_rules_for_other_languages() -> None:
-    assert [c.rule for c in complaints_about("A man was seen.", 9, language="de")] == ["language"]
-    assert complaints_about("Man sieht den Mann.", 9, language="de") == ()
-    assert [c.rule for c in complaints_about("Ein Mann geht.", 2, language="de")] == ["budget"]
-
-
-def test_a_budget_below_one_is_no_budget() -> None:
-    with pytest.raises(ValueError, match="budget = 0"):
-        complaints_about("He runs.", 0)
-
-
-def test_answers_that_cannot_be_used() -> None:
-    trouble = ScriptError("nothing")
-    assert unreadable(RefusalError("no"), "stop").rule == "refused"
-    assert unreadable(trouble, "refused").rule == "refused"
-    assert unreadable(trouble, "length").rule == "cut off"
-    assert unreadable(trouble, "stop").rule == "unreadable"
-
-
-def test_leaks_and_missing_steps() -> None:
-    assert leaked([]) == ()
-    assert missing(["Actions"], ["Actions"]) == ()
-    (leak,) = leaked(["Red", "Shot 2"])
-    assert leak.rule == "leak"
-    assert '"Red" and "Shot 2"' in leak.text
-    (gap,) = missing(["Actions"], ["Main characters", "Actions", "Interactions"])
-    assert gap == Complaint("missing", 'Nothing stands under "Main characters" and "Interactions".')
 
 
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")

@@ -1,39 +1,94 @@
-"""The choice for a slot by stated rules, each rule decided by a pair that differs in it alone."""
+"""Which candidate is taken: near copies go, then rules, embeddings along the film, or an engine that is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
-from shotad.core import Interval, Slot
-from shotad.description.choice import Around, ByRules, Line, Situation, coverage, distance, soundest
+from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
+from shotad.description.choice import (
+    Around,
+    ByEngine,
+    ByRules,
+    BySequence,
+    Line,
+    Situation,
+    choice_in,
+    coverage,
+    distinct,
+    is_near_copy,
+    make_chooser,
+    merged,
+)
 from shotad.script import Finding, Fitted, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
 RESIDUE = Finding("L5", Level.ERROR, "speaks of the task: 'the image shows'")
 ERROR = Finding("L3", Level.ERROR, "of the camera: 'close-up'")
 WARNING = Finding("L4", Level.WARNING, "interprets: 'seems'")
-DESCRIPTION = (
-    "1. Main characters: Ann, Bob\n2. Actions: Ann opens the drawer and takes out a gun.\n"
-    "3. Key objects: a drawer, a gun"
-)
+DESCRIPTION = "1. Actions: Ann opens a drawer. She takes out a gun.\n2. Key objects: A gun."
+GOOD, POOR, GUN = "Ann opens a drawer.", "Bob waits outside.", "She takes out a gun."
 
 
-def line(text: str, *findings: Finding, number: int = 0, unseen: Sequence[str] = ()) -> Line:
-    return Line(number, Fitted(text), SLOT.interval, findings, tuple(unseen))
+def line(text: str, *findings: Finding, unseen: Sequence[str] = ()) -> Line:
+    return Line(0, Fitted(text), SLOT.interval, findings, tuple(unseen))
 
 
 def situation(*said: str, description: str = DESCRIPTION) -> Situation:
-    return Situation(SLOT, said, description, Around(before=said[-5:]))
+    return Situation(SLOT, said, description, Around())
 
 
-def chosen(lines: Sequence[Line], *said: str, description: str = DESCRIPTION) -> str:
-    return lines[ByRules().choose(lines, situation(*said, description=description))].text
+# Near copies
 
 
-GOOD = "Ann opens the drawer and takes out a gun."
-POOR = "Bob waits."
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("He opens the heavy door of the old car.", "The heavy door of the old car he opens.", True),
+        ("Slowly, Ann opens the old door.", "Ann slowly opens the old door.", True),
+        ("Turning at the door, Ann smiles at Bob.", "Ann turns at the door, smiling at Bob.", True),
+        ("Ann walks down the street with her dog.", "Ann, with her dog, walks down the street.", True),
+        ("Ann walks down the long dark street.", "Ann walks down the long dark road.", True),
+        ("Ann opens the heavy door of the old car.", "Eve opens the heavy door of the old car.", False),
+        ("Ann opens the heavy door of the old car.", "Ann closes the heavy door of the old car.", False),
+        ("Ann watches Bob leave.", "Bob watches Ann leave.", False),
+        ("He opens the door.", "She opens the door.", False),
+        ("Rain falls.", "Snow falls.", False),
+    ],
+)
+def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is_none(
+    one: str, other: str, same: bool
+) -> None:
+    assert is_near_copy(one, other) == is_near_copy(other, one) == same
+    assert distinct([one, other]) == ((0,) if same else (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("attempts", "number", "kept"),
+    [
+        ([["Ann sits down.", "Bob leaves!"], ["Eve laughs.", "Ann sits down."]], 5, (0, 1, 2)),
+        ([["Ann sits down!!", "Bob leaves!"], ["Eve laughs.", "It rains!"]], 3, (1, 2, 3)),
+        ([["Ann sits down!!", "Bob leaves!"], ["Eve laughs.", "It rains!"]], 1, (2,)),
+        ([["Ann opens the old door!", "Bob leaves."], ["The old door Ann opens."]], 5, (1, 2)),
+        ([[], []], 5, ()),
+    ],
+)
+def test_attempts_are_merged_in_their_order_without_those_with_most_faults(
+    attempts: list[list[str]], number: int, kept: tuple[int, ...]
+) -> None:
+    pool = [text for attempt in attempts for text in attempt]
+    assert merged(attempts, lambda text: text.count("!"), number) == tuple(pool[i] for i in kept)
+
+
+# By rules
 
 
 @pytest.mark.parametrize(
@@ -50,51 +105,210 @@ POOR = "Bob waits."
     ids=["residue", "unseen", "broken off", "error", "errors", "warning", "warnings"],
 )
 def test_an_earlier_rule_outweighs_all_later_ones(better: Line, worse: Line) -> None:
-    assert chosen([worse, better]) == better.text
-    assert chosen([better, worse]) == better.text
+    assert ByRules().choose([worse, better], situation()) == 1
+    assert ByRules().choose([better, worse], situation()) == 0
 
 
-def test_a_near_copy_of_one_of_the_last_ten_lines_comes_after_another_line() -> None:
-    said = ["The drawer Ann opens and takes out a gun.", *(f"It is door number {n}." for n in range(9))]
-    assert chosen([line(GOOD), line(POOR)], *said) == POOR
-    assert chosen([line(GOOD), line(POOR)], *said, "The door shuts.") == GOOD
+@pytest.mark.parametrize(
+    ("lines", "said", "description", "taken"),
+    [
+        ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(9))), DESCRIPTION, 1),
+        ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(10))), DESCRIPTION, 0),
+        (("Ann sits at a table.", GOOD), (), DESCRIPTION, 1),
+        (("Ann sits behind a table.", "Ann stumbles."), (), "1. Actions: Ann stumbles past a table.", 1),
+        (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann opens the door.",), DESCRIPTION, 1),
+        (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann takes off a glove.",), DESCRIPTION, 0),
+        ((POOR, POOR), (), DESCRIPTION, 0),
+        ((POOR, POOR), (), "", 0),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_more_of_the_description_and_news_is_taken(
+    lines: Sequence[str], said: Sequence[str], description: str, taken: int
+) -> None:
+    assert ByRules().choose([*map(line, lines)], situation(*said, description=description)) == taken
 
 
-def test_the_line_that_says_more_of_the_description_is_taken() -> None:
-    assert chosen([line("Ann sits at a table."), line(GOOD)]) == GOOD
+def test_a_verb_of_the_description_counts_twice() -> None:
+    lines = ["Ann sits behind a table.", "Ann stumbles."]
+    assert coverage(lines, "1. Actions: Ann stumbles past a table.") == pytest.approx((2 / 3, 1.0))
 
 
-def test_a_verb_of_the_description_counts_more_than_a_noun() -> None:
-    description = "1. Actions: Ann stumbles past a table."
-    lines = [line("Ann sits behind a table."), line("Ann stumbles.")]
-    assert chosen(lines, description=description) == "Ann stumbles."
-    assert coverage([item.text for item in lines], description) == pytest.approx((2 / 3, 1.0))
+# By embeddings
 
 
-def test_what_was_just_said_counts_less() -> None:
-    lines = [line("Ann opens the drawer."), line("Ann takes out a gun.")]
-    assert chosen(lines, "Ann opens the door.") == "Ann takes out a gun."
-    assert chosen(lines, "Ann takes off a glove.") == "Ann opens the drawer."
+def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Words as random directions, by hash: texts are alike as far as they share words."""
+    rows = []
+    for text in texts:
+        words = re.findall(r"[a-z]+", text.lower()) or [""]
+        seeds = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") for word in words]
+        row = sum(np.random.default_rng(seed).normal(size=256) for seed in seeds)
+        rows.append(row / np.linalg.norm(row))
+    return np.stack(rows).astype(np.float32)
 
 
-def test_of_equals_the_first_is_taken() -> None:
-    lines = [line("Bob waits.", number=0), line("Bob waits.", number=1)]
-    assert ByRules().choose(lines, situation()) == 0
-    assert ByRules().choose(lines, situation(description="")) == 0
+def test_what_was_said_is_not_said_again_and_memory_fades() -> None:
+    chooser, candidates = BySequence(embed), [line(GOOD), line(GUN)]
+    assert chooser.choose([line(POOR), line(GUN)], situation()) == 1
+    assert chooser.choose(candidates, situation("Ann opens the drawer.")) == 1
+    assert chooser.choose(candidates, situation("She takes a gun out.")) == 0
+    nothing, fresh, old = (
+        chooser.worths([GOOD], situation(*said))[0] for said in ((), ("Bob sits.", GOOD), (GOOD, "Bob sits."))
+    )
+    assert fresh == pytest.approx(nothing - 0.5, abs=1e-6)
+    assert old == pytest.approx(nothing - 0.5 * 0.85, abs=1e-6)
 
 
-def test_distance_fades_with_age() -> None:
-    assert distance("Ann opens the door.", []) == 1.0
-    assert distance("Ann opens the door.", ["Ann opens the door."]) == 0.0
-    assert distance("Ann opens the door.", ["Ann opens the door.", "It rains."]) == pytest.approx(0.15)
+def test_a_line_that_must_not_be_is_out_however_relevant_and_a_warning_weighs_little() -> None:
+    chooser = BySequence(embed)
+    for worse in (line(GOOD, ERROR), line(GOOD, unseen=("x",)), line("A drawer Ann opens.")):
+        assert chooser.choose([worse, line(POOR)], situation(GOOD)) == 1
+    assert chooser.choose([line(GOOD, WARNING), line(GOOD)], situation()) == 1
+    assert chooser.choose([line(GOOD, WARNING), line(POOR)], situation()) == 0
+    alike = BySequence(lambda texts: np.ones((len(texts), 1), np.float32))
+    assert alike.choose([line("Ann opens."), line(GOOD)], situation()) == 1, "before its own first half"
 
 
-def test_coverage_of_nothing_is_nothing() -> None:
-    assert coverage(["Bob waits."], "") == (0.0,)
-    assert coverage([], DESCRIPTION) == ()
+# By an engine
 
 
-def test_soundest_are_those_with_the_fewest_broken_rules() -> None:
-    lines = [line(GOOD, ERROR), line(POOR, WARNING), line(GOOD, unseen=["x"]), line("Bob sits.")]
-    assert soundest(lines) == (1, 3)
-    assert soundest(lines[:1]) == (0,)
+class Desk:
+    """An engine with prepared answers, and a log."""
+
+    def __init__(self, *answers: str | Reply) -> None:
+        self.answers = list(answers)
+        self.requests: list[Request] = []
+        self.log: dict[str, Mapping[str, Any]] = {}
+
+    def ask(self, request: Request) -> Reply:
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        return answer if isinstance(answer, Reply) else Reply(answer, usage=Usage(100, 5))
+
+    def keep(self, key: str, record: Mapping[str, Any]) -> None:
+        self.log[key] = json.loads(json.dumps(record))
+
+    def chosen(self, at: Situation, lines: Sequence[Line] = (), revision: str = "1") -> int:
+        who = Identity("fake", "m", revision)
+        return ByEngine(self.ask, self.log.get, self.keep, load_config(), who).choose(lines or CANDIDATES, at)
+
+
+CANDIDATES = [line(GOOD), line(GUN), line(POOR)]
+
+
+def test_the_engine_is_shown_what_it_needs_and_obeyed() -> None:
+    desk = Desk('{"choice": 3}')
+    assert desk.chosen(situation("It rains.")) == desk.chosen(situation("It rains.")) == 2
+    (request,) = desk.requests
+    text = request.messages[-1].text
+    assert DESCRIPTION in text
+    assert "- It rains." in text
+    assert "2. She takes out a gun." in text
+    assert request.schema is not None
+    assert request.schema["properties"]["choice"]["maximum"] == 3
+    assert (request.sampling.temperature, request.clip) == (0.0, None)
+    (record,) = desk.log.values()
+    assert (record["chosen"], record["raw"], record["note"]) == (2, '{"choice": 3}', "")
+    assert record["usage"] == {"tokens_in": 100, "tokens_out": 5}
+
+
+@pytest.mark.parametrize(
+    ("again", "lines", "revision"),
+    [
+        (situation("It rains."), CANDIDATES, "1"),
+        (situation(), CANDIDATES[::-1], "1"),
+        (situation(description="A gun."), CANDIDATES, "1"),
+        (situation(), CANDIDATES, "2"),
+    ],
+    ids=["said", "lines", "description", "engine"],
+)
+def test_another_question_is_asked_anew(again: Situation, lines: Sequence[Line], revision: str) -> None:
+    desk = Desk('{"choice": 2}', '{"choice": 1}')
+    desk.chosen(situation())
+    desk.chosen(again, lines, revision)
+    assert len(desk.requests) == len(desk.log) == 2
+
+
+@pytest.mark.parametrize("answer", ["I like them all.", Reply("Candidate 3.", "refused")])
+def test_an_answer_without_a_choice_leaves_it_to_the_rules_with_a_note(answer: str | Reply) -> None:
+    desk, at = Desk(answer), situation("Ann opens the drawer.")
+    assert desk.chosen(at) == desk.chosen(at) == ByRules().choose(CANDIDATES, at) == 1
+    (record,) = desk.log.values()
+    assert record["chosen"] is None
+    assert "rules" in record["note"]
+
+
+def test_a_failed_call_is_repeated_on_the_next_run() -> None:
+    desk = Desk(Reply("", "error", error="timed out"), '{"choice": 3}')
+    assert desk.chosen(situation()) in range(3)
+    assert [record["error"] for record in desk.log.values()] == ["timed out"]
+    assert desk.chosen(situation()) == 2
+    assert [record["error"] for record in desk.log.values()] == [None]
+
+
+def test_only_lines_that_may_be_spoken_are_shown_and_one_is_no_question() -> None:
+    desk, mixed = Desk('{"choice": 2}'), [line("A close-up of Ann.", ERROR), line(GOOD), line(POOR)]
+    assert desk.chosen(situation(), mixed) == 2
+    assert "close-up" not in desk.requests[0].messages[-1].text
+    assert desk.chosen(situation(), mixed[:2]) == 1
+    assert len(desk.requests) == 1
+
+
+LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and stands up."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "index"),
+    [
+        ('{"choice": 2}', 1),
+        ('```json\n{"choice": "3"}\n```', 2),
+        ('{"choice": 1, "reason": "2 is dull"}', 0),
+        ('{"choice": "He stands up."}', 1),
+        ('{"choice": 2', 1),
+        ("2", 1),
+        ("Answer: #2", 1),
+        ("I choose candidate 3 because candidate 1 repeats what was said.", None),
+        ('<think>1? No, 2.</think>{"choice": 1}', 0),
+        ("3. She runs from 3 dogs.", 2),
+        ("He sits down and stands up.", 3),
+        ('{"choice": 9}', None),
+        ('{"choice": true}', None),
+        ("[1, 2]", None),
+        ("", None),
+        ("Candidates 1 and 2 are equal.", None),
+        ('{"choice": 2} {"choice": 3}', None),
+    ],
+)
+def test_answers_are_read_by_their_meaning(answer: str, index: int | None) -> None:
+    assert choice_in(answer, LINES) == index
+
+
+def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    class Toy:
+        of = staticmethod(embed)
+
+        def __init__(self, **_: object) -> None:
+            made.append(1)
+
+    monkeypatch.setattr("shotad.description.choice.make_embedder", Toy)
+    monkeypatch.setattr("shotad.description.choice.check_installed", lambda: None)
+    desk = Desk()
+
+    def chooser(select: str) -> Any:
+        config = load_config(None, [f"stage2.select={select}"])
+        return make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
+
+    assert isinstance(chooser("single"), ByRules)
+    assert isinstance(chooser("engine"), ByEngine)
+    along = chooser("sequence")
+    assert along.choose([line(POOR)], situation()) == 0
+    assert made == []
+    candidates = [line(POOR), line(GUN)]
+    assert along.choose(candidates, situation()) == along.choose(candidates, situation()) == 1
+    assert made == [1]
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ShotadError, match=r"shotad\[language\]"):
+        chooser("sequence")

@@ -105,11 +105,5 @@ def test_what_models_answer_counts_too() -> None:
     assert plain.value < doubt_of("A horse gallops off.", looked).value < both.value <= 1
 
 
-def test_a_second_look_measures_for_models() -> None:
-    looked: Record = {"raw": "", "notes": {}}
-    assert "3 people are told, 1 measured" in reasons("Three men wait.", looked, {"measured": SEEN.to_json()})
-    assert reasons("Three men wait.", looked) == ""
-
-
 def test_words_are_read_in_english_lines_only() -> None:
     assert reasons("Drei Männer warten.", measured(), language="de") == ""

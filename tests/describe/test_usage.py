@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -32,13 +31,6 @@ def test_every_call_counts_once_at_the_engine_that_was_asked() -> None:
     assert (found.calls, found.tokens) == (5, Usage(710, 48))
 
 
-def test_the_sum_is_that_of_the_records() -> None:
-    records = [record((100, 10), looks=((7, 1),)), record((1, 1), (2, 2))]
-    assert used([], records, TERMS).tokens == Usage(
-        sum(r["usage"]["tokens_in"] for r in records), sum(r["usage"]["tokens_out"] for r in records)
-    )
-
-
 def test_a_record_of_one_call_needs_no_list_of_tries() -> None:
     note = {"usage": {"tokens_in": 9, "tokens_out": 3}}
     found = used([], [record((1, 1))], TERMS, other=[note])
@@ -65,16 +57,6 @@ def test_without_prices_no_cost_is_made_up() -> None:
 def test_a_stage_that_was_not_asked_hides_no_cost() -> None:
     terms: dict[Stage, Terms] = {"stage1": Terms("openai", free=False), "stage2": PAID}
     assert used([], [record((10**6, 0))], terms).cost == pytest.approx(2.0)
-
-
-def test_engines_without_tokens_have_nothing_to_tell() -> None:
-    assert usage_lines(used([record((0, 0))], [record((0, 0))], {"stage1": LOCAL, "stage2": LOCAL})) == []
-
-
-def test_a_run_that_asked_nothing_has_nothing_to_tell() -> None:
-    found = used([], [], TERMS)
-    assert usage_lines(found) == []
-    assert json.loads(json.dumps(usage_as_json(found)))["calls"] == 0
 
 
 def test_the_words_of_an_engine_that_reads_no_prompts_are_no_tokens_to_tell_of() -> None:

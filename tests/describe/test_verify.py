@@ -7,7 +7,7 @@ import json
 import pytest
 
 from shotad.core import PromptSettings
-from shotad.description.verify import parse_verdicts, statements_of, verify_messages
+from shotad.description.verify import parse_verdicts, verify_messages
 
 TWO = ("She opens the tin.", "She drops it.")
 Y, N, U = True, False, None
@@ -34,19 +34,6 @@ def test_question_numbers_the_statements_and_names_the_shots() -> None:
     }
 
 
-def test_question_follows_medium_and_label() -> None:
-    messages, _ = verify_messages(TWO, [0], PromptSettings(medium="TV series"), label="box")
-    assert "clip from a TV series" in messages[1].text
-    assert "red border" in messages[1].text
-    assert "top left" not in messages[1].text
-
-
-@pytest.mark.parametrize(("statements", "shots"), [((), (1,)), (TWO, ())])
-def test_question_needs_statements_and_shots(statements: tuple[str, ...], shots: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="are needed"):
-        verify_messages(statements, shots, PromptSettings())
-
-
 def test_answer_as_asked_for_is_read() -> None:
     _, schema = verify_messages(TWO, [1], PromptSettings())
     answer = json.dumps(dict(zip(schema["required"], ("no", "cannot tell"), strict=True)))
@@ -61,35 +48,24 @@ def test_answer_as_asked_for_is_read() -> None:
         ('{"1": "yes", "2": "no", "3": "cannot tell"}', (Y, N, U)),
         ('```json\n{"1": "Yes", "2": "No"}\n```', (Y, N)),
         ('Here is my answer: {"1": true, "2": false}', (Y, N)),
-        ('["yes", "no"]', (Y, N)),
         ('{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', (U, U)),
         ('{"1": {"visible": "no", "reason": "dark"}, "2": "yes"}', (U, Y)),
-        ('{"verdict": "no"}', (N,)),
         # Broken JSON.
         ('{"1": "yes", "2": "no",}', (Y, N)),
-        ("{'1': 'yes', '2': 'no'}", (Y, N)),
         ('{"1": "yes", "2": "no', (Y, N)),
-        ("{1: yes, 2: no}", (Y, N)),
         # Lists and sentences.
         ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
         ("Statement 1: yes. Statement 2: no.", (Y, N)),
-        ("**1.** Yes\n**2.** No", (Y, N)),
         ("1. She opens the tin: yes\n2. She drops it: no", (Y, N)),
-        ("yes\nno", (Y, N)),
         ("Yes.", (Y,)),
         ("No, there is no tin.", (N,)),
-        ("Not visible.", (N,)),
         ("<think>1. no</think>{\"1\": \"yes\"}", (Y,)),
         # No clear no.
         ("No way to tell.", (U,)),
-        ("Yes, perhaps.", (U,)),
         ("I cannot see it.", (U,)),
-        ("Not clear.", (U,)),
         ("1. yes\n1. no", (U,)),
-        ('{"1": "yes", "1": "no"}', (U,)),
         # Too few, too many, none at all.
         ('{"2": "no"}', (U, N)),
-        ('{"5": "no"}', (U, U)),
         ("yes no yes", (U, U)),
         ("", (U, U)),
         ("[" * 5000, (U, U)),
@@ -97,8 +73,3 @@ def test_answer_as_asked_for_is_read() -> None:
 )  # fmt: skip
 def test_verdicts_are_read_from_what_models_write(answer: str, verdicts: tuple[bool | None, ...]) -> None:
     assert parse_verdicts(answer, len(verdicts)) == verdicts
-
-
-def test_verdicts_are_as_many_as_the_lines_statements() -> None:
-    statements = statements_of("She opens the tin, looks inside, and drops it.")
-    assert parse_verdicts("1. no", len(statements)) == (N, U, U)

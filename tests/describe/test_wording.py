@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.description import head_of, words_of
-from shotad.description.wording import content_of, is_unfinished, verbs_of
+from shotad.description import head_of
+from shotad.description.wording import is_unfinished, verbs_of
 
 
 @pytest.mark.parametrize(
@@ -14,18 +14,12 @@ from shotad.description.wording import content_of, is_unfinished, verbs_of
         ("Slowly, Ann opens the old door.", ("ann", "open")),
         ("Turning at the window, she smiles.", ("she", "smile")),
         ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
-        ("He then leaps over to the customers.", ("he", "leap")),
         ("The pizza guy's jaw drops.", ("jaw", "drop")),
         ("The old train stops at the gate.", ("train", "stop")),
-        ("Union fans go wild.", ("fan", "go")),
-        ("Smoke fills the room.", ("smoke", "fill")),
         ("Mr. Hand rips the card.", ("hand", "rip")),
-        ("Bob watches Ann.", ("bob", "watch")),
         ("Cut to black.", ("", "cut")),
         ("They all stare.", ("they", "stare")),
-        ("The men in black turn.", ("black", "turn")),
         ("Cornered, the duo flee.", ("duo", "flee")),
-        ("Hal lights a lamp.", ("hal", "light")),
         ("Near the van, they wait.", ("they", "wait")),
         ("Inside, a second pair of doors.", ("", "")),
     ],
@@ -37,20 +31,6 @@ def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> 
 def test_a_form_of_a_verb_is_a_noun_after_an_article_or_a_preposition() -> None:
     assert verbs_of("She takes a walk with her watch in hand.") == {"take"}
     assert verbs_of("He walks and watches.") == {"walk", "watch"}
-
-
-def test_content_leaves_out_function_words_and_joins_forms() -> None:
-    assert content_of("The boxes and the box of his sister's") == {"box": 2, "sister": 1}
-
-
-def test_other_languages_are_compared_as_they_are() -> None:
-    assert [word.text for word in words_of("Über die Brücke läuft er.")] == [
-        "über",
-        "die",
-        "brücke",
-        "läuft",
-        "er",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -22,36 +22,6 @@ def test_results_stand_in_the_order_of_the_items() -> None:
     assert in_order(work, [], 3) == []
 
 
-def test_no_more_are_worked_on_at_once_than_may_be() -> None:
-    lock = threading.Lock()
-    now, most = 0, 0
-
-    def work(item: int) -> None:
-        nonlocal now, most
-        with lock:
-            now += 1
-            most = max(most, now)
-        threading.Event().wait(0.005)
-        with lock:
-            now -= 1
-
-    in_order(work, range(12), 2)
-    assert most == 2
-
-
-def test_after_an_exception_nothing_is_begun_and_it_is_raised() -> None:
-    begun_items: list[int] = []
-
-    def work(item: int) -> None:
-        begun_items.append(item)
-        if item == 2:
-            raise ValueError("number two")
-
-    with pytest.raises(ValueError, match="number two"):
-        in_order(work, range(50), 1)
-    assert begun_items == [0, 1, 2]
-
-
 def test_an_exception_waits_for_what_is_under_way_and_for_nothing_else() -> None:
     together, ended = threading.Barrier(2), []
 

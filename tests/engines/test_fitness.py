@@ -41,52 +41,44 @@ def refused(*assignments: str) -> str:
     return str(caught.value)
 
 
-def test_a_machine_with_a_gpu_that_holds_the_larger_one_is_fit() -> None:
-    config = load_config(["paper"])
-    Engines.of(config).check_machine(config)
+REFUSED: list[tuple[dict[str, int], tuple[str, ...], tuple[str, ...]]] = [
+    ({"gpu": 0}, (), (VISION, TEXT, "a GPU with 19.9 GB of memory (there is none)", "would have been 32.6 GB", "embedded")),
+    ({"gpu": 8 * GB}, (), ("a GPU with 19.9 GB", "there are 8.0 GB")),
+    ({"disk": 3 * GB}, (), ("32.6 GB of disk", "3.0 GB are free")),
+    ({"gpu": 0, "memory": 16 * GB}, ("compute.device=cpu",), ("19.9 GB of memory (there are 16.0 GB)",)),
+]  # fmt: skip
 
 
-def test_without_a_gpu_both_models_are_refused_with_their_size(machine: dict[str, Any]) -> None:
-    machine["gpu"] = 0
-    said = refused()
-    assert VISION in said
-    assert TEXT in said
-    assert "a GPU with 19.9 GB of memory (there is none)" in said
-    assert "it would have been 32.6 GB" in said
-    assert "embedded" in said
-
-
-def test_a_gpu_that_is_too_small_is_told_with_what_it_has(machine: dict[str, Any]) -> None:
-    machine["gpu"] = 8 * GB
-    assert "there are 8.0 GB" in refused()
-    config = load_config(["paper"], ["local.quantise=4bit"])
-    Engines.of(config).check_machine(config)
-
-
-def test_a_full_disk_and_missing_packages_are_told_too(
-    machine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("has", "assignments", "words"), REFUSED)
+def test_what_is_missing_is_told_with_its_size(
+    machine: dict[str, Any], has: dict[str, int], assignments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
-    machine["disk"] = 3 * GB
+    machine.update(has)
+    said = refused(*assignments)
+    assert [word for word in words if word not in said] == []
+    assert "--" not in said, "not every command has the same options: hints name settings"
+
+
+def test_missing_packages_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    said = refused()
-    assert "torch and transformers" in said
-    assert "32.6 GB of disk" in said
-    assert "3.0 GB are free" in said
+    assert "torch and transformers" in refused()
 
 
-def test_a_machine_without_a_gpu_takes_small_models_or_what_it_is_told_to(machine: dict[str, Any]) -> None:
-    machine["gpu"] = 0
-    small = load_config(["paper"], ["stage1.model=qwen2-vl-2b", "stage2.model=llama3.2-3b"])
-    Engines.of(small).check_machine(small)
-    told = load_config(["paper"], ["compute.device=cpu"])
-    Engines.of(told).check_machine(told)
-    machine["memory"] = 16 * GB
-    assert "19.9 GB of memory (there are 16.0 GB)" in refused("compute.device=cpu")
+FIT: list[tuple[dict[str, int | None], tuple[str, ...]]] = [
+    ({}, ()),
+    ({"gpu": 8 * GB}, ("local.quantise=4bit",)),
+    ({"gpu": 0}, ("stage1.model=qwen2-vl-2b", "stage2.model=llama3.2-3b")),
+    ({"gpu": 0}, ("compute.device=cpu",)),
+    ({"gpu": None}, ()),  # one that does not tell its memory is tried
+]
 
 
-def test_one_that_does_not_tell_its_memory_is_tried(machine: dict[str, Any]) -> None:
-    machine["gpu"] = None
-    config = load_config(["paper"])
+@pytest.mark.parametrize(("has", "assignments"), FIT)
+def test_a_machine_that_holds_the_larger_model_is_fit(
+    machine: dict[str, Any], has: dict[str, Any], assignments: tuple[str, ...]
+) -> None:
+    machine.update(has)
+    config = load_config(["paper"], list(assignments))
     Engines.of(config).check_machine(config)
 
 
@@ -95,8 +87,3 @@ def test_an_engine_by_itself_is_refused_before_it_fetches(machine: dict[str, Any
     engine: Any = make_engine("llama3", load_config(["paper"]), "stage2")
     with pytest.raises(EngineError, match=f"cannot run {re.escape(TEXT)}.*would have been 16.1 GB"):
         engine.get_ready(NoProgress())
-
-
-def test_hints_name_settings_and_no_options_for_not_every_command_has_them(machine: dict[str, Any]) -> None:
-    machine["gpu"] = 0
-    assert "--" not in refused()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import threading
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, strategies as st
 
 from shotad.core import ComputeSettings, EngineError, LocalSettings, Reply, Request, SamplingSettings
-from shotad.engines.local_answers import answers, end_tokens, pad_token, padded
+from shotad.engines.local_answers import answers, end_tokens, groups, pad_token, padded
 from shotad.engines.local_loading import Loaded, tokenizer_of
 from shotad.engines.local_model import resolve
 from tests.language_models import TEXT_END, TURN_END, load, make_llama
@@ -138,18 +139,6 @@ def test_each_is_cut_at_its_own_length(teller: Teller) -> None:
     assert len(replies[2].text) < len(replies[0].text) < len(SAYS)
 
 
-def test_rows_that_end_at_different_times_keep_what_they_said(teller: Teller) -> None:
-    starts = ["\n\n", "\n\nHe", "\n\nHe opens the"]
-    replies = teller.ask([request(n, 0.0, 40) for n in range(3)], starts)
-    assert [reply.text for reply in replies] == [SAYS, "opens the door.", "door."]
-    assert all(reply.finish == "stop" for reply in replies)
-
-
-def test_tokens_are_counted_without_padding(random: Teller) -> None:
-    replies = random.ask(REQUESTS, TEXTS)
-    assert [r.usage.tokens_in for r in replies] == [len(random.tokenizer(t)["input_ids"]) for t in TEXTS]
-
-
 def test_a_prompt_that_is_too_long_fails_and_says_so(random: Teller) -> None:
     replies = random.ask([request(0), request(1)], ["rain " * 600, "The rain"])
     assert replies[0].finish == "error"
@@ -178,16 +167,22 @@ def test_memory_that_runs_out_makes_smaller_batches_from_then_on(random: Teller)
     assert max(sizes) <= 3, "and it is remembered"
 
 
-def test_what_does_not_fit_alone_is_a_failed_reply(random: Teller) -> None:
+def test_what_does_not_fit_alone_is_tried_once_more_and_is_then_a_failed_reply(random: Teller) -> None:
+    tries: list[int] = []
+    held: list[weakref.ref[torch.Tensor]] = []
+
     def full(ids: torch.Tensor) -> Exception | None:
+        assert not any(ref() is not None for ref in held), "a failed try holds its tensors"
+        held.append(weakref.ref(ids))
+        tries.extend([ids.shape[1]] * (len(ids) == 1))
         return RuntimeError("CUDA out of memory.") if ids.shape[1] > 8 else None
 
     random.fails(full)
     replies = random.ask(REQUESTS, TEXTS)
-    assert [reply.finish == "error" for reply in replies] == [
-        len(random.tokenizer(text)["input_ids"]) > 8 for text in TEXTS
-    ]
+    lengths = [len(random.tokenizer(text)["input_ids"]) for text in TEXTS]
+    assert [reply.finish == "error" for reply in replies] == [length > 8 for length in lengths]
     assert "memory ran out on a prompt of" in str(replies[1].error)
+    assert {tries.count(length) for length in lengths if length > 8} == {2}
 
 
 def test_what_the_model_s_code_fails_on_takes_no_other_along(random: Teller) -> None:
@@ -209,39 +204,20 @@ def test_a_gpu_that_is_gone_stops_the_run(random: Teller) -> None:
         random.ask(REQUESTS, TEXTS)
 
 
-def test_the_next_input_is_prepared_while_the_model_works(random: Teller) -> None:
-    prepared = threading.Event()
-    in_time: list[bool] = []
-    threads: list[str] = []
-
-    def slow(ids: torch.Tensor) -> Exception | None:
-        if not in_time:
-            in_time.append(prepared.wait(20))
-        return None
-
-    random.fails(slow)
-    rows = [random.tokenizer(text)["input_ids"] for text in TEXTS[:2]]
-
-    def collate(places: Sequence[int]) -> dict[str, torch.Tensor]:
-        threads.append(threading.current_thread().name)
-        if len(threads) == 2:
-            prepared.set()
-        return padded([rows[place] for place in places], 0)
-
-    lengths = [len(row) for row in rows]
-    answers(random.loaded, random.tokenizer, REQUESTS[:2], lengths, collate, tokens=10_000, most=1)
-    assert in_time == [True]
-    assert all("preparing" in name for name in threads)
-
-
-def test_an_input_that_cannot_be_made_fails_alone(random: Teller) -> None:
-    rows = [random.tokenizer(text)["input_ids"] for text in TEXTS]
-
-    def collate(places: Sequence[int]) -> dict[str, torch.Tensor]:
-        if 2 in places:
-            raise ValueError("no such frames")
-        return padded([rows[place] for place in places], 0)
-
-    lengths = [len(row) for row in rows]
-    found = answers(random.loaded, random.tokenizer, REQUESTS, lengths, collate, tokens=10_000, most=16)
-    assert [reply.error for reply in found] == [None, None, "ValueError: no such frames", None, None]
+@given(
+    st.lists(st.integers(1, 500), max_size=40),
+    st.integers(0, 100),
+    st.integers(1, 3000),
+    st.integers(1, 16),
+)
+def test_all_are_in_one_group_each_and_each_group_fits(
+    lengths: list[int], answer: int, tokens: int, most: int
+) -> None:
+    found = groups(lengths, answer, tokens, most)
+    assert sorted(index for group in found for index in group) == list(range(len(lengths)))
+    for group in found:
+        size = (max(lengths[index] for index in group) + answer) * len(group)
+        assert len(group) == 1 or size <= tokens
+        assert len(group) <= most
+    walked = [lengths[index] for group in found for index in group]
+    assert walked == sorted(lengths, reverse=True)

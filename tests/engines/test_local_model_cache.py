@@ -15,7 +15,6 @@ from shotad.engines.local_loading import Loaded, ModelCache, Way
 from shotad.engines.local_model import ModelPlace
 
 CPU = ComputeSettings(device="cpu", precision="float32")
-LOCAL = LocalSettings()
 GB = 1_000_000_000
 
 
@@ -26,111 +25,76 @@ class Model:
 class Machine:
     """Models take the memory that their size says, and give it back when they die."""
 
-    def __init__(self, total: int, sizes: dict[str, int], told: bool = True) -> None:
-        self.total_bytes, self.sizes, self.told = total, sizes, told
-        self.loads: list[str] = []
+    def __init__(self, total: int, told: bool = True, **sizes: int) -> None:
+        self.total_bytes, self.sizes, self.told = total * GB, sizes, told
+        self.loads = ""
         self._alive: list[tuple[weakref.ref[Model], int]] = []
+        self.cache = ModelCache(self.read, self.size, lambda _: self.left() if self.told else None)
 
-    def cache(self) -> ModelCache:
-        told = (lambda _: self.left()) if self.told else (lambda _: None)
-        return ModelCache(self.read, lambda way: self.sizes[way.place.label], told)
+    def size(self, way: Way) -> int:
+        return self.sizes[way.place.label] * GB
 
     def read(self, way: Way) -> Loaded:
-        label = way.place.label
-        self.loads.append(label)
-        if self.sizes[label] > self.left():
+        self.loads += way.place.label
+        if self.size(way) > self.left():
             raise torch.OutOfMemoryError("CUDA out of memory.")
         model = Model()
-        self._alive.append((weakref.ref(model), self.sizes[label]))
-        return Loaded(model, way.device, way.dtype, label)
+        self._alive.append((weakref.ref(model), self.size(way)))
+        return Loaded(model, way.device, way.dtype, way.place.label)
 
     def left(self) -> int:
         return self.total_bytes - sum(size for model, size in self._alive if model() is not None)
 
-
-def take(cache: ModelCache, label: str, **local: Any) -> Loaded:
-    return cache.take(ModelPlace(Path("/models") / label, label, "1"), "text", CPU, LocalSettings(**local))
-
-
-def test_a_model_is_loaded_once_and_both_stay_where_both_fit() -> None:
-    machine = Machine(100 * GB, {"a": 16 * GB, "b": 16 * GB})
-    cache = machine.cache()
-    assert take(cache, "a") is take(cache, "a")
-    for _ in range(3):
-        take(cache, "a")
-        take(cache, "b")
-    assert machine.loads == ["a", "b"]
-    assert cache.labels == ("a", "b")
+    def take(self, label: str, **local: Any) -> Loaded:
+        place = ModelPlace(Path("/models") / label, label, "1")
+        return self.cache.take(place, "text", CPU, LocalSettings(**local))
 
 
-def test_the_other_is_put_away_where_they_do_not() -> None:
-    machine = Machine(24 * GB, {"a": 16 * GB, "b": 16 * GB})
-    cache = machine.cache()
-    take(cache, "a")
-    take(cache, "b")
-    assert cache.labels == ("b",)
-    take(cache, "a")
-    assert cache.labels == ("a",)
-    assert machine.loads == ["a", "b", "a"]
-
-
-def test_that_used_longest_ago_goes_first_and_no_more_than_must() -> None:
-    machine = Machine(50 * GB, {"a": 10 * GB, "b": 10 * GB, "c": 10 * GB, "d": 20 * GB})
-    cache = machine.cache()
-    for label in "abca":
-        take(cache, label)
-    take(cache, "d")
-    assert cache.labels == ("c", "a", "d")
-
-
-def test_memory_that_runs_out_while_loading_puts_the_others_away() -> None:
-    machine = Machine(24 * GB, {"a": 16 * GB, "b": 16 * GB}, told=False)
-    cache = machine.cache()
-    take(cache, "a")
-    take(cache, "b")
-    assert machine.loads == ["a", "b", "b"]
-    assert cache.labels == ("b",)
+@pytest.mark.parametrize(
+    ("machine", "taken", "loads"),
+    [
+        (Machine(100, a=16, b=16), "aababab", "ab"),
+        (Machine(24, a=16, b=16), "aba", "aba"),
+        (Machine(24, told=False, a=16, b=16), "ab", "abb"),  # memory runs out at loading
+    ],
+)
+def test_models_stay_where_they_fit_and_give_way_where_they_do_not(
+    machine: Machine, taken: str, loads: str
+) -> None:
+    assert [machine.take(label).label for label in taken] == list(taken)
+    assert machine.loads == loads
 
 
 def test_one_that_does_not_fit_even_alone_is_refused() -> None:
-    machine = Machine(24 * GB, {"a": 16 * GB, "giant": 140 * GB})
-    cache = machine.cache()
-    take(cache, "a")
-    with pytest.raises(EngineError, match=r"giant does not fit .* about 140\.0 GB in float32") as caught:
-        take(cache, "giant")
+    machine = Machine(24, a=16, g=140)
+    machine.take("a")
+    with pytest.raises(EngineError, match=r"g does not fit .* about 140\.0 GB in float32") as caught:
+        machine.take("g")
     assert "4bit" in caught.value.hint
-    assert take(cache, "a").label == "a", "and the cache still works"
-
-
-def test_other_errors_pass() -> None:
-    def broken(way: Way) -> Loaded:
-        raise ValueError("no model")
-
-    with pytest.raises(ValueError, match="no model"):
-        take(ModelCache(broken, lambda way: 1), "a")
+    assert machine.take("a").label == "a", "and the cache still works"
 
 
 def test_all_but_one_are_put_away_when_it_needs_room_to_work() -> None:
-    machine = Machine(100 * GB, {"a": GB, "b": GB, "c": GB})
-    cache = machine.cache()
+    machine = Machine(100, a=1, b=1, c=1)
     for label in "abc":
-        take(cache, label)
-    cache.keep_only(take(cache, "b"))
-    assert cache.labels == ("b",)
+        machine.take(label)
+    machine.cache.keep_only(machine.take("b"))
     assert machine.left() == 99 * GB
+    machine.take("b")
+    assert machine.loads == "abc"
 
 
 def test_threads_take_turns() -> None:
-    cache = Machine(24 * GB, {"a": 16 * GB, "b": 16 * GB}).cache()
+    cache = Machine(24, a=16, b=16).cache
     busy, most, wrong = [0], [0], []
 
     def use(label: str) -> None:
         place = ModelPlace(Path("/models") / label, label, "1")
         for _ in range(30):
-            with cache.lent(place, "text", CPU, LOCAL) as loaded:
+            with cache.lent(place, "text", CPU, LocalSettings()) as loaded:
                 busy[0] += 1
                 most[0] = max(most[0], busy[0])
-                if cache.labels[-1] != label or loaded.label != label:
+                if loaded.model is None or loaded.label != label:
                     wrong.append(label)
                 busy[0] -= 1
 
@@ -140,3 +104,15 @@ def test_threads_take_turns() -> None:
     for thread in threads:
         thread.join()
     assert (most, wrong) == ([1], [])
+
+
+def take(cache: ModelCache, label: str, **local: Any) -> Loaded:
+    return cache.take(ModelPlace(Path("/models") / label, label, "1"), "text", CPU, LocalSettings(**local))
+
+
+def test_other_errors_pass() -> None:
+    def broken(way: Way) -> Loaded:
+        raise ValueError("no model")
+
+    with pytest.raises(ValueError, match="no model"):
+        take(ModelCache(broken, lambda way: 1), "a")

@@ -74,23 +74,3 @@ def test_a_row_draws_the_same_alone_and_among_others() -> None:
         turned = backwards(torch.empty(0), scores.flip(0)).argmax(-1).flip(0)
         single = [one(torch.empty(0), scores[row : row + 1]).argmax(-1) for row, one in enumerate(alone)]
         assert found.tolist() == torch.cat(single).tolist() == turned.tolist()
-
-
-def test_temperature_zero_is_the_likeliest_and_changes_nothing() -> None:
-    choice = SeededChoice([request(1, 0.0), request(2, 0.0)])
-    rows = SCORES.expand(2, -1)
-    assert not choice.draws
-    assert choice(torch.empty(0), rows) is rows
-    mixed = SeededChoice([request(1, 0.0), request(2, 1.0)])
-    assert mixed.draws
-    assert mixed(torch.empty(0), rows)[0].tolist() == SCORES.tolist()
-
-
-def test_the_likeliest_word_stays_however_small_the_nucleus() -> None:
-    assert set(drawn([request(seed, 1.0, 1e-6) for seed in range(50)], 1).flatten().tolist()) == {0}
-
-
-def test_no_generator_but_its_own_is_touched() -> None:
-    before = torch.get_rng_state()
-    drawn([request(1)], 3)
-    assert torch.equal(before, torch.get_rng_state())

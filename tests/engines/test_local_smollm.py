@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -18,11 +18,9 @@ from shotad.core import (
     SamplingSettings,
     Stage2Settings,
 )
-from shotad.engines import local_loading
-from shotad.engines.local_engines import ChatModel
-from shotad.engines.local_loading import config_of, tokenizer_of, way_of, weight_bytes
+from shotad.engines import local_loading, make_engine
+from shotad.engines.local_loading import config_of, way_of, weight_bytes
 from shotad.engines.local_model import resolve
-from shotad.engines.local_words import Template, turns
 
 pytestmark = pytest.mark.slow
 
@@ -43,10 +41,9 @@ def _few_threads() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def engine() -> ChatModel:
-    made = ChatModel(
-        Config(stage2=Stage2Settings(model="smollm2"), compute=CPU, local=LocalSettings(batch=4))
-    )
+def engine() -> Any:
+    config = Config(stage2=Stage2Settings(model="smollm2"), compute=CPU, local=LocalSettings(batch=4))
+    made: Any = make_engine("llama3", config, "stage2")
     made.get_ready(NoProgress())
     return made
 
@@ -58,7 +55,7 @@ def request(
     return Request(f"s{seed}", messages, sampling=sampling, seed=seed)
 
 
-def test_who_it_is(engine: ChatModel) -> None:
+def test_who_it_is(engine: Any) -> None:
     assert engine.identity.model == "smollm2"
     assert engine.identity.revision == "sha256:b179c9523d0e6a0f float32"
     place = resolve("smollm2")
@@ -66,51 +63,10 @@ def test_who_it_is(engine: ChatModel) -> None:
     assert weight_bytes(way_of(place, "text", CPU, LocalSettings())) == 134_515_008 * 4
 
 
-def test_its_template(engine: ChatModel) -> None:
-    tokenizer = tokenizer_of(resolve("smollm2"))
-    assert Template(tokenizer, None, "smollm2", words_only=True).prompt(
-        turns(request(1, messages=ASKED))
-    ) == (
-        "<|im_start|>system\nYou write audio description for films.<|im_end|>\n"
-        f"<|im_start|>user\n{ASKED[1].text}<|im_end|>\n<|im_start|>assistant\n"
-    )
-
-
-@pytest.mark.long
-def test_it_knows_things_and_stops_by_itself(engine: ChatModel) -> None:
-    asked = (Message("user", "What is the capital of France? Answer with one word."),)
-    reply = engine.generate([request(1, 0.0, messages=asked)])[0]
-    assert "Paris" in reply.text
-    assert reply.finish == "stop"
-    assert "<|im_end|>" not in reply.text
-    assert reply.usage.tokens_out < 32
-
-
-def test_seeds_decide_what_it_says(engine: ChatModel) -> None:
-    asked = (Message("user", "Write one short sentence about the sea."),)
-    replies = [engine.generate([request(seed, 1.0, 16, asked)])[0] for seed in (1, 2, 1)]
-    assert replies[0] == replies[2]
-    assert replies[0].text != replies[1].text
-
-
-def test_it_reads_what_it_is_asked(engine: ChatModel) -> None:
-    reply = engine.generate([request(1)])[0]
-    assert "red coat" in reply.text
-    assert "square" in reply.text
-
-
-def test_a_batch_says_what_each_says_alone(engine: ChatModel) -> None:
+def test_a_batch_says_what_each_says_alone(engine: Any) -> None:
     short = (Message("user", "Name a colour."),)
     requests = [request(1), request(2, messages=short), request(3, 0.0)]
     together = engine.generate(requests)
     assert [reply.text for reply in together] == [engine.generate([one])[0].text for one in requests]
     assert together[0].batch == ("s1", "s2", "s3")
-
-
-def test_an_answer_that_is_cut_off_says_so_and_is_no_json(engine: ChatModel) -> None:
-    asked = (Message("user", 'Write a JSON object with the key "summarised_AD" and a sentence about rain.'),)
-    reply = engine.generate([request(1, 0.0, max_tokens=6, messages=asked)])[0]
-    assert reply.finish == "length"
-    assert reply.usage.tokens_out == 6
-    with pytest.raises(ValueError):
-        json.loads(reply.text)
+    assert "red coat" in together[0].text, "it reads what it is asked"

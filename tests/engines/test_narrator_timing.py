@@ -23,7 +23,7 @@ from shotad.core import (
     TextFact,
     ThingFact,
 )
-from shotad.engines.narrator import Narrator
+from shotad.engines import make_engine
 from shotad.engines.narrator_words import spoken_words
 from shotad.script import LEAD
 
@@ -53,7 +53,7 @@ def ask(slot: Interval, *, budget: int | None = None, **facts: Any) -> Reply:
     notes = json.loads(json.dumps(Facts(tuple(shots), **facts).to_json()))
     room = int(slot.duration / PACE) if budget is None else budget
     request = Request("s1", (), notes=notes, budget=room, scene=Scene(slot, pieces))
-    return Narrator(Config()).generate([request])[0]
+    return make_engine("narrator", Config(), "stage2").generate([request])[0]
 
 
 def test_two_things_far_apart_are_not_told_in_one_line() -> None:
@@ -70,11 +70,6 @@ def test_a_text_that_comes_late_has_the_words_that_are_left() -> None:
     assert "river" in ask(Interval(10, 18), texts=(text(words, 10, 18),)).text
     late = ask(Interval(10, 18), texts=(text(words, 15, 18),))
     assert late.text == 'A text begins: "The war is over."'
-
-
-def test_a_text_is_read_when_it_is_whole() -> None:
-    reply = ask(Interval(10, 18), texts=(text("COMING SOON", 11, 16, since=14),))
-    assert reply.notes["said"][0][0]["since"] == 14
 
 
 def test_what_comes_too_late_for_any_line_is_not_told_and_says_why() -> None:
@@ -144,7 +139,7 @@ def test_each_candidate_has_its_own_times(number: int) -> None:
     request = Request(
         "s1", (), notes=facts.to_json(), budget=20, scene=Scene(slot, (piece(0, slot),)), schema=schema
     )
-    reply = Narrator(Config()).generate([request])[0]
+    reply = make_engine("narrator", Config(), "stage2").generate([request])[0]
     lines = [line for line in json.loads(reply.text).values() if line]
     assert len(reply.notes["said"]) == len(lines)
     for line, said in zip(lines, reply.notes["said"], strict=True):

@@ -1,3 +1,5 @@
+"""What is asked again, how long is waited, and what stops the run: a server that fails in every way."""
+
 from __future__ import annotations
 
 import json
@@ -11,7 +13,6 @@ import pytest
 
 from shotad.core import EngineError
 from shotad.engines import asked_pause, pauses
-from shotad.engines.openai_errors import RateLimiter
 from tests.bad_server import (
     Act,
     BadServer,
@@ -30,7 +31,7 @@ from tests.bad_server import (
     plain,
     status,
 )  # fmt: skip
-from tests.endpoint import NOON, StoppedTime, engine_for, request
+from tests.endpoint import NOON, StoppedTime, ask, engine_for, request
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
 
@@ -49,79 +50,83 @@ class Noted:
 
 
 def test_pauses_grow_to_the_longest_and_belong_to_the_seed() -> None:
-    first = [pause for pause, _ in zip(pauses(1, 20.0), range(8), strict=False)]
-    assert first == [pause for pause, _ in zip(pauses(1, 20.0), range(8), strict=False)]
-    assert first != [pause for pause, _ in zip(pauses(2, 20.0), range(8), strict=False)]
+    first, again, other = (
+        [pause for pause, _ in zip(pauses(seed, 20.0), range(8), strict=False)] for seed in (1, 1, 2)
+    )
+    assert first == again != other
     for pause, step in zip(first, (1, 2, 4, 8, 16, 20, 20, 20), strict=True):
         assert step / 2 <= pause <= step
 
 
 @pytest.mark.parametrize(
-    ("headers", "seconds"),
+    ("after", "milliseconds", "seconds"),
     [
-        ({}, None),
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0"}, 0.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": ""}, None),
-        ({"retry-after": "inf"}, float("inf")),
-        ({"retry-after": "Mon, 21 Sep 2026 14:13:30 GMT"}, 10.0),
-        ({"retry-after": "Mon, 21 Sep 2026 14:13:10 GMT"}, 0.0),
-        ({"retry-after": "Mon, 99 Sep 2026 14:13:10 GMT"}, None),
-        ({"retry-after": "9", "retry-after-ms": "1500"}, 1.5),
-        ({"retry-after": "9", "retry-after-ms": "x"}, 9.0),
+        (None, None, None),
+        ("7", None, 7.0),
+        ("0", None, 0.0),
+        ("1.5", None, 1.5),
+        ("-3", None, 0.0),
+        ("soon", None, None),
+        ("nan", None, None),
+        ("", None, None),
+        ("inf", None, float("inf")),
+        ("Mon, 21 Sep 2026 14:13:30 GMT", None, 10.0),
+        ("Mon, 21 Sep 2026 14:13:10 GMT", None, 0.0),
+        ("Mon, 99 Sep 2026 14:13:10 GMT", None, None),
+        ("9", "1500", 1.5),
+        ("9", "x", 9.0),
     ],
 )
-def test_the_pause_that_a_server_asks_for(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_pause(headers, NOON) == seconds
+def test_the_pause_that_a_server_asks_for(
+    after: str | None, milliseconds: str | None, seconds: float | None
+) -> None:
+    headers = {"retry-after": after, "retry-after-ms": milliseconds}
+    assert asked_pause({name: one for name, one in headers.items() if one is not None}, NOON) == seconds
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         status(408), status(409), status(429), status(500), status(502), status(503), status(504),
-        cut_off(), drop(), html(), html(502), plain(""), plain("{"), plain("null"), plain("[1, 2]"),
-        plain('{"choices": []}'), plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
-        plain("[" * 100_000), plain('{"choices": [{"message": '),
+        cut_off(), drop(), html(), html(502), plain(""), plain("{"),
+        plain("null"), plain("[1, 2]"), plain('{"choices": []}'), plain("[" * 100_000),
+        plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
+        plain('{"choices": [{"message": '),
     ],
 )  # fmt: skip
 def test_what_may_pass_is_tried_again(bad: Act) -> None:
     time = StoppedTime()
-    with BadServer([bad, bad, answer("A cat.")]) as server:
-        (reply,) = engine_for(server.url, time).generate([request()])
-        assert [seen.body for seen in server.requests] == [server.requests[0].body] * 3
+    reply, seen = ask([bad, bad, answer("A cat.")], time=time)
+    assert [one.body for one in seen] == [seen[0].body] * 3
     assert (reply.text, reply.error) == ("A cat.", None)
-    assert len(time.slept) == 2
-    assert 0.5 <= time.slept[0] <= 1
-    assert 1 <= time.slept[1] <= 2
+    first, second = time.slept
+    assert 0.5 <= first <= 1 <= second <= 2
+
+
+def test_an_answer_that_is_longer_than_its_server_said_is_tried_again() -> None:
+    """What is left over is never taken for the next answer. The server closes the connection unsaid: where that
+    is not here yet when the next try begins (its pause takes no time in a test), that try is lost as well."""
+    bad = replace(answer("A dog."), end="short")
+    reply, seen = ask([bad, bad, answer("A cat.")], time=StoppedTime())
+    assert [one.body for one in seen] == [seen[0].body] * 3
+    assert (reply.text, reply.error) == ("A cat.", None)
 
 
 @pytest.mark.parametrize("bad", [hang(), drip(), drip(code=500), drip_head()])
 def test_a_slow_server_is_not_waited_for_longer_than_the_limit(bad: Act) -> None:
-    with BadServer([bad, answer("A cat.")]) as server:
-        (reply,) = engine_for(server.url, timeout=0.25).generate([request()])
-        assert reply.text == "A cat."
-        assert len(server.requests) == 2
-    with BadServer([bad]) as server:
-        (reply,) = engine_for(server.url, timeout=0.2, retries=1).generate([request()])
-        assert reply.error is not None
-        assert "more than 0.2 s" in reply.error
-        assert len(server.requests) == 2
+    reply, seen = ask([bad, answer("A cat.")], timeout=0.25)
+    assert (reply.text, len(seen)) == ("A cat.", 2)
+    reply, seen = ask([bad], timeout=0.2, retries=1)
+    assert "more than 0.2 s" in (reply.error or "")
+    assert len(seen) == 2
 
 
 @pytest.mark.parametrize("code", [200, 401, 500])
 def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None:
     with BadServer([endless(code), answer("A cat.")]) as server:
-        (reply,) = engine_for(server.url, StoppedTime()).generate([request()])
-        assert reply.text == "A cat."
+        assert engine_for(server.url).generate([request()])[0].text == "A cat."
         assert server.sent < 48 << 20
-    with BadServer([endless(code)]) as server:
-        (reply,) = engine_for(server.url, StoppedTime(), retries=0).generate([request()])
-        assert reply.error is not None
-        assert "more than 32 MiB" in reply.error
+    assert "more than 32 MiB" in (ask([endless(code)], retries=0)[0].error or "")
 
 
 @pytest.mark.parametrize("code", [200, 500])
@@ -138,48 +143,34 @@ def test_a_packed_answer_is_not_unpacked_beyond_the_limit(code: int) -> None:
             return piece
 
     bomb = packed(b" " * (200 << 20), code)
-    with BadServer([bomb]) as server, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(zlib, "decompressobj", Counted)
-        (reply,) = engine_for(server.url, StoppedTime(), retries=0).generate([request()])
-    assert reply.error is not None
-    assert "more than 32 MiB" in reply.error
+        reply, _ = ask([bomb], retries=0)
+    assert "more than 32 MiB" in (reply.error or "")
     assert sum(taken) <= (32 << 20) + 1
 
 
 def test_an_honest_packed_answer_is_read_and_other_packings_are_named() -> None:
     document = json.dumps(completion("A cat.")).encode()
-    with BadServer([packed(document)]) as server:
-        (reply,) = engine_for(server.url, StoppedTime()).generate([request()])
-        assert reply.text == "A cat."
-        assert server.requests[0].headers["accept-encoding"] == "identity"
-    with BadServer([packed(document, packing="br"), packed(document, packing="gzip, gzip")]) as server:
-        for _ in range(2):
-            (reply,) = engine_for(server.url, StoppedTime(), retries=0).generate([request()])
-            assert "packed" in (reply.error or "")
-
-
-def test_an_answer_shorter_or_longer_than_announced_is_asked_for_again() -> None:
-    for bad in (cut_off(), replace(answer(), end="short")):
-        with BadServer([bad, answer("A cat.")]) as server:
-            (reply,) = engine_for(server.url, StoppedTime()).generate([request()])
-            assert reply.text == "A cat."
-            assert len(server.requests) == 2
+    reply, seen = ask([packed(document)])
+    assert (reply.text, seen[0].headers["accept-encoding"]) == ("A cat.", "identity")
+    for packing in ("br", "gzip, gzip"):
+        assert "packed" in (ask([packed(document, packing=packing)], retries=0)[0].error or "")
 
 
 @pytest.mark.parametrize(
-    ("headers", "least", "most"),
+    ("headers", "least"),
     [
-        ({"Retry-After": "20"}, 20.0, 22.0),
-        ({"Retry-After": "Mon, 21 Sep 2026 14:13:40 GMT"}, 20.0, 22.0),
-        ({"retry-after-ms": "250"}, 0.25, 0.275),
+        ({"Retry-After": "20"}, 20.0),
+        ({"Retry-After": "Mon, 21 Sep 2026 14:13:40 GMT"}, 20.0),
+        ({"retry-after-ms": "250"}, 0.25),
     ],
 )
-def test_the_servers_wish_is_obeyed(headers: dict[str, str], least: float, most: float) -> None:
+def test_the_servers_wish_is_obeyed(headers: dict[str, str], least: float) -> None:
     time = StoppedTime()
-    with BadServer([status(429, headers=headers), answer()]) as server:
-        assert engine_for(server.url, time).generate([request()])[0].error is None
-    assert len(time.slept) == 1
-    assert least <= time.slept[0] <= most
+    assert ask([status(429, headers=headers), answer()], time=time)[0].error is None
+    (slept,) = time.slept
+    assert least <= slept <= 1.1 * least
 
 
 def test_a_pause_asked_of_one_request_holds_for_the_others() -> None:
@@ -192,52 +183,38 @@ def test_a_pause_asked_of_one_request_holds_for_the_others() -> None:
         engine = engine_for(server.url, time)
         engine.generate([request("one")])
         engine.generate([request("two")])
-    assert len(time.slept) == 2
-    assert time.slept[1] == 20.0
+    assert time.slept[1:] == [20.0]
 
 
-def test_a_long_pause_is_reported_and_a_short_one_is_not() -> None:
+def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> None:
     acts = [status(429, headers={"Retry-After": "30"}), status(429, headers={"Retry-After": "2"}), answer()]
-    noted = Noted()
+    noted, time = Noted(), StoppedTime()
     with BadServer(acts) as server:
         engine = engine_for(server.url)
         engine.get_ready(noted)
         engine.generate([request()])
     (note,) = noted.notes
     assert "30 s" in note
-
-
-def test_a_pause_that_is_too_long_stops_the_run() -> None:
-    time = StoppedTime()
     with BadServer([status(429, "Slow down", headers={"Retry-After": "3600"})]) as server:
-        engine = engine_for(server.url, time)
         with pytest.raises(EngineError, match=r"3600 s.*Slow down.*longest_pause \(60\).*same command"):
-            engine.generate([request()])
-        assert len(server.requests) == 1
-        assert time.slept == []
+            engine_for(server.url, time).generate([request()])
+        assert (len(server.requests), time.slept) == (1, [])
 
 
 @pytest.mark.parametrize("code", [500, 502, 504])
 def test_an_error_that_stays_is_that_slots_failure(code: int) -> None:
-    with BadServer([status(code, "crashed")]) as server:
-        (reply,) = engine_for(server.url, retries=2).generate([request()])
-        assert len(server.requests) == 3
-    assert (reply.finish, reply.text) == ("error", "")
-    assert reply.error is not None
-    assert "crashed" in reply.error
-    assert "3 times" in reply.error
+    reply, seen = ask([status(code, "crashed")], retries=2)
+    assert (reply.finish, reply.text, len(seen)) == ("error", "", 3)
+    assert [word in (reply.error or "") for word in ("crashed", "3 times")] == [True, True]
 
 
-def test_a_server_that_fails_everybody_stops_the_run() -> None:
+def test_a_server_that_fails_everybody_stops_the_run_and_one_that_answers_between_does_not() -> None:
     with BadServer([status(500)]) as server:
         engine = engine_for(server.url, retries=1)
         assert [engine.generate([request()])[0].finish for _ in range(2)] == ["error", "error"]
         with pytest.raises(EngineError, match="same command"):
             engine.generate([request()])
         assert len(server.requests) == 6
-
-
-def test_failures_between_answers_do_not_add_up() -> None:
     with BadServer([status(500), status(500), answer(), status(500), status(500), answer()]) as server:
         engine = engine_for(server.url, retries=0)
         finishes = [engine.generate([request()])[0].finish for _ in range(6)]
@@ -246,12 +223,10 @@ def test_failures_between_answers_do_not_add_up() -> None:
 
 @pytest.mark.parametrize("code", [429, 503])
 def test_a_server_that_goes_on_taking_nothing_stops_the_run(code: int) -> None:
-    with (
-        BadServer([status(code, "Too busy")]) as server,
-        pytest.raises(EngineError, match="Too busy.*same command"),
-    ):
-        engine_for(server.url, retries=2).generate([request()])
-    assert len(server.requests) == 3
+    with BadServer([status(code, "Too busy")]) as server:
+        with pytest.raises(EngineError, match="Too busy.*same command"):
+            engine_for(server.url, retries=2).generate([request()])
+        assert len(server.requests) == 3
 
 
 def test_a_server_that_is_not_there_stops_the_run() -> None:
@@ -264,11 +239,6 @@ def test_a_server_that_is_not_there_stops_the_run() -> None:
     assert len(time.slept) == 5
 
 
-def test_a_name_that_nobody_has_stops_the_run() -> None:
-    with pytest.raises(EngineError, match=r"nobody\.invalid"):
-        engine_for("http://nobody.invalid/v1", retries=1).generate([request()])
-
-
 @pytest.mark.parametrize(
     ("act", "words"),
     [
@@ -276,8 +246,6 @@ def test_a_name_that_nobody_has_stops_the_run() -> None:
         (status(403, "Not in your country"), "OPENAI_API_KEY.*Not in your country"),
         (status(404, "No such model"), r"tiny.*No such model.*It has: tiny"),
         (status(429, "You exceeded your quota", code="insufficient_quota"), "quota.*is spent.*same command"),
-        (status(400, "Limit", code="billing_hard_limit_reached"), "quota.*is spent"),
-        (status(402, "Pay"), "quota.*is spent"),
         (status(400, "tiny is not a multimodal model"), "takes no images"),
     ],
 )
@@ -289,8 +257,7 @@ def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run(act: Act, 
             with pytest.raises(EngineError, match=words) as caught:
                 engine.generate([request()])
             assert not caught.value.again
-        assert len(server.requests) == 1
-        assert time.slept == []
+        assert (len(server.requests), time.slept) == (1, [])
 
 
 @pytest.mark.parametrize("code", [400, 418, 422])
@@ -303,23 +270,18 @@ def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along(code
         assert len(server.requests) == 4
     assert [reply.text for reply in replies] == ["one", "", "two", "three"]
     assert replies[1].finish == "error"
-    assert replies[1].error is not None
-    assert "Bad picture" in replies[1].error
+    assert "Bad picture" in (replies[1].error or "")
 
 
 def test_a_request_that_is_too_long_says_so() -> None:
     message = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (max_tokens 512)."
-    with BadServer([status(400, message)]) as server:
-        (reply,) = engine_for(server.url).generate([request(schema=True)])
-        assert len(server.requests) == 1
-    assert reply.error is not None
-    assert "too long" in reply.error
-    assert "frames.inside" in reply.error
+    reply, seen = ask([status(400, message)], request(schema=True))
+    assert [word in (reply.error or "") for word in ("too long", "frames.inside")] == [True, True]
+    assert len(seen) == 1
 
 
 def test_when_one_meets_the_end_those_who_wait_do_not_go_on_paying() -> None:
-    paused = threading.Event()
-    released = threading.Event()
+    paused, released = threading.Event(), threading.Event()
 
     class Slow(StoppedTime):
         def sleep(self, seconds: float) -> None:
@@ -334,12 +296,12 @@ def test_when_one_meets_the_end_those_who_wait_do_not_go_on_paying() -> None:
 
     with BadServer(script) as server:
         engine = engine_for(server.url, Slow())
-        found: list[BaseException] = []
+        found: list[str] = []
 
         def wait() -> None:
             with pytest.raises(EngineError) as caught:
                 engine.generate([request("waits")])
-            found.append(caught.value)
+            found.append(str(caught.value))
 
         thread = threading.Thread(target=wait)
         thread.start()
@@ -347,22 +309,10 @@ def test_when_one_meets_the_end_those_who_wait_do_not_go_on_paying() -> None:
             engine.generate([request("ends")])
         released.set()
         thread.join(timeout=20)
-        assert str(found[0]) == str(caught.value)
+        assert found == [str(caught.value)]
         assert sorted(seen.question for seen in server.requests) == ["ends", "waits"]
 
 
-def test_the_end_wakes_those_who_sleep() -> None:
-    gate = RateLimiter(2, 60.0)
-    woken: list[str] = []
-
-    def sleep() -> None:
-        with pytest.raises(EngineError, match="over"):
-            gate.come_back(600.0)
-        woken.append("woken")
-
-    thread = threading.Thread(target=sleep)
-    thread.start()
-    assert str(gate.stop(EngineError("It is over."))) == "It is over."
-    assert str(gate.stop(EngineError("It is over again."))) == "It is over."
-    thread.join(timeout=20)
-    assert woken == ["woken"]
+def test_a_name_that_nobody_has_stops_the_run() -> None:
+    with pytest.raises(EngineError, match=r"nobody\.invalid"):
+        engine_for("http://nobody.invalid/v1", retries=1).generate([request()])

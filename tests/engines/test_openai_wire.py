@@ -42,13 +42,10 @@ def test_frames_come_before_the_text_of_their_turn_and_after_all_earlier_turns()
     assert (first["content"], third["content"], fourth["content"]) == ("S", "A", "again")
     assert [part["type"] for part in second["content"]] == ["image_url"] * 3 + ["text"]
     assert second["content"][-1]["text"] == "first"
-
-
-def test_an_unmarked_clip_goes_with_the_last_turn_of_the_user() -> None:
+    # One that belongs to no turn goes with the last of the user.
     turns = (Message("user", "one"), Message("assistant", "A"), Message("user", "two"))
-    contents = [turn["content"] for turn in messages_of(request(frames=1, messages=turns), SETTINGS)]
-    assert contents[:2] == ["one", "A"]
-    assert contents[2][-1]["text"] == "two"
+    *before, last = (turn["content"] for turn in messages_of(request(frames=1, messages=turns), SETTINGS))
+    assert (before, last[-1]["text"]) == (["one", "A"], "two")
 
 
 def test_frames_are_jpegs_in_their_order_size_and_detail() -> None:
@@ -73,9 +70,6 @@ def test_a_schema_is_sent_closed_and_strict() -> None:
     assert sent["json_schema"]["schema"] == {
         **SCHEMA, "additionalProperties": False, "required": ["summarized_AD"],
     }  # fmt: skip
-
-
-def test_strict_reaches_objects_at_any_depth_and_leaves_the_original() -> None:
     inner = {"type": "object", "properties": {"b": {"type": "string"}}}
     outer = {"type": "object", "properties": {"a": {"type": "array", "items": inner}}}
     assert strict(outer)["properties"]["a"]["items"]["required"] == ["b"]
@@ -118,13 +112,6 @@ def test_usage_that_is_missing_counts_nothing(usage: object) -> None:
     found = answer_in({**completion("A cat."), "usage": usage})
     assert found is not None
     assert found.usage == Usage(0, 0)
-
-
-@pytest.mark.parametrize(
-    "document", [None, [], "text", {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": "text"}]}]
-)
-def test_what_is_no_completion_is_none(document: object) -> None:
-    assert answer_in(document) is None
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,10 @@ from shotad.core import (
     EngineError,
     NoProgress,
     Request,
-    SamplingSettings,
+    Stage,
     load_config,
 )
 from shotad.engines import local_loading, make_engine
-from shotad.engines.local_engines import VisionModel
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
 KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")
@@ -55,6 +55,10 @@ def settings(folder: Path, *more: str, batch: int = 4) -> Config:
     )  # fmt: skip
 
 
+def vision(config: Config, stage: Stage = "stage1") -> Any:
+    return make_engine("qwen2-vl", config, stage)
+
+
 def questions() -> list[Request]:
     return [
         make_request("a", clip=make_clip(4, 56, 56)),
@@ -66,7 +70,7 @@ def questions() -> list[Request]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_alone_and_in_a_batch_are_the_same(kind: str, folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders[kind]))
+    engine = vision(settings(folders[kind]))
     asked = questions()
     alone = [engine.generate([request])[0] for request in asked]
     together = engine.generate(asked)
@@ -79,7 +83,7 @@ def test_answers_alone_and_in_a_batch_are_the_same(kind: str, folders: dict[str,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_answer_depends_on_every_frame(kind: str, folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders[kind]))
+    engine = vision(settings(folders[kind]))
     clip = make_clip(4, 56, 56)
     asked = [make_request("0", clip=clip, max_tokens=24)]
     for frame in range(4):
@@ -89,26 +93,9 @@ def test_the_answer_depends_on_every_frame(kind: str, folders: dict[str, Path]) 
     assert len({reply.text for reply in engine.generate(asked)}) == 5
 
 
-def test_positions_are_those_of_transformers_own_rule(folders: dict[str, Path]) -> None:
-    """By hand, for one clip: words count on, patches have time, line and column, words go on after them."""
-    engine = VisionModel(settings(folders["qwen2_vl"]))
-    ready = engine._prepared(NoProgress())
-    made = ready.words.inputs([make_request(clip=make_clip(4, 84, 56))])
-    with local_loading.lent(
-        ready.place, "image-text", engine._config.compute, engine._config.local
-    ) as loaded:
-        positions, _ = loaded.model.model.get_rope_index(
-            made["input_ids"], made["mm_token_type_ids"], video_grid_thw=made["video_grid_thw"]
-        )
-    start = int((made["mm_token_type_ids"][0] == 2).nonzero()[0])
-    patches = [[t + start, y + start, x + start] for t in range(2) for y in range(2) for x in range(3)]
-    assert positions[:, 0, start : start + 12].T.tolist() == patches
-    assert positions[:, 0, start + 12].tolist() == [start + 3] * 3
-
-
 @pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])
 def test_words_after_a_clip_are_read_as_if_there_had_been_none(kind: str, folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders[kind]))
+    engine = vision(settings(folders[kind]))
     clip, _, words, _ = questions()
     fresh = engine.generate([words])[0]
     engine.generate([clip])
@@ -118,22 +105,13 @@ def test_words_after_a_clip_are_read_as_if_there_had_been_none(kind: str, folder
 def test_times_count_for_models_that_know_them(folders: dict[str, Path]) -> None:
     slow, quick = (make_request(clip=make_clip(6, 56, 56, step=step)) for step in (4.0, 0.5))
     for kind, told in (("qwen2_vl", False), ("qwen2_5_vl", True), ("qwen3_vl", True)):
-        engine = VisionModel(settings(folders[kind]))
+        engine = vision(settings(folders[kind]))
         one, other = engine.generate([slow])[0], engine.generate([quick])[0]
         assert (one.text != other.text) == told, kind
 
 
-def test_seeds_belong_to_the_request(folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders["qwen2_vl"]))
-    hot = SamplingSettings(temperature=1.5, top_p=0.9, max_tokens=8)
-    asked = [make_request(str(seed), clip=make_clip(4), sampling=hot, seed=seed) for seed in range(3)]
-    alone = [engine.generate([request])[0].text for request in asked]
-    assert [reply.text for reply in engine.generate(asked)] == alone
-    assert len(set(alone)) == 3
-
-
 def test_a_frame_that_has_no_size_fails_alone(folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders["qwen2_vl"]))
+    engine = vision(settings(folders["qwen2_vl"]))
     good, bad = make_request("a", clip=make_clip(2)), make_request("b", clip=make_clip(2, 600, 2))
     first, second = engine.generate([good, bad])
     assert first.text
@@ -142,29 +120,21 @@ def test_a_frame_that_has_no_size_fails_alone(folders: dict[str, Path]) -> None:
 
 def test_models_too_small_for_a_clip_are_refused_at_once(tmp_path: Path) -> None:
     folder = qwen_folder(tmp_path / "small", "qwen2_vl", max_position_embeddings=900)
-    engine = make_engine("qwen2-vl", settings(folder), "stage1")
-    assert isinstance(engine, VisionModel)
+    engine = vision(settings(folder))
     with pytest.raises(EngineError, match=r"small takes 900 tokens; a clip takes about \d+ and stage1"):
         engine.get_ready(NoProgress())
-    writer = make_engine("qwen2-vl", settings(folder), "stage2")
-    assert isinstance(writer, VisionModel)
+    writer = vision(settings(folder), "stage2")
     writer.get_ready(NoProgress())
 
 
 def test_identity_says_model_precision_and_way_of_showing(folders: dict[str, Path]) -> None:
-    engine = VisionModel(settings(folders["llava"]))
+    engine = vision(settings(folders["llava"]))
     assert (engine.identity.engine, engine.identity.model) == ("qwen2-vl", "llava")
     engine.get_ready(NoProgress())
     assert engine.identity.revision.endswith(" float32")
-    foreseen = VisionModel(settings(folders["llava"]))
+    foreseen = vision(settings(folders["llava"]))
     foreseen.ready_if_here()
     assert foreseen.identity == engine.identity
-    assert engine.abilities.accepts_images
-    assert engine.abilities.wants_overlay
-    assert engine.abilities.batch == 4
-
-
-def test_estimates_need_no_model() -> None:
-    engine = VisionModel(Config())
-    assert engine.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
-    assert engine.image_tokens(504, 280, 32) == 2880
+    unfetched = vision(Config())
+    assert unfetched.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
+    assert unfetched.image_tokens(504, 280, 32) == 2880, "estimates need no model"

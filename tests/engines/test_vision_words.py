@@ -9,10 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
 import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
@@ -46,6 +42,10 @@ from tests.vision_models import (
     qwen_folder,
     split_folder,
 )
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
 
 HAS_TORCHVISION = importlib.util.find_spec("torchvision") is not None
 SMALL = FrameSettings(min_pixels=784, max_pixels=20000)
@@ -159,25 +159,6 @@ def test_videos_are_given_as_by_the_published_processor(kind: str, tmp_path: Pat
     torch.testing.assert_close(theirs["pixel_values_videos"], ours["pixel_values_videos"], atol=2e-6, rtol=0)
 
 
-def test_system_turns_go_to_the_user_where_a_template_knows_none() -> None:
-    text = (
-        "{% for turn in messages %}{% if turn.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
-        "{{ turn.role }}: {% for part in turn.content %}{{ part.text or '<image>' }}{% endfor %}\n{% endfor %}"
-    )
-    template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
-    talk = (Message("system", "Be short."), Message("user", "What?", with_clip=True), Message("user", "Say."))
-    request = make_request(clip=make_clip(1), messages=talk)
-    assert template.prompt(turns(request, "image", 1)) == "user: <image>Be short.\n\nWhat?\n\nSay."
-
-
-def test_templates_of_plain_words_are_served() -> None:
-    text = "{% for turn in messages %}{{ turn.role + ': ' + turn.content }}\n{% endfor %}"
-    template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
-    assert template.prompt(turns(make_request(), "image", 0)) == "user: What is seen?\n"
-    with pytest.raises(Refused, match="a model cannot be used"):
-        template.prompt(turns(make_request(clip=make_clip(1)), "image", 1))
-
-
 @pytest.mark.parametrize("kind", ["llava", "idefics3", "smolvlm"])
 def test_stills_of_other_models_are_counted_as_they_are_given(kind: str, tmp_path: Path) -> None:
     folder = llava_folder(tmp_path) if kind == "llava" else split_folder(tmp_path, kind)
@@ -220,29 +201,21 @@ def test_smolvlm_is_given_the_same_words_as_by_its_own_processor(
         torch.testing.assert_close(theirs[name], ours[name])
 
 
-def test_what_cannot_be_shown_is_refused_before_the_film_is_touched(tmp_path: Path) -> None:
+def test_what_cannot_be_shown_is_refused_before_the_film_is_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = llava_folder(tmp_path / "llava")
     (folder / "chat_template.jinja").write_text(PLAIN.replace("<image>", ""), encoding="utf-8")
     with pytest.raises(EngineError, match=r"llava cannot be asked about a clip: .* shows 0 of 2 frames"):
         words_of(folder)
 
-
-def test_a_model_that_wants_torchvision_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = llava_folder(tmp_path / "llava")
-
     def missing(*_: Any, **__: Any) -> None:
         raise ImportError("LlavaImageProcessor requires the Torchvision library but it was not found")
 
     monkeypatch.setattr(transformers.AutoImageProcessor, "from_pretrained", missing)
-    with pytest.raises(
-        EngineError, match=r"processor of llava .*cannot be used here: .* Torchvision library"
-    ):
+    why = r"processor of llava .*cannot be used here: .* Torchvision library"
+    with pytest.raises(EngineError, match=why):
         words_of(folder)
-
-
-def test_a_model_of_words_alone_is_refused(tmp_path: Path) -> None:
     AutoConfig.for_model("llama", vocab_size=300).save_pretrained(tmp_path)
     make_tokenizer(PLAIN_MARKS, PLAIN, eos="</s>", pad="<pad>").save_pretrained(tmp_path)
     with pytest.raises(EngineError, match=r"\(llama\) is no model that takes images"):
@@ -270,3 +243,22 @@ def test_frame_rules_are_read_wherever_they_stand(file: str, settings: str, tmp_
     assert free.size(597, 336) == (608, 320)
     one = video_patches(make_clip(1, 64, 32).images, (64, 32), words.rules)
     assert one.grid == (1, 2, 4)
+
+
+def test_system_turns_go_to_the_user_where_a_template_knows_none() -> None:
+    text = (
+        "{% for turn in messages %}{% if turn.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        "{{ turn.role }}: {% for part in turn.content %}{{ part.text or '<image>' }}{% endfor %}\n{% endfor %}"
+    )
+    template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
+    talk = (Message("system", "Be short."), Message("user", "What?", with_clip=True), Message("user", "Say."))
+    request = make_request(clip=make_clip(1), messages=talk)
+    assert template.prompt(turns(request, "image", 1)) == "user: <image>Be short.\n\nWhat?\n\nSay."
+
+
+def test_templates_of_plain_words_are_served() -> None:
+    text = "{% for turn in messages %}{{ turn.role + ': ' + turn.content }}\n{% endfor %}"
+    template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
+    assert template.prompt(turns(make_request(), "image", 0)) == "user: What is seen?\n"
+    with pytest.raises(Refused, match="a model cannot be used"):
+        template.prompt(turns(make_request(clip=make_clip(1)), "image", 1))

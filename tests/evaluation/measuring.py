@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shotad.core import Interval
-from shotad.evaluation import Corpus
-from shotad.evaluation.metric import Figure, Item, Json, Metric, Row
+from shotad.evaluation import Corpus, Figure, Item, Metric, Row
+from shotad.evaluation.metric import Json
 
 
 def corpus_of(

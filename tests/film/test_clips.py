@@ -49,11 +49,6 @@ def test_clips_come_in_order_and_as_soon_as_they_are_whole() -> None:
     assert [name for name, _ in stream] == ["b", "c", "d"]
 
 
-def test_a_moment_wanted_twice_in_one_clip_is_shown_twice() -> None:
-    found = dict(clips([plan("a", [3, 3, 3, 4])], Reel()))
-    assert found["a"].images[:, 0, 0, 0].tolist() == [3, 3, 3, 4]
-
-
 def test_a_film_that_ends_early_shortens_clips_and_leaves_out_empty_ones() -> None:
     found = dict(clips([plan("a", [1, 2], [6]), plan("b", [7, 8])], Reel(end=5)))
     assert list(found) == ["a"]

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import Interval
 from shotad.film import Film, FrameStore, Grid, Picture, open_film
 from shotad.film.framestore import Pack
 from shotad.film.framing import OnePass
 from shotad.film.grid import Keeper
 from tests.decodes import grid_pictures
-from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, make_stills, read_number, read_patches
+from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, read_number, read_patches
 
 GRID = Grid(rate=8, height=72, quality=3)
 X265 = (("x265-params", "log-level=none"),)
@@ -87,33 +86,6 @@ def test_a_picture_is_that_of_the_frame_at_the_nearest_tick(name: str, tmp_path:
         assert np.abs(read_patches(picture.image) - PATCHES).max() < 9
 
 
-def test_the_nearest_tick() -> None:
-    assert [GRID.tick(t) for t in (-1.0, 0.0, 0.06, 0.0625, 0.125, 1.0)] == [0, 0, 0, 1, 1, 8]
-    assert GRID.second(12) == 1.5
-
-
-def test_a_whole_store_answers_without_the_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    film, made = _open("plain")
-    list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
-    again = FrameStore(tmp_path, film, GRID)
-    assert again.complete
-    monkeypatch.setattr(type(film), "frames_at", lambda self, seconds: iter(()))
-    assert [read_number(p.image) for p in _looked(again, film, tmp_path, [0.5, 1.0])] == [
-        made.number_at(0.5),
-        made.number_at(1.0),
-    ]
-
-
-def test_only_zones_are_kept_and_the_rest_is_decoded(tmp_path: Path) -> None:
-    film, _ = _open("plain")
-    zones = [Interval(1.5, 1.7), Interval(0.3, 0.6), Interval(0.4, 0.5)]
-    store = FrameStore(tmp_path, film, GRID, zones)
-    list(store.tee(film.frames()))
-    assert sorted(store.places) == [2, 3, 4, 5, 12, 13, 14]
-    moments = _moments(film)
-    _same(store, film, tmp_path, moments)
-
-
 def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
     film, _ = _open("plain")
     store = FrameStore(tmp_path, film, GRID)
@@ -147,23 +119,6 @@ def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
     _same(FrameStore(tmp_path, film, GRID), film, tmp_path, moments)
 
 
-def test_another_film_grid_or_zone_begins_anew(tmp_path: Path) -> None:
-    film, _ = _open("plain")
-    other, _ = _open("bt.709")
-    list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
-    assert FrameStore(tmp_path, film, GRID).complete
-    assert not FrameStore(tmp_path, other, GRID).complete
-    assert not FrameStore(tmp_path, film, Grid(8, 72, 5)).complete
-    assert not FrameStore(tmp_path, film, GRID, [Interval(0, 1)]).complete
-
-
-def test_a_frame_that_stays_long_is_kept_once(tmp_path: Path) -> None:
-    film, _ = _open("variable rate")
-    store = FrameStore(tmp_path, film, GRID)
-    list(store.tee(film.frames()))
-    assert len({place.offset for place in store.places.values()}) < len(store.places)
-
-
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     film, _ = _open("plain")
     store = FrameStore(tmp_path / "none", film, GRID)
@@ -185,19 +140,3 @@ def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert store.stopped == "No space left on device"
     assert store.size == 0
     _same(store, film, tmp_path, [0.5])
-
-
-def test_numbered_frames_can_be_kept_too(tmp_path: Path) -> None:
-    with open_film(make_stills(tmp_path / "clip", 9), frame_rate=Fraction(3)) as film:
-        store = FrameStore(tmp_path, film, GRID)
-        list(store.tee(film.frames()))
-        _same(store, film, tmp_path, [0.0, 0.7, 2.9])
-
-
-def test_removing_gives_the_room_back(tmp_path: Path) -> None:
-    film, _ = _open("plain")
-    store = FrameStore(tmp_path, film, GRID)
-    list(store.tee(film.frames()))
-    assert store.size > 1000
-    store.clear()
-    assert (store.size, store.complete) == (0, False)

@@ -73,14 +73,6 @@ def test_the_network_decides_where_the_score_is_in_doubt(oracle: Oracle) -> None
     assert found(DOUBTFUL) == (61,)
 
 
-def test_it_sees_the_frames_on_both_sides_once(oracle: Oracle) -> None:
-    found(DOUBTFUL)
-    (seen,) = oracle.seen
-    first, last = (seen.index(level) for level in (50, 170))
-    assert first in (14, 15)
-    assert len(seen) - last >= 13
-
-
 def test_cuts_of_the_scores_stay_whatever_the_network_says(oracle: Oracle) -> None:
     levels = [20] * 60 + [80] * 60 + [240] * 60
     assert found(levels) == found(levels, detector="adaptive") == (60, 120)
@@ -94,12 +86,6 @@ def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
     assert found(levels) == (60, 66)
 
 
-@pytest.mark.parametrize("at", [1, 2, 118, 119])
-def test_the_first_and_the_last_frames_count(oracle: Oracle, at: int) -> None:
-    oracle.cuts = [80]
-    assert found([20] * at + [80] * (120 - at)) == (at,)
-
-
 def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> Any:
         raise WeightsError("no weights here")
@@ -108,11 +94,6 @@ def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatc
     survey(film_of([20] * 60 + [80] * 60), ShotSettings())
     with pytest.raises(WeightsError, match="no weights here"):
         survey(film_of([20] * 60 + [80] * 60), LEARNED)
-
-
-def test_a_record_of_before_the_choice_stays_good() -> None:
-    assert "detector" not in ShotSettings().with_former()
-    assert LEARNED.with_former()["detector"] == "learned"
 
 
 # The network

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import tracemalloc
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.film import Film, Grid, Picture, open_film
+from shotad.film import Film, Picture, open_film
 from shotad.film.framestore import Pack
 from shotad.film.framing import OnePass
-from shotad.film.grid import Keeper, LosslessKeeper
-from tests.decodes import counted_decodes, grid_pictures
+from shotad.film.grid import LosslessKeeper
+from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, gop=25, cuts=(100, 210))
@@ -33,11 +32,6 @@ def film() -> Iterator[Film]:
 def exact(film: Film, folder: Path) -> OnePass:
     shelf = Pack(folder, "shelf", {"film": film.info.fingerprint})
     return OnePass(film, shelf, partial(LosslessKeeper, SIZE), lambda moment: round(moment, 6))
-
-
-def gridded(film: Film, folder: Path, grid: Grid) -> OnePass:
-    shelf = Pack(folder, "shelf", {"film": film.info.fingerprint})
-    return OnePass(film, shelf, partial(Keeper, film.info, grid), lambda m: grid.second(grid.tick(m)))
 
 
 def same(one: list[Picture], other: list[Picture]) -> bool:
@@ -69,26 +63,6 @@ def test_who_comes_later_decodes_nothing_and_sees_the_same_pixels(film: Film, tm
     assert same(second, alone(film, SECOND))
 
 
-def test_frames_of_the_grid_are_those_of_the_store(film: Film, tmp_path: Path) -> None:
-    grid = Grid(8, 54, 3)
-    one = gridded(film, tmp_path, grid)
-    one.expect(FIRST)
-    one.expect(SECOND)
-    for moments in (FIRST, SECOND):
-        assert same(list(one.pictures(moments)), grid_pictures(film, moments, grid))
-
-
-def test_who_is_ahead_drives_and_the_other_finds_what_went_by(film: Film, tmp_path: Path) -> None:
-    one = exact(film, tmp_path)
-    one.expect(FIRST)
-    one.expect(SECOND)
-    with counted_decodes() as decodes:
-        slow, fast = one.pictures(FIRST), one.pictures(SECOND)
-        told = [next(slow), *fast, *slow]
-    assert len(decodes.passes) == 1
-    assert same([told[0], *told[-3:]], alone(film, FIRST))
-
-
 def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: Path) -> None:
     one = exact(film, tmp_path)
     wanted = [np.arange(start, 19.0, 0.37).tolist() for start in (0.0, 0.1, 0.37)]
@@ -110,23 +84,12 @@ def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: 
         assert same(found[number], alone(film, moments))
 
 
-def test_a_reader_nobody_expected_keeps_nothing_on_the_disk(film: Film, tmp_path: Path) -> None:
-    one = exact(film, tmp_path)
-    assert same(list(one.pictures(FIRST)), alone(film, FIRST))
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_moment_that_lies_back_is_read_by_a_pass_of_its_own(film: Film, tmp_path: Path) -> None:
     one = exact(film, tmp_path)
     one.expect(SECOND)
     late, early = list(one.pictures([15.0])), list(one.pictures([1.5]))
     assert same([*late, *early], [*alone(film, [15.0]), *alone(film, [1.5])])
     assert same(list(one.pictures(SECOND)), alone(film, SECOND))
-
-
-def test_a_moment_that_is_wanted_twice_is_handed_out_twice(film: Film, tmp_path: Path) -> None:
-    moments = [1.0, 1.0, 1.01, 30.0, 31.0]
-    assert same(list(exact(film, tmp_path).pictures(moments)), alone(film, moments))
 
 
 def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path) -> None:
@@ -141,42 +104,3 @@ def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path)
         found = list(exact(film, tmp_path).pictures(FIRST[:-1]))
     assert same(found, alone(film, FIRST[:-1]))
     assert decodes.frames == 0
-
-
-def test_a_shelf_that_cannot_be_written_loses_no_picture(film: Film, tmp_path: Path) -> None:
-    nowhere = tmp_path / "gone"
-    one = exact(film, nowhere)
-    one.expect(FIRST)
-    one.expect(FIRST)
-    assert same(list(one.pictures(FIRST)), alone(film, FIRST))
-    assert same(list(one.pictures(FIRST)), alone(film, FIRST))
-    assert not nowhere.exists()
-
-
-def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
-    keeper, noise = LosslessKeeper((64, 36)), np.random.default_rng(0)
-    image = noise.integers(0, 256, (36, 64, 3), dtype=np.uint8)
-    with open_film(make_film(SPEC).path) as film:
-        (frame,) = film.frames_at([0.0])
-    from shotad.film import Frame
-
-    kept = keeper.keep(Frame(frame.seconds, 0, None, lambda size: image))
-    assert np.array_equal(LosslessKeeper((64, 36)).picture(kept), image)
-
-
-def test_memory_does_not_grow_with_how_much_is_read(film: Film, tmp_path: Path) -> None:
-    peaks = []
-    for number in (100, 400):
-        moments = [k / 25 for k in range(number)]
-        one = exact(film, tmp_path / str(number))
-        (tmp_path / str(number)).mkdir()
-        one.expect(moments)
-        one.expect(moments)
-        tracemalloc.start()
-        for _ in range(2):
-            for picture in one.pictures(moments):
-                assert picture.image.shape == (54, 96, 3)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    # 300 pictures more are 4.7 MB; what is known of each, and where it lies, is some hundred bytes.
-    assert peaks[1] - peaks[0] < 500_000

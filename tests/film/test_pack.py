@@ -37,15 +37,6 @@ def test_what_is_put_is_found_by_this_run_and_the_next(tmp_path: Path) -> None:
     assert (again.get(7.0), again.complete) == (None, False)
 
 
-def test_a_frame_is_kept_once_for_all_moments_that_show_it(tmp_path: Path) -> None:
-    one = opened(tmp_path)
-    for moment in (1.0, 1.01, 1.02):
-        one.put(moment, 0.9, frame(1))
-    one.put(1.01, 7.0, frame(2))
-    assert (tmp_path / "shelf.pack").stat().st_size == 1000
-    assert one.get(1.01) == one.get(1.02) == (0.9, frame(1))
-
-
 def test_a_pack_of_another_film_is_thrown_away_when_this_one_is_written(tmp_path: Path) -> None:
     filled(tmp_path, range(100), "another")
     one = opened(tmp_path)
@@ -89,18 +80,6 @@ def test_a_damaged_frame_is_not_given(tmp_path: Path) -> None:
     assert one.get(2) == (2.5, frame(2))
 
 
-def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path) -> None:
-    """A run that was given up in the same process may go on writing for a moment."""
-    filled(tmp_path, range(3))
-    stale, one = opened(tmp_path), opened(tmp_path)
-    for moment, which in ((10, stale), (11, one), (12, stale), (13, one)):
-        which.put(moment, moment, frame(moment))
-    for found in (stale, one, opened(tmp_path)):
-        assert found.get(1) == (1.5, frame(1))
-        for moment in (10, 11, 12, 13):
-            assert found.get(moment) in (None, (float(moment), frame(moment)))
-
-
 @pytest.mark.parametrize("fails", [1, 2, 3, 4])
 def test_a_full_disk_gets_its_room_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int) -> None:
     add, calls = pack._add, []
@@ -128,7 +107,13 @@ def test_a_full_disk_gets_its_room_back(tmp_path: Path, monkeypatch: pytest.Monk
     assert one.get(4) == (4.0, frame(4))
 
 
-def test_a_folder_that_is_none_keeps_nothing(tmp_path: Path) -> None:
-    one = filled(tmp_path / "none", range(3))
-    assert one.stopped == "No such file or directory"
-    assert (one.size, one.get(1)) == (0, None)
+def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path) -> None:
+    """A run that was given up in the same process may go on writing for a moment."""
+    filled(tmp_path, range(3))
+    stale, one = opened(tmp_path), opened(tmp_path)
+    for moment, which in ((10, stale), (11, one), (12, stale), (13, one)):
+        which.put(moment, moment, frame(moment))
+    for found in (stale, one, opened(tmp_path)):
+        assert found.get(1) == (1.5, frame(1))
+        for moment in (10, 11, 12, 13):
+            assert found.get(moment) in (None, (float(moment), frame(moment)))

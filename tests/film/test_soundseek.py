@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -19,7 +20,7 @@ from shotad.core import FilmError
 from shotad.film import Film, Layout, SoundSeeker, open_film, sound_blocks
 
 Samples = npt.NDArray[np.float32]
-SECONDS = 32.0
+SECONDS = 24.0
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def shift_of(found: Samples, wanted: Samples) -> int:
 def test_what_is_sought_is_what_a_whole_pass_has(name: str) -> None:
     with open_film(made(FILMS[name])) as film:
         full, seeker = whole(film), SoundSeeker(film, 0, 48000)
-        for second in (3.0, 17.37, 28.111):
+        for second in (3.0, 17.37, 20.111):
             first, end = round(second * 48000), round((second + 2.5) * 48000)
             found, wanted = seeker.between(first, end), stretch(full, first, end)
             assert found is not None
@@ -128,22 +129,11 @@ def test_what_is_sought_is_what_a_whole_pass_has(name: str) -> None:
             assert apart < 0.1 * level, f"at {second}"
 
 
-@pytest.mark.parametrize(("rate", "layout"), [(44100, "native"), (16000, "mono"), (48000, "stereo")])
-def test_whatever_the_rate_and_the_channels(rate: int, layout: Layout) -> None:
-    with open_film(made(FILMS["mkv opus 5.1, late"])) as film:
-        full, seeker = whole(film, rate, layout), SoundSeeker(film, 0, rate, layout)
-        first, end = round(21.3 * rate), round(23.9 * rate)
-        found = seeker.between(first, end)
-        assert found is not None
-        assert found.shape == full[first:end].shape
-        assert found.std() == pytest.approx(full[first:end].std(), rel=0.02)
-
-
 def test_beyond_the_end_there_is_nothing() -> None:
     with open_film(made(FILMS["mp4 aac"])) as film:
         seeker = SoundSeeker(film, 0, 48000)
         assert seeker.between(50 * 48000, 51 * 48000) is None
-        found = seeker.between(round(31.5 * 48000), round(33.5 * 48000))
+        found = seeker.between(round(23.5 * 48000), round(25.5 * 48000))
         assert found is not None
         assert len(found) == 96000
         assert not found[round(0.6 * 48000) :].any()
@@ -164,26 +154,10 @@ def test_a_film_without_sound_cannot_be_sought() -> None:
         SoundSeeker(film, 0, 48000)
 
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "tears-of-steel-battle.webm"
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared films are not here")
-def test_vorbis_in_webm_is_whole_and_sought_as_it_is() -> None:
-    with open_film(SHARED) as film:
-        full, seeker = whole(film), SoundSeeker(film, 0, 48000)
-        for second in (11.0, 24.48, 48.07):
-            first, end = round(second * 48000), round((second + 2) * 48000)
-            found = seeker.between(first, end)
-            assert found is not None
-            assert abs(shift_of(found, full[first:end])) <= 0.1 * 48000
-
-
 def test_several_threads_seek_at_once() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     with open_film(made(FILMS["mp4 aac"])) as film:
         full, seeker = whole(film), SoundSeeker(film, 0, 48000)
-        firsts = [round(second * 48000) for second in (12.1, 20.2, 27.3, 8.4)]
+        firsts = [round(second * 48000) for second in (12.1, 20.2, 17.3, 8.4)]
         with ThreadPoolExecutor(4) as pool:
             found = list(pool.map(lambda first: seeker.between(first, first + 4800), firsts))
     for first, part in zip(firsts, found, strict=True):

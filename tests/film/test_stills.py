@@ -12,7 +12,6 @@ import pytest
 
 from shotad.core import FilmError, UsageError
 from shotad.film import Film, open_film, stills
-from shotad.film.stills import frame_number
 from tests.media import make_stills, read_number
 
 RATE = Fraction(3)
@@ -73,15 +72,6 @@ def test_a_broken_frame_is_left_out_and_noted(tmp_path: Path) -> None:
         assert [read_number(p.image) for p in film.pictures([2 / 3, 1.0])] == [1, 3]
 
 
-def test_the_fingerprint_follows_content_and_rate(tmp_path: Path) -> None:
-    one, two = make_stills(tmp_path / "one", 5), make_stills(tmp_path / "two", 5)
-    prints = [open_film(path, frame_rate=RATE).info.fingerprint for path in (one, two)]
-    assert prints[0] == prints[1]
-    assert open_film(one, frame_rate=Fraction(5)).info.fingerprint != prints[0]
-    (two / "00002.png").write_bytes((two / "00003.png").read_bytes())
-    assert open_film(two, frame_rate=RATE).info.fingerprint != prints[0]
-
-
 def test_a_folder_without_frames(tmp_path: Path) -> None:
     with pytest.raises(FilmError, match="holds no numbered frames"):
         open_film(tmp_path, frame_rate=RATE)
@@ -100,16 +90,6 @@ def test_two_frames_of_one_number(tmp_path: Path) -> None:
     (folder / "b_2.png").write_bytes((folder / "00002.png").read_bytes())
     with pytest.raises(FilmError, match="two frames numbered 2"):
         open_film(folder, frame_rate=RATE)
-
-
-def test_an_archive_that_is_cut_off(tmp_path: Path) -> None:
-    path = _archive(make_stills(tmp_path / "clip", 12), tmp_path / "clip.tar")
-    path.write_bytes(path.read_bytes()[:6000])
-    with open_film(path, frame_rate=RATE) as film:
-        numbers = [read_number(frame.rgb()) for frame in film.frames()]
-        assert 0 < len(numbers) < 12
-        assert numbers == list(range(len(numbers)))
-        assert film.damage == f"Some frames are no pictures (1, the first is number {len(numbers) + 1})."
 
 
 def _zeros(path: Path, frames: Path, *members: tarfile.TarInfo) -> Path:
@@ -166,11 +146,3 @@ def test_links_and_devices_in_an_archive_are_passed_over(tmp_path: Path) -> None
     with open_film(path, frame_rate=RATE) as film:
         assert [read_number(f.rgb()) for f in film.frames()] == [0]
     assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("name", "number"),
-    [("00012.jpg", 12), ("shot_7.PNG", 7), ("0.jpeg", 0), ("12.txt", None), ("cover.jpg", None), (".3.png", None), ("٣.png", None)],
-)  # fmt: skip
-def test_the_number_in_a_name(name: str, number: int | None) -> None:
-    assert frame_number(name) == number

@@ -47,26 +47,6 @@ def test_threads_join_through_a_shot_that_is_not_painted() -> None:
     assert grammar_of(joined, clip, {2: 0}, 0.3).threads == ()
 
 
-def test_threads_do_not_join_through_a_shot_outside_the_clip() -> None:
-    clip = [look(k) for k in (1, 3)]
-    assert grammar_of(book((1, 2, 0.5), (2, 3, 0.5)), clip, {1: 0, 3: 1}, 0.3).threads == ()
-
-
-def test_the_threshold_itself_is_no_edge() -> None:
-    clip = [look(0), look(1)]
-    assert grammar_of(book((0, 1, 0.3)), clip, {0: 0, 1: 1}, 0.3).threads == ()
-    assert grammar_of(book((0, 1, 0.3)), clip, {0: 0, 1: 1}, 0.29).threads == ((0, 1),)
-
-
-def test_a_shot_of_unknown_scale_has_none() -> None:
-    known = book()
-    known.guesses[look(4)] = None
-    del known.guesses[look(5)]
-    assert grammar_of(known, [look(k) for k in (3, 4, 5)], {3: 0, 4: 1, 5: 2}, 0.3).scales == {
-        0: ShotScale.CLOSE_UP
-    }
-
-
 def test_letters_go_by_the_first_shot_of_a_thread_over_the_whole_film() -> None:
     found = thread_letters(book((0, 4, 0.9), (1, 2, 0.9), (4, 5, 0.9)), 0.3)
     assert found == {0: "A", 4: "A", 5: "A", 1: "B", 2: "B"}
@@ -96,16 +76,3 @@ def test_a_book_reads_back_as_it_was_written(slots: tuple[str, ...]) -> None:
     record = json.loads(json.dumps([look_rows(kept, looks, 0.3), pair_rows(kept, looks)]))
     assert book_of(*record, guessed=True) == kept
     assert book_of(*record, guessed=False) == GrammarCache({}, kept.scores)
-
-
-def test_only_what_the_clips_show_is_kept() -> None:
-    known = book()
-    known.keep([[look(0), look(1)], [look(1), look(2)]])
-    assert set(known.guesses) == {look(0), look(1), look(2)}
-    assert set(known.scores) == {(look(0), look(1)), (look(1), look(2))}
-
-
-def test_rows_are_written_only_of_the_looks_named() -> None:
-    named = [look(2), look(0)]
-    assert [row["index"] for row in look_rows(book(), named, 0.3)] == [0, 2]
-    assert pair_rows(book((0, 2, 0.7)), named) == [[0, 2, 0.7]]

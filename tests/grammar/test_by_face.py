@@ -6,22 +6,18 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Box, Image, ShotScale, Sighting
 from shotad.film import open_film
-from shotad.grammar import by_face
 from shotad.grammar.by_face import (
     BORDERS,
     ByFace,
     Measure,
-    by_face_weights,
     guess_from,
     measure_person,
     measure_thing,
-    scales_at,
 )
 from shotad.grammar.features import ScaleGuess
 from shotad.sight import Face, Glimpse
@@ -30,8 +26,7 @@ SAMPLE = Path(__file__).parents[1] / "sample"
 WIDE = 2.4
 
 statures = st.floats(0.02, 40)
-chances = st.floats(0, 1)
-measures = st.builds(Measure, statures, chances)
+measures = st.builds(Measure, statures, st.floats(0, 1))
 
 
 def face(height: float, *, top: float = 0.1, score: float = 0.9, eyes_to_mouth: float = 0.38) -> Face:
@@ -59,19 +54,6 @@ def scale_of(*people: Glimpse, aspect: float = WIDE) -> ShotScale:
     found = guess_of(*people, aspect=aspect)
     assert found is not None
     return found.scale
-
-
-def mirrored(person: Glimpse) -> Glimpse:
-    def turned(box: Box) -> Box:
-        return Box(1 - box.right, box.top, 1 - box.left, box.bottom)
-
-    other = None
-    if person.face:
-        points = tuple(
-            (1 - person.face.landmarks[i][0], person.face.landmarks[i][1]) for i in (1, 0, 2, 4, 3)
-        )
-        other = replace(person.face, box=turned(person.face.box), landmarks=points, yaw=-person.face.yaw)
-    return replace(person, box=turned(person.box), face=other)
 
 
 @pytest.mark.parametrize(
@@ -109,28 +91,9 @@ def test_a_body_cut_off_below_is_measured_by_its_shoulders() -> None:
     assert scale_of(broad) is ShotScale.CLOSE_UP
 
 
-def test_a_body_cut_off_below_is_taller_than_what_is_seen_of_it() -> None:
-    from_the_side = body(0.05, 1.0, width=0.02)
-    assert measure_person(from_the_side, WIDE).stature == pytest.approx(0.95 / 0.9)
-
-
 def test_an_animal_is_nobody() -> None:
     assert guess_of(body(0.1, 0.95, score=0.8, rival=0.7)) == guess_from([])
     assert guess_of(body(0.1, 0.95, score=0.8, rival=0.3)) != guess_from([])
-
-
-def test_the_scale_is_unknown_where_somebody_is_no_more_likely_than_not() -> None:
-    assert guess_from([]) is None
-    assert guess_from([Measure(3.0, 0.4)]) is None
-    assert guess_from([Measure(3.0, 0.6)]) is not None
-    assert guess_from([Measure(3.0, 0.4)] * 2) is not None
-
-
-def test_a_place_is_long_where_nobody_is_and_says_nothing_where_somebody_is() -> None:
-    place = Measure(by_face._AFAR, 0.6)
-    assert guess_from([], None, place).scale is ShotScale.LONG  # type: ignore[union-attr]
-    assert guess_from([], None, Measure(by_face._AFAR, 0.4)) is None
-    assert guess_from([Measure(3.0, 1.0)], None, place) == guess_from([Measure(3.0, 1.0)])
 
 
 def test_the_closest_decides_if_it_is_there() -> None:
@@ -149,14 +112,6 @@ def test_scales_change_at_the_borders(border: int) -> None:
     assert (taller.scale, smaller.scale) == (scales[border], scales[border + 1])
 
 
-@given(statures)
-def test_chances_are_chances(stature: float) -> None:
-    found = scales_at(stature)
-    assert len(found) == 5
-    assert min(found) >= -1e-12
-    assert sum(found) == pytest.approx(1, abs=1e-9)
-
-
 @given(st.lists(measures, min_size=1, max_size=5), st.data(), st.floats(1.0, 5.0))
 def test_one_who_comes_closer_never_makes_the_scale_longer(
     people: list[Measure], data: st.DataObject, factor: float
@@ -165,19 +120,12 @@ def test_one_who_comes_closer_never_makes_the_scale_longer(
     closer = [replace(m, stature=m.stature * factor) if i == who else m for i, m in enumerate(people)]
     before, after = guess_from(people), guess_from(closer)
     assert (before is None) == (after is None)
-    assert before is None or after is None or after.expected <= before.expected + 1e-9
-
-
-@given(st.floats(0.05, 0.9), st.floats(0.05, 0.5), st.booleans(), st.floats(0.3, 1.0), st.floats(0.5, 2.5))
-def test_a_mirror_changes_nothing(top: float, size: float, faced: bool, score: float, aspect: float) -> None:
-    person = body(top, min(top + 2 * size, 1.0), width=size, score=score)
-    if faced:
-        person = replace(person, face=face(size / 3, top=top, score=score))
-    aside = replace(person, box=Box(0.0, person.box.top, size, person.box.bottom))
-    assert measure_person(mirrored(aside), aspect).chance == measure_person(aside, aspect).chance
-    assert measure_person(mirrored(aside), aspect).stature == pytest.approx(
-        measure_person(aside, aspect).stature
-    )
+    scales = [
+        sum(k * p for k, p in enumerate(guess.probabilities))
+        for guess in (before, after)
+        if guess is not None
+    ]
+    assert scales[-1:] <= [scale + 1e-9 for scale in scales[:1]]
 
 
 def thing(name: str, height: float, score: float = 0.85) -> Sighting:
@@ -188,26 +136,6 @@ def test_things_of_known_size_tell_where_nobody_does() -> None:
     cat, car = measure_thing([thing("cat", 0.99)]), measure_thing([thing("car", 0.3)])
     assert guess_from([], cat).scale is ShotScale.CLOSE_UP  # type: ignore[union-attr]
     assert guess_from([], car).scale is ShotScale.LONG  # type: ignore[union-attr]
-
-
-def test_a_thing_seen_whole_is_no_extreme_close_up() -> None:
-    cup = measure_thing([thing("cup", 1.0, 0.95)])
-    assert guess_from([], cup).scale is ShotScale.CLOSE_UP  # type: ignore[union-attr]
-
-
-def test_people_come_before_things() -> None:
-    cup, person = measure_thing([thing("cup", 1.0, 0.95)]), measure_person(with_face(0.2), WIDE)
-    assert guess_from([person], cup) == guess_from([person])
-
-
-def test_things_that_are_doubtful_or_of_any_size_tell_nothing() -> None:
-    assert measure_thing([thing("cat", 0.9, 0.69), thing("bird", 0.9), thing("boat", 0.9)]) is None
-    assert measure_thing([]) is None
-
-
-def test_without_the_first_detector_another_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_face, "obtainable", lambda name: False)
-    assert by_face_weights() == ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph", "yunet")
 
 
 @pytest.fixture(scope="module")
@@ -237,18 +165,6 @@ def test_the_sample_film(reader: ByFace, stills: list[tuple[str | None, Image]])
     assert [g for (t, _), g in zip(stills, guesses, strict=True) if t is None] == [None, None]
 
 
-@pytest.mark.slow
-def test_black_bars_do_not_count(reader: ByFace, stills: list[tuple[str | None, Image]]) -> None:
-    seen = [(image, guess) for _, image in stills if (guess := reader.of([image])[0]) is not None]
-    barred = [np.pad(image, ((60, 60), (0, 0), (0, 0))) for image, _ in seen]
-    for (_, plain), found in zip(seen, reader.of(barred), strict=True):
-        assert found is not None
-        assert abs(found.expected - plain.expected) < 0.25
-
-
-@pytest.mark.slow
-def test_black_and_titles_over_black_tell_nothing(reader: ByFace) -> None:
-    black, titled = np.full((120, 200, 3), 3, np.uint8), np.full((120, 200, 3), 3, np.uint8)
-    titled[50:70, 50:150:3] = 255
-    assert reader.of([black, titled]) == [None, None]
-    assert reader.of([]) == []
+def test_things_that_are_doubtful_or_of_any_size_tell_nothing() -> None:
+    assert measure_thing([thing("cat", 0.9, 0.69), thing("bird", 0.9), thing("boat", 0.9)]) is None
+    assert measure_thing([]) is None

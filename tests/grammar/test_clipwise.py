@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from shotad.core import Image, ThreadSettings
 from shotad.film import Picture, ShotMoments
@@ -54,25 +52,6 @@ def clips(number: int) -> list[list[Look]]:
 SETTINGS = ThreadSettings()
 
 
-def alone(clip: Sequence[Look], film: Film) -> GrammarCache:
-    """What is read of a clip by itself."""
-    book = GrammarCache()
-    ClipReader(book, Readers(Maker(), None), SETTINGS).read(clip, film.pictures)
-    return book
-
-
-def test_clip_after_clip_is_as_each_by_itself() -> None:
-    book, maker = GrammarCache(), Maker()
-    reader = ClipReader(book, Readers(maker, None), SETTINGS)
-    for clip in clips(6):
-        assert reader.lacks(clip)
-        reader.read(clip, Film().pictures)
-        assert not reader.lacks(clip)
-    for clip in clips(6):
-        assert alone(clip, Film()).scores.items() <= book.scores.items()
-    assert len(maker.seen) == len(set(maker.seen))
-
-
 def test_a_score_hangs_on_its_two_shots_alone() -> None:
     """Clips of other sizes, in another order: the products of a matrix round as its shape has it."""
     looks = [look for clip in clips(6) for look in clip[:1]]
@@ -93,21 +72,6 @@ def test_what_no_later_clip_needs_is_forgotten() -> None:
         reader.read(clip, Film().pictures)
         held.append(len(reader._features))
     assert max(held) == held[0]
-
-
-@pytest.mark.parametrize("end", [1000.0, 43.0])
-def test_a_sweep_reads_each_frame_once_for_all_clips(end: float) -> None:
-    film, book = Film(end), GrammarCache()
-    reader = ClipReader(book, Readers(Maker(), None), SETTINGS)
-    moments = reader.moments(clips(6))
-    assert all(one < other for one, other in pairwise(moments))
-    sweep = Sweep(moments, film.pictures)
-    for clip in clips(6):
-        reader.read(clip, sweep)
-    assert film.calls == 1
-    assert film.asked == sum(moment < end for moment in moments)
-    for clip in clips(6):
-        assert alone(clip, Film(end)).scores.items() <= book.scores.items()
 
 
 def test_what_has_gone_by_is_read_once_more() -> None:

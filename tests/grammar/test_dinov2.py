@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shotad.core import ComputeSettings, WeightsError
+from shotad.grammar.vit_features import DinoV2, folder_hash
+from tests.grammar.dino_models import pictures, saved, tiny
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from shotad.core import ComputeSettings, WeightsError  # noqa: E402
-from shotad.grammar.features import prepared  # noqa: E402
-from shotad.grammar.vit_features import DinoV2, folder_hash  # noqa: E402
-from tests.grammar.dino_models import pictures, saved, tiny  # noqa: E402
+from shotad.grammar.features import THREAD_SIZE, fitted, normalised  # noqa: E402
 
 EXACT = ComputeSettings(device="cpu", precision="float32", batch=3)
 
@@ -31,7 +32,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 def direct(model: Any, images: list[Any], first: int) -> tuple[Any, Any]:
     """Patches from token ``first`` on and the CLS token, straight from the model, of length 1."""
     with torch.no_grad():
-        tokens = model(pixel_values=torch.from_numpy(prepared(images))).last_hidden_state.numpy()
+        tokens = model(
+            pixel_values=torch.from_numpy(normalised([fitted(image, *THREAD_SIZE) for image in images]))
+        ).last_hidden_state.numpy()
     unit = tokens / np.linalg.norm(tokens, axis=-1, keepdims=True)
     return unit[:, first:], unit[:, 0]
 
@@ -68,69 +71,6 @@ def test_patches_of_one_row_lie_side_by_side(folders: dict[int, Path], registers
         assert (rows, columns) == (height // 14, width // 14)
         moved = (found.patches[0] - found.patches[1]).abs().amax(-1) > 1e-3
         assert torch.nonzero(moved).flatten().tolist() == [2 * columns + 5]
-
-
-@pytest.mark.parametrize("registers", [0, 4])
-def test_upright_film(folders: dict[int, Path], registers: int) -> None:
-    images = pictures(3, height=200, width=120)
-    found = DinoV2.in_folder(folders[registers], EXACT).of(images)
-    patches, whole = direct(tiny(registers), images, 1 + registers)
-    assert found.grid == (16, 12)
-    np.testing.assert_allclose(found.patches.numpy(), patches, atol=1e-5)
-    np.testing.assert_allclose(found.whole.numpy(), whole, atol=1e-5)
-
-
-def test_order_and_batches_change_nothing(folders: dict[int, Path]) -> None:
-    images = pictures(7)
-    settings = [EXACT.model_copy(update={"batch": n}) for n in (1, 2, 7, 50)]
-    found = [DinoV2.in_folder(folders[4], s).of(images) for s in settings]
-    for other in found[1:]:
-        torch.testing.assert_close(other.patches, found[0].patches, rtol=0, atol=1e-5)
-        torch.testing.assert_close(other.whole, found[0].whole, rtol=0, atol=1e-5)
-    turned = DinoV2.in_folder(folders[4], settings[1]).of(images[::-1])
-    torch.testing.assert_close(turned.patches.flip(0), found[0].patches, rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("registers", [0, 4])
-def test_bfloat16_is_close(folders: dict[int, Path], registers: int) -> None:
-    images = pictures(4)
-    lower = ComputeSettings(device="cpu", precision="bfloat16")
-    maker = DinoV2.in_folder(folders[registers], lower)
-    found, wanted = maker.of(images), DinoV2.in_folder(folders[registers], EXACT).of(images)
-    assert found.patches.dtype == torch.float32
-    assert not torch.equal(found.patches, wanted.patches)
-    assert (found.patches * wanted.patches).sum(-1).min() > 0.9995
-    assert maker.identity.endswith(":bfloat16")
-
-
-def test_frames_that_cannot_go_together(folders: dict[int, Path]) -> None:
-    maker = DinoV2.in_folder(folders[0], EXACT)
-    with pytest.raises(ValueError, match="all upright or all broad"):
-        maker.of([*pictures(1), *pictures(1, height=200, width=120)])
-    with pytest.raises(ValueError, match="got none"):
-        maker.of([])
-
-
-def test_identity_tells_models_apart_and_outlives_a_move(folders: dict[int, Path], tmp_path: Path) -> None:
-    here = DinoV2.in_folder(folders[0], EXACT).identity
-    moved = shutil.copytree(folders[0], tmp_path / folders[0].name)
-    assert DinoV2.in_folder(moved, EXACT).identity == here
-    other = saved(tmp_path / "again" / folders[0].name, seed=8)
-    assert DinoV2.in_folder(other, EXACT).identity != here
-    config = json.loads((moved / "config.json").read_text())
-    (moved / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-3}))
-    assert DinoV2.in_folder(moved, EXACT).identity != here
-
-
-def test_weights_are_read_at_first_use_only(folders: dict[int, Path], tmp_path: Path) -> None:
-    folder = shutil.copytree(folders[0], tmp_path / "model")
-    maker = DinoV2.in_folder(folder, EXACT)
-    whole = (folder / "model.safetensors").read_bytes()
-    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(WeightsError, match="cannot be loaded"):
-        maker.of(pictures(1))
-    (folder / "model.safetensors").write_bytes(whole)
-    assert len(maker.of(pictures(1))) == 1
 
 
 def _without(folder: Path, weight: str) -> None:
@@ -175,7 +115,9 @@ def test_other_networks_of_patches(
         size = (columns * changes["patch_size"], rows * changes["patch_size"])
         asked = {"interpolate_pos_encoding": True} if kind == "ViT" else {}
         with torch.no_grad():
-            tokens = model(pixel_values=torch.from_numpy(prepared(images, size)), **asked).last_hidden_state
+            tokens = model(
+                pixel_values=torch.from_numpy(normalised([fitted(image, *size) for image in images])), **asked
+            ).last_hidden_state
         unit = torch.nn.functional.normalize(tokens, dim=-1)
         torch.testing.assert_close(found.patches, unit[:, first:], rtol=0, atol=1e-5)
         torch.testing.assert_close(found.whole, unit[:, 0], rtol=0, atol=1e-5)
@@ -228,18 +170,6 @@ def test_a_config_that_does_not_fit(
         DinoV2.in_folder(folder, EXACT).of(pictures(1))
 
 
-def test_folders_that_hold_no_model(folders: dict[int, Path], tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match=r"config\.json and model\.safetensors are needed"):
-        DinoV2.in_folder(tmp_path, EXACT)
-    folder = shutil.copytree(folders[0], tmp_path / "model")
-    (folder / "config.json").write_text("{")
-    with pytest.raises(WeightsError, match="is not the config of a model"):
-        DinoV2.in_folder(folder, EXACT)
-    (folder / "config.json").unlink()
-    with pytest.raises(WeightsError, match="holds no model"):
-        DinoV2.in_folder(folder, EXACT)
-
-
 def test_a_model_in_several_files(folders: dict[int, Path], tmp_path: Path) -> None:
     tiny().save_pretrained(tmp_path, max_shard_size="200KB")
     shards = sorted(tmp_path.glob("model-*.safetensors"))
@@ -252,3 +182,23 @@ def test_a_model_in_several_files(folders: dict[int, Path], tmp_path: Path) -> N
     shards[0].unlink()
     with pytest.raises(WeightsError, match="holds no model"):
         DinoV2.in_folder(tmp_path, EXACT)
+
+
+def test_frames_that_cannot_go_together(folders: dict[int, Path]) -> None:
+    maker = DinoV2.in_folder(folders[0], EXACT)
+    with pytest.raises(ValueError, match="all upright or all broad"):
+        maker.of([*pictures(1), *pictures(1, height=200, width=120)])
+    with pytest.raises(ValueError, match="got none"):
+        maker.of([])
+
+
+def test_folders_that_hold_no_model(folders: dict[int, Path], tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=r"config\.json and model\.safetensors are needed"):
+        DinoV2.in_folder(tmp_path, EXACT)
+    folder = shutil.copytree(folders[0], tmp_path / "model")
+    (folder / "config.json").write_text("{")
+    with pytest.raises(WeightsError, match="is not the config of a model"):
+        DinoV2.in_folder(folder, EXACT)
+    (folder / "config.json").unlink()
+    with pytest.raises(WeightsError, match="holds no model"):
+        DinoV2.in_folder(folder, EXACT)

@@ -6,12 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
 import huggingface_hub
+import pytest
 import torch
 
 from shotad.core import (
@@ -28,6 +24,10 @@ from shotad.grammar import MODELS, auto_choice, make_feature_maker
 from shotad.grammar.choices import features_at_hand
 from shotad.grammar.vit_features import DinoV2
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 
@@ -59,10 +59,6 @@ def put(cache: Path, models: dict[str, Path], *names: str) -> None:
         put_in_cache(cache, MODELS[name].repo, models["registers" if "registers" in name else "plain"])
 
 
-def test_none_means_no_threads(cache: Path) -> None:
-    assert make_feature_maker(settings("none"), CPU) is None
-
-
 def test_a_published_model_from_the_cache(cache: Path, models: dict[str, Path]) -> None:
     put(cache, models, "dinov2-base-registers")
     maker = make_feature_maker(settings("dinov2-base-registers"), CPU)
@@ -71,36 +67,6 @@ def test_a_published_model_from_the_cache(cache: Path, models: dict[str, Path]) 
     assert maker.threshold == 0.3
     wanted = DinoV2.in_folder(models["registers"], CPU).of(pictures(2))
     assert torch.equal(maker.of(pictures(2)).patches, wanted.patches)
-
-
-def test_any_model_of_the_hub_by_its_own_name(cache: Path, models: dict[str, Path]) -> None:
-    put_in_cache(cache, "somebody/vision", models["registers"])
-    maker = make_feature_maker(settings("hub:somebody/vision"), CPU)
-    assert isinstance(maker, DinoV2)
-    assert maker.identity == f"dinov2:somebody/vision@{COMMIT}:float32"
-    assert maker.of(pictures(1)).patches.shape == (1, 192, 96)
-    with pytest.raises(WeightsError):
-        make_feature_maker(settings("hub:somebody/else"), CPU)
-
-
-def test_a_folder(models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    maker = make_feature_maker(settings(str(models["plain"])), CPU)
-    assert maker is not None
-    assert maker.of(pictures(1)).patches.shape == (1, 192, 96)
-    monkeypatch.setenv("HOME", str(models["plain"].parent))
-    at_home = make_feature_maker(settings("~/plain"), CPU)
-    assert at_home is not None
-    assert at_home.identity == maker.identity
-
-
-def test_the_newest_at_hand_is_taken(cache: Path, models: dict[str, Path]) -> None:
-    repo = MODELS["dinov2-small"].repo
-    put_in_cache(cache, repo, models["plain"], commit="a" * 40, branch="main")
-    put_in_cache(cache, repo, models["plain"], commit="b" * 40, branch="v2")
-    maker = make_feature_maker(settings("dinov2-small"), CPU)
-    assert maker is not None
-    assert f"@{'a' * 40}:" in maker.identity
-    assert features_at_hand() == {"dinov2-small": cached(repo)}
 
 
 def test_half_a_download_is_not_at_hand(cache: Path, models: dict[str, Path]) -> None:
@@ -186,12 +152,6 @@ def test_a_name_that_is_none(cache: Path, name: str, needle: str) -> None:
     assert needle in caught.value.hint
 
 
-def test_auto_without_weights_is_grid(cache: Path) -> None:
-    choice = auto_choice(settings(), CPU)
-    assert choice.name == "grid"
-    assert "shotad models pull dinov2-base" in choice.why
-
-
 def test_auto_without_torch_is_grid(
     cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,13 +163,6 @@ def test_auto_without_torch_is_grid(
         assert choice.name == "grid"
         assert choice.why.startswith(f"{name} is not installed")
     assert auto_choice(settings(), CPU).name == "dinov2-base"
-
-
-def test_auto_makes_what_it_chose(cache: Path, models: dict[str, Path]) -> None:
-    put(cache, models, "dinov2-small")
-    maker = make_feature_maker(settings(), CPU)
-    assert maker is not None
-    assert maker.identity.startswith("dinov2:facebook/dinov2-small@")
 
 
 def test_auto_prefers_quick_models_on_a_processor(cache: Path, models: dict[str, Path]) -> None:
@@ -255,11 +208,3 @@ def test_an_explicit_model_without_torch_names_the_extra(
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ShotadError, match=r'needs torch.*pip install "shotad\[models\]"'):
         make_feature_maker(settings("dinov2-base"), CPU)
-
-
-def test_grid_needs_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    maker = make_feature_maker(settings("grid"), CPU)
-    assert maker is not None
-    assert "grid" in maker.identity
-    assert len(maker.of(pictures(2))) == 2

@@ -10,11 +10,9 @@ import pytest
 
 from shotad.core import Image, ThreadSettings
 from shotad.film import Moment, Picture, ShotMoments
-from shotad.grammar import ClipReader, Features, Look, Matching, Readers
+from shotad.grammar import ClipReader, Features, Look, Matching, Readers, Sweep, shot_scores
 from shotad.grammar.cache import GrammarCache, pairs_of
 from shotad.grammar.features import ScaleGuess
-from shotad.grammar.threads import match_scores
-from tests.grammar.clipbyclip import read_clips
 
 GRID = (3, 4)
 
@@ -82,10 +80,14 @@ def look(shot: int) -> Look:
 CLIPS = [[look(k) for k in range(a, b)] for a, b in ((0, 4), (1, 6), (3, 7), (8, 10))]
 
 
-def read(book: GrammarCache, film: Film, readers: Readers, **settings: object) -> int:
-    batch = settings.pop("batch", 3)
-    reading = read_clips(CLIPS, book, film.pictures, readers, ThreadSettings(**settings), batch)  # type: ignore[arg-type]
-    return len(list(reading))
+def read(book: GrammarCache, film: Film, readers: Readers, *, batch: int = 3) -> int:
+    """Adds to ``book`` what it lacks of the clips, by one sweep over the film; how many were read."""
+    reader = ClipReader(book, readers, ThreadSettings(), batch)
+    lacking = [clip for clip in CLIPS if reader.lacks(clip)]
+    sweep = Sweep(reader.moments(lacking), film.pictures)
+    for clip in lacking:
+        reader.read(clip, sweep)
+    return len(lacking)
 
 
 def test_all_is_read_by_one_ascending_pass_and_each_frame_once() -> None:
@@ -107,16 +109,11 @@ def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
     book = GrammarCache()
     read(book, Film(), Readers(Maker(), None), batch=batch)
     for (earlier, later), score in book.scores.items():
-        a, b = patches_of(earlier.moments.last)[None], patches_of(later.moments.first)[None]
-        assert score == pytest.approx(float(match_scores(a, b, Matching(GRID))[0, 0]), abs=2e-6)
+        sides = {"last": earlier.moments.last, "first": later.moments.first}
+        frames = {place: np.stack([patches_of(second)] * 2) for place, second in sides.items()}
+        kinds = {place: Features(patches, patches[:, 0], GRID) for place, patches in frames.items()}
+        assert score == pytest.approx(float(shot_scores(kinds, Matching(GRID))[0, 1]), abs=2e-6)
     assert book.guesses == {}
-
-
-@pytest.mark.parametrize(("frames", "moments"), [("mid", (0.5,)), ("all", (0.1, 0.5, 0.9))])
-def test_only_the_frames_that_are_compared_are_looked_at(frames: str, moments: tuple[float, ...]) -> None:
-    film, maker = Film(), Maker()
-    read(GrammarCache(), film, Readers(maker, None), frames=frames)
-    assert maker.seen == film.asked[0] == sorted(k + m for k in range(10) if k != 7 for m in moments)
 
 
 def test_what_is_known_is_not_read_again() -> None:
@@ -130,15 +127,6 @@ def test_what_is_known_is_not_read_again() -> None:
     assert read(book, film, readers) == 1
     assert film.asked == [[8.1, 8.5, 8.9, 9.1, 9.5, 9.9]]
     assert book == whole
-
-
-def test_clips_are_done_one_after_the_other() -> None:
-    book, readers = GrammarCache(), Readers(Maker(), Scales())
-    reading = read_clips(CLIPS, book, Film().pictures, readers, ThreadSettings(), 2)
-    for clip in CLIPS:
-        assert ClipReader(book, readers, ThreadSettings()).lacks(clip)
-        assert next(reading) is clip
-        assert not ClipReader(book, readers, ThreadSettings()).lacks(clip)
 
 
 def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:

@@ -8,7 +8,6 @@ import pytest
 from shotad.core import Image
 from shotad.grammar.features import (
     MEAN,
-    SCALE_SIZE,
     STD,
     THREAD_SIZE,
     all_upright,
@@ -16,7 +15,6 @@ from shotad.grammar.features import (
     fitted,
     grid_of,
     normalised,
-    prepared,
 )
 
 
@@ -42,7 +40,7 @@ def test_the_middle_is_cut_to_4_by_3(height: int, width: int, rows: slice, colum
     np.testing.assert_array_equal(centre_crop(image), image[rows, columns])
 
 
-@pytest.mark.parametrize("size", [THREAD_SIZE, SCALE_SIZE])
+@pytest.mark.parametrize("size", [THREAD_SIZE, (448, 336)])
 def test_sizes_of_broad_and_upright_film(size: tuple[int, int]) -> None:
     longer, shorter = size
     assert fitted(noise(90, 160), *size).shape == (shorter, longer, 3)
@@ -50,26 +48,6 @@ def test_sizes_of_broad_and_upright_film(size: tuple[int, int]) -> None:
     assert grid_of(noise(90, 160), *size) == (shorter // 14, longer // 14)
     assert grid_of(noise(160, 90), *size) == (longer // 14, shorter // 14)
     assert grid_of(noise(90, 160)) == (12, 16)
-
-
-def test_reduction_antialiases() -> None:
-    lines = np.zeros((1680, 2240, 3), np.uint8)
-    lines[::2] = 255
-    assert np.abs(fitted(lines, *THREAD_SIZE).astype(int) - 127).max() <= 5  # without: 0 or 255
-
-
-def test_a_frame_of_the_right_size_is_untouched_and_copied() -> None:
-    image = noise(168, 224)
-    small = fitted(image, *THREAD_SIZE)
-    np.testing.assert_array_equal(small, image)
-    assert not np.shares_memory(small, image)
-
-
-def test_upright_film_is_broad_film_turned() -> None:
-    image = noise(720, 1280)
-    turned = fitted(np.ascontiguousarray(image.transpose(1, 0, 2)), *THREAD_SIZE)
-    straight = fitted(image, *THREAD_SIZE).transpose(1, 0, 2)
-    assert np.abs(turned.astype(int) - straight).max() <= 1  # the filter rounds between its two passes
 
 
 def test_normalised_by_the_formula_and_nothing_of_the_caller_changes() -> None:
@@ -84,17 +62,9 @@ def test_normalised_by_the_formula_and_nothing_of_the_caller_changes() -> None:
         np.testing.assert_array_equal(image, old)
 
 
-def test_prepared_takes_frames_of_several_sizes() -> None:
-    both = prepared([noise(90, 160), noise(332, 800)])
-    assert both.shape == (2, 3, 168, 224)
-    np.testing.assert_array_equal(both[1:], prepared([noise(332, 800)]))
-
-
 def test_what_cannot_go_together() -> None:
     with pytest.raises(ValueError, match="1 upright among 2"):
-        prepared([noise(90, 160), noise(160, 90)])
-    with pytest.raises(ValueError, match="got none"):
-        prepared([])
+        all_upright([noise(90, 160), noise(160, 90)])
     with pytest.raises(ValueError, match="got none"):
         all_upright([])
     with pytest.raises(ValueError, match="one shape"):

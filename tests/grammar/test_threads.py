@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import tracemalloc
 from functools import cache
 from itertools import product
 from typing import Any
@@ -16,18 +14,15 @@ from hypothesis import given, strategies as st
 
 from shotad.grammar import (
     Features,
+    Kinds,
     Matching,
     Place,
-    ShotFeatures,
     places,
     shot_scores,
     threads_of,
     whole_scores,
 )
-from shotad.grammar.threads import (
-    FrameChoice,
-    match_scores,
-)
+from shotad.grammar.threads import FrameChoice
 
 Floats = npt.NDArray[Any]
 
@@ -85,6 +80,22 @@ def by_formula(earlier: Floats, later: Floats, matching: Matching) -> Floats:
     return np.array([[formula(a, b, matching) for b in later] for a in earlier])
 
 
+def match_scores(earlier: Any, later: Any, matching: Matching) -> Floats:
+    """The score of every frame of ``earlier`` with every frame of ``later``, each pair by itself."""
+
+    def score(a: Any, b: Any) -> float:
+        kinds = {
+            place: Features(x[[0, 0]], x[[0, 0], 0], matching.grid)
+            for place, x in (("last", a), ("first", b))
+        }
+        return float(shot_scores(kinds, matching)[0, 1])
+
+    return np.array(
+        [[score(earlier[[i]], later[[j]]) for j in range(len(later))] for i in range(len(earlier))],
+        np.float32,
+    )
+
+
 # The score
 
 
@@ -123,74 +134,17 @@ def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temper
     np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=atol, rtol=0)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float64, torch.float16, torch.bfloat16, torch.float64])
-def test_other_precisions(dtype: Any) -> None:
-    grid = (12, 16)
-    frames = random_patches(4, 4, grid, depth=256)
-    expected = match_scores(frames, frames, Matching(grid, both_ways=True))
-    given = frames.astype(dtype) if isinstance(dtype, type) else as_torch(frames).to(dtype)
-
-    scores = match_scores(given, given, Matching(grid, both_ways=True))
-
-    assert scores.dtype == np.float32
-    # bfloat16 keeps 8 bits of a product: 0.004 of a cosine, 0.04 of a logit, less in the mean.
-    np.testing.assert_allclose(scores, expected, atol=0.005 if dtype in (torch.bfloat16,) else 5e-4)
-
-
-@BOTH_KINDS
-def test_no_frames_have_no_scores(kind: Any) -> None:
-    frames = kind(random_patches(0, 2, (3, 5)))
-    assert match_scores(frames[:0], frames, Matching((3, 5))).shape == (0, 2)
-    assert match_scores(frames, frames[:0], Matching((3, 5))).shape == (2, 0)
-
-
-@BOTH_KINDS
-def test_the_callers_arrays_stay_as_they_are_and_answers_are_equal(kind: Any) -> None:
-    frames = random_patches(0, 5, (3, 5))
-    given, before = kind(frames), frames.copy()
-    matching = Matching((3, 5), both_ways=True)
-    first = match_scores(given, given, matching)
-    assert match_scores(given, given, matching).tobytes() == first.tobytes()
-    assert np.array_equal(np.asarray(given), before)
-
-
-def test_patches_that_do_not_fit_are_refused() -> None:
-    frames = random_patches(0, 2, (3, 5))
-    with pytest.raises(
-        ValueError, match=r"earlier must be float\[n, 12, D\] for a grid of 3 x 4.*\(2, 15, 24\)"
-    ):
-        match_scores(frames, frames, Matching((3, 4)))
-    with pytest.raises(ValueError, match="later must be float"):
-        match_scores(frames, frames[0], Matching((3, 5)))
-    with pytest.raises(ValueError, match="equally long features, got 24 and 7"):
-        match_scores(frames, frames[..., :7], Matching((3, 5)))
-
-
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"grid": (0, 4)}, r"grid .* \(0, 4\)"),
-        ({"grid": (3, 4), "radius": -1}, "radius .* -1"),
-        ({"grid": (3, 4), "temperature": 0.0}, "temperature .* 0.0"),
-        ({"grid": (3, 4), "temperature": math.nan}, "temperature .* nan"),
-    ],
-)
-def test_matching_checks_itself(values: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        Matching(**values)
-
-
 # All pairs of shots
 
 
-def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> ShotFeatures:
+def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> Kinds:
     rng = np.random.default_rng(seed)
 
     def features(k: int) -> Features:
         whole = kind(unit(rng.standard_normal((n, 8))))
         return Features(kind(random_patches(seed + k, n, grid)), whole, grid)
 
-    return ShotFeatures(features(0), features(1), features(2))
+    return {"first": features(0), "middle": features(1), "last": features(2)}
 
 
 def compared(frames: FrameChoice) -> list[tuple[Place, Place]]:
@@ -216,7 +170,7 @@ def test_every_choice_of_frames(kind: Any, frames: FrameChoice, both_ways: bool)
     for j in range(n):
         for i in range(j):
             best = max(
-                formula(kinds.at(a).patches[i], kinds.at(b).patches[j], matching) for a, b in compared(frames)
+                formula(kinds[a].patches[i], kinds[b].patches[j], matching) for a, b in compared(frames)
             )
             assert scores[i, j] == pytest.approx(best, abs=1e-5)
 
@@ -233,21 +187,8 @@ def test_the_baseline_of_whole_frames(kind: Any, frames: FrameChoice) -> None:
     assert np.all(np.diag(scores) == 1)
     for j in range(n):
         for i in range(j):
-            best = max(kinds.at(a).whole[i] @ kinds.at(b).whole[j] for a, b in compared(frames))
+            best = max(kinds[a].whole[i] @ kinds[b].whole[j] for a, b in compared(frames))
             assert scores[i, j] == pytest.approx(best, abs=1e-5)
-
-
-@BOTH_KINDS
-@pytest.mark.parametrize("n", [1, 2, 20, 41, 75])
-def test_a_pair_scores_the_same_among_any_others(kind: Any, n: int) -> None:
-    grid = (1, 2)
-    matching = Matching(grid, both_ways=True)
-    kinds = shots(5, n, grid, kind)
-    every = shot_scores(kinds, matching)
-    plain = match_scores(kinds.at("last").patches, kinds.at("first").patches, matching)
-    assert not np.isnan(every).any()
-    above = np.triu_indices(n, 1)
-    assert np.array_equal(every[above], plain[above])
 
 
 @pytest.mark.parametrize(
@@ -257,67 +198,13 @@ def test_a_pair_scores_the_same_among_any_others(kind: Any, n: int) -> None:
 def test_only_the_frames_that_a_choice_needs(frames: FrameChoice, needed: tuple[Place, ...]) -> None:
     assert places(frames) == needed
     kinds = shots(1, 3, (3, 5))
-    some = ShotFeatures(**{place: kinds.at(place) for place in needed})
+    some = {place: kinds[place] for place in needed}
     assert np.array_equal(
         shot_scores(some, Matching((3, 5)), frames), shot_scores(kinds, Matching((3, 5)), frames)
     )
-    for left_out in needed:
-        lacking = ShotFeatures(**{p: kinds.at(p) for p in ("first", "middle", "last") if p != left_out})
-        with pytest.raises(ValueError, match=f"the {left_out} frames are needed"):
-            shot_scores(lacking, Matching((3, 5)), frames)
-
-
-def test_features_of_other_shots_or_another_grid_are_refused() -> None:
-    ours, theirs = shots(1, 3, (3, 5)), shots(1, 4, (3, 5))
-    with pytest.raises(ValueError, match=r"first 3 of \(3, 5\), last 4 of \(3, 5\)"):
-        ShotFeatures(first=ours.first, last=theirs.last)
-    with pytest.raises(ValueError, match=r"one grid.*\(5, 3\)"):
-        ShotFeatures(first=ours.first, last=shots(1, 3, (5, 3)).last)
-    with pytest.raises(ValueError, match="got none"):
-        ShotFeatures()
-    with pytest.raises(ValueError, match="for a grid of 5 x 4"):
-        shot_scores(ours, Matching((5, 4)))
-
-
-def test_memory_holds_two_blocks_of_frames_beside_the_matrix() -> None:
-    grid, n = (3, 3), 240
-    frames = random_patches(0, n, grid, depth=1024)
-    kinds = ShotFeatures(*(Features(frames, np.ones((n, 1), np.float32), grid) for _ in range(3)))
-    shot_scores(ShotFeatures(kinds.first, None, kinds.last), Matching(grid))
-    tracemalloc.start()
-    shot_scores(kinds, Matching(grid))
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert most < 2.5 * frames.nbytes / n * 48 + 40 * n * n
-    assert most < frames.nbytes
 
 
 # Threads
-
-
-def test_threads_by_hand() -> None:
-    scores = np.eye(5, dtype=np.float32)
-    scores[0, 3] = scores[3, 0] = 0.31
-    scores[3, 4] = scores[4, 3] = 0.5
-    scores[1, 2] = scores[2, 1] = 0.25
-    assert threads_of(scores, 0.3) == ((0, 3, 4), (1,), (2,))
-    assert threads_of(scores, 0.25) == ((0, 3, 4), (1,), (2,))
-    assert threads_of(scores, 0.2) == ((0, 3, 4), (1, 2))
-    assert threads_of(scores[:1, :1], 0.3) == ((0,),)
-    assert threads_of(scores[:0, :0], 0.3) == ()
-
-
-def test_pairs_out_of_reach_join_nothing() -> None:
-    scores = np.full((3, 3), np.nan, np.float32)
-    scores[1, 2] = scores[2, 1] = 0.9
-    assert threads_of(scores, -1.0) == ((0,), (1, 2))
-
-
-def test_scores_that_are_none_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"float\[n, n\], got shape \(2, 3\)"):
-        threads_of(np.zeros((2, 3), np.float32), 0.3)
-    with pytest.raises(ValueError, match="threshold must be a number, got nan"):
-        threads_of(np.zeros((2, 2), np.float32), math.nan)
 
 
 @st.composite

@@ -101,14 +101,8 @@ class Pair:
 TINY = {"embed_dim": 96, "depth": 3, "num_heads": 3}
 NATIVE = {"image_size": 518}
 PAIRS = [
-    Pair(
-        "vit_small_patch14_dinov2.lvd142m",
-        changes={**NATIVE, "hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6},
-    ),
     Pair("vit_base_patch14_dinov2.lvd142m", changes=NATIVE, size=TINY),
     Pair("vit_base_patch14_dinov2.lvd142m", changes=NATIVE, size=TINY, precision="bfloat16"),
-    Pair("vit_large_patch14_reg4_dinov2.lvd142m", registers=4, changes=NATIVE, size=TINY),
-    Pair("vit_giant_patch14_dinov2.lvd142m", changes={**NATIVE, "use_swiglu_ffn": True}, size=TINY),
     Pair(
         "vit_giant_patch14_reg4_dinov2.lvd142m",
         registers=4,

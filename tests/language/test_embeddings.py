@@ -3,64 +3,44 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from shotad.core import ComputeSettings, ShotadError, WeightsError
-from shotad.script import Embedder, embeddings, make_embedder
+from shotad.script import Embedder, make_embedder
+from shotad.script.embeddings import ending
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
 
+from tests.language.tiny_encoders import END, make_bert, make_gte
+
 CPU = ComputeSettings(device="cpu")
+OWN = "sentence_transformers.models"
+TEXTS = ["Ann opens a door", "Bob sits", "a door", "Ann opens a door Bob sits a door"]
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny BERT with random weights, as sentence-transformers keeps it."""
-    import torch
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(0)
-    place = tmp_path_factory.mktemp("models") / "tiny"
-    place.mkdir()
-    words = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        "ann",
-        "opens",
-        "a",
-        "door",
-        "bob",
-        "sits",
-        "query",
-        ":",
-    ]
-    (place / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    config = BertConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
+    """A tiny BERT, as sentence-transformers keeps it."""
+    place = make_bert(tmp_path_factory.mktemp("models") / "tiny")
+    kinds = [("", f"{OWN}.Transformer"), ("1_Pooling", f"{OWN}.Pooling")]
+    rows = [{"idx": k, "name": str(k), "path": path, "type": kind} for k, (path, kind) in enumerate(kinds)]
+    write(place / "modules.json", rows)
+    write(
+        place / "1_Pooling" / "config.json",
+        {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True},
     )
-    BertModel(config).save_pretrained(place)
-    tokenizer = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 64}
-    (place / "tokenizer_config.json").write_text(json.dumps(tokenizer), encoding="utf-8")
-    own = "sentence_transformers.models"
-    modules = [
-        {"idx": 0, "name": "0", "path": "", "type": f"{own}.Transformer"},
-        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{own}.Pooling"},
-    ]
-    (place / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
-    (place / "1_Pooling").mkdir()
-    pooling = {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True}
-    (place / "1_Pooling" / "config.json").write_text(json.dumps(pooling), encoding="utf-8")
     return place
 
 
@@ -69,102 +49,71 @@ def tiny(folder: Path) -> Embedder:
     return make_embedder(str(folder), CPU)
 
 
-TEXTS = ["Ann opens a door", "Bob sits", "a door", "Ann opens a door Bob sits a door"]
+@pytest.fixture(scope="module")
+def gte(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_gte(tmp_path_factory.mktemp("models") / "gte-Qwen2-7B-instruct")
 
 
-def test_each_text_gets_a_unit_vector_in_order(tiny: Embedder) -> None:
+def test_each_text_gets_a_unit_vector_in_order_behind_its_prompt(folder: Path, tiny: Embedder) -> None:
     vectors = tiny.of(TEXTS)
-    assert vectors.shape == (4, 16)
-    assert vectors.dtype == np.float32
+    assert (vectors.shape, vectors.dtype) == ((4, 16), np.float32)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
-    alone = np.concatenate([tiny.of([text]) for text in TEXTS])
-    assert vectors == pytest.approx(alone, abs=1e-5)
+    assert vectors == pytest.approx(np.concatenate([tiny.of([text]) for text in TEXTS]), abs=1e-5)
     assert abs(vectors[0] - vectors[1]).max() > 1e-3
-
-
-def test_the_same_texts_give_the_same_bytes(folder: Path, tiny: Embedder) -> None:
+    assert tiny.of([]).shape == (0, 16)
+    assert tiny.of(["sits"], prompt="Bob ") == pytest.approx(tiny.of(["Bob sits"]), abs=1e-5)
     again = make_embedder(str(folder), CPU)
-    assert again.of(TEXTS).tobytes() == tiny.of(TEXTS).tobytes()
+    assert again.of(TEXTS).tobytes() == vectors.tobytes()
     assert again.identity == tiny.identity
 
 
-def test_no_text_gives_no_vector(tiny: Embedder) -> None:
-    assert tiny.of([]).shape == (0, 16)
-
-
-def test_a_prompt_stands_before_each_text(tiny: Embedder) -> None:
-    assert tiny.of(["Bob sits"], prompt="query : ") == pytest.approx(tiny.of(["query : Bob sits"]), abs=1e-5)
-
-
 def test_the_identity_follows_the_files(folder: Path, tiny: Embedder, tmp_path: Path) -> None:
-    other = tmp_path / "tiny"
-    for path in folder.rglob("*"):
-        if path.is_file():
-            target = other / path.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
+    other = shutil.copytree(folder, tmp_path / "tiny")
     assert make_embedder(str(other), CPU).identity == tiny.identity
-    (other / "1_Pooling" / "config.json").write_text(
-        json.dumps({"word_embedding_dimension": 16, "pooling_mode_cls_token": True}), encoding="utf-8"
+    write(
+        other / "1_Pooling" / "config.json", {"word_embedding_dimension": 16, "pooling_mode_cls_token": True}
     )
-    changed = make_embedder(str(other), CPU)
-    assert changed.identity != tiny.identity
-    assert abs(changed.of(TEXTS) - tiny.of(TEXTS)).max() > 1e-3
+    assert make_embedder(str(other), CPU).identity != tiny.identity
 
 
-def copy_with(folder: Path, place: Path, modules: object) -> Path:
-    place.mkdir()
-    for name in ("config.json", "model.safetensors"):
-        (place / name).write_bytes((folder / name).read_bytes())
-    (place / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
-    return place
-
-
-def test_code_that_a_model_brings_is_not_run(folder: Path, tmp_path: Path) -> None:
-    place = copy_with(folder, tmp_path / "own", [{"path": "", "type": "modeling.Own"}])
+def bring_code(place: Path) -> None:
+    write(place / "modules.json", [{"path": "", "type": "modeling.Own"}])
     (place / "modeling.py").write_text("raise SystemExit('ran')", encoding="utf-8")
-    with pytest.raises(WeightsError, match=r"brings code of its own \(modeling\.Own\)"):
-        make_embedder(str(place), CPU)
 
 
-def test_pickles_are_not_read(folder: Path, tmp_path: Path) -> None:
-    own = "sentence_transformers.models"
-    modules = [{"path": "", "type": f"{own}.Transformer"}, {"path": "2_Dense", "type": f"{own}.Dense"}]
-    place = copy_with(folder, tmp_path / "dense", modules)
-    (place / "2_Dense").mkdir()
-    (place / "2_Dense" / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(WeightsError, match="2_Dense has no safetensors"):
-        make_embedder(str(place), CPU)
-    (place / "model.safetensors").rename(place / "pytorch_model.bin")
-    with pytest.raises(WeightsError, match="has no safetensors"):
-        make_embedder(str(place), CPU)
-
-
-def test_a_folder_that_does_not_say_how_words_are_joined_is_refused(folder: Path, tmp_path: Path) -> None:
-    place = copy_with(folder, tmp_path / "bare", [])
-    (place / "modules.json").unlink()
-    with pytest.raises(WeightsError, match=r"modules\.json cannot be read"):
-        make_embedder(str(place), CPU)
-
-
-def test_a_damaged_model_is_explained(folder: Path, tmp_path: Path) -> None:
-    place = copy_with(
-        folder, tmp_path / "half", [{"path": "", "type": "sentence_transformers.models.Transformer"}]
+def bring_a_pickle(place: Path) -> None:
+    write(
+        place / "modules.json",
+        [{"path": "", "type": f"{OWN}.Transformer"}, {"path": "2", "type": f"{OWN}.Dense"}],
     )
-    (place / "model.safetensors").write_bytes(b"half")
-    with pytest.raises(WeightsError, match="cannot be loaded"):
+    write(place / "2" / "pytorch_model.bin", "pickle")
+
+
+REFUSED: list[tuple[Callable[[Path], object], str]] = [
+    (bring_code, r"brings code of its own \(modeling\.Own\)"),
+    (bring_a_pickle, "2 has no safetensors"),
+    (lambda place: (place / "model.safetensors").rename(place / "pytorch_model.bin"), "has no safetensors"),
+    (lambda place: (place / "modules.json").unlink(), r"modules\.json cannot be read"),
+    (lambda place: (place / "model.safetensors").write_bytes(b"half"), "cannot be loaded"),
+]
+
+
+@pytest.mark.parametrize(("harm", "message"), REFUSED)
+def test_what_is_not_loaded(
+    harm: Callable[[Path], object], message: str, folder: Path, tmp_path: Path
+) -> None:
+    place = shutil.copytree(folder, tmp_path / "other")
+    harm(place)
+    with pytest.raises(WeightsError, match=message):
         make_embedder(str(place), CPU)
 
 
-def test_an_unknown_name_says_what_is_known() -> None:
+def test_an_unknown_name_and_a_missing_library_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WeightsError, match="'minilmm'.*Known: minilm"):
         make_embedder("minilmm", CPU)
-
-
-def test_without_the_library_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ShotadError, match=r"shotad\[language\]"):
-        make_embedder(embeddings.DEFAULT, CPU)
+        make_embedder("minilm", CPU)
 
 
 @pytest.mark.slow
@@ -174,3 +123,49 @@ def test_the_real_model_knows_what_is_alike() -> None:
     assert one @ same > 0.8
     assert one @ other < 0.3
     assert model.identity.model == "minilm"
+
+
+def first_change(folder: Path) -> float:
+    """How much the first word's state changes where the last word is another."""
+    import torch
+
+    model: Any = make_embedder(str(folder), CPU)._model[0].auto_model  # type: ignore[attr-defined]
+    assert type(model).__module__ == "transformers.models.qwen2.modeling_qwen2"
+    with torch.no_grad():
+        one, other = (
+            model(input_ids=torch.tensor([ids])).last_hidden_state for ids in ([5, 6, 7], [5, 6, 8])
+        )
+    return float((one - other)[0, 0].abs().max())
+
+
+def test_a_language_model_runs_by_the_librarys_own_class_and_looks_both_ways(
+    gte: Path, tmp_path: Path
+) -> None:
+    causal = make_gte(tmp_path / "causal", both_ways=False)
+    assert first_change(gte) > 0.1
+    assert first_change(causal) == 0
+
+
+def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(
+    gte: Path, tmp_path: Path
+) -> None:
+    from tokenizers import Tokenizer, processors
+
+    embedder = make_embedder(str(gte), CPU)
+    bare, ended = (
+        embedder._model.encode([f"Query: {text}{end}" for text in TEXTS], normalize_embeddings=True)  # type: ignore[attr-defined]
+        for end in ("", END)
+    )
+    found = embedder.of(TEXTS, prompt="Query: ")
+    assert found == pytest.approx(ended, abs=1e-5)
+    assert abs(found - bare).max() > 0.05
+    assert ending(make_gte(tmp_path / "without", wants_end=False)) == ending(tmp_path) == ""
+    own = shutil.copytree(gte, tmp_path / "own")
+    inner = Tokenizer.from_file(str(own / "tokenizer.json"))
+    inner.post_processor = processors.TemplateProcessing(single=f"$A {END}", special_tokens=[(END, 0)])
+    inner.save(str(own / "tokenizer.json"))
+    assert ending(own) == ""
+    for text, message in (("{", "cannot be read"), ('{"add_eos_token": true}', "cannot be loaded")):
+        (tmp_path / "tokenizer_config.json").write_text(text, encoding="utf-8")
+        with pytest.raises(WeightsError, match=message):
+            ending(tmp_path)

@@ -59,19 +59,21 @@ def by(**more: object) -> Checker:
     return Checker.of(LintSettings(parse="words", **more))  # type: ignore[arg-type]
 
 
-def test_t1_lets_a_line_touch_speech_for_a_moment() -> None:
-    assert rules(checked(line(10, "A dog runs."), speech=(said(13.7, 20),))) == []
-    assert rules(checked(line(10, "A dog runs."), speech=(said(13.6, 20),))) == ["T1"]
-
-
-def test_t1_does_not_count_song() -> None:
-    song = Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)
-    assert "T1" not in rules(checked(line(10, "A dog runs."), speech=(song,)))
-
-
-def test_t2_takes_the_gap_that_holds_most_of_the_line() -> None:
-    speech = (said(0, 5), said(5.5, 9.9), said(14.2, 60))
-    assert rules(checked(line(9.8, "A dog runs."), speech=speech)) == []
+@pytest.mark.parametrize(
+    ("at", "speech", "found"),
+    [
+        # A line may touch speech for a moment; song does not count.
+        (10, [said(13.7, 20)], []),
+        (10, [said(13.6, 20)], ["T1"]),
+        (10, [Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)], []),
+        # The gap is the one that holds most of the line.
+        (9.8, [said(0, 5), said(5.5, 9.9), said(14.2, 60)], []),
+    ],
+)
+def test_t1_and_t2_beside_speech(at: float, speech: list[Utterance], found: list[str]) -> None:
+    assert [
+        rule for rule in rules(checked(line(at, "A dog runs."), speech=tuple(speech))) if rule < "T5"
+    ] == found
 
 
 def test_times_are_those_of_the_voice_where_it_was_spoken() -> None:
@@ -118,17 +120,14 @@ def test_t6_order_and_zero() -> None:
     ("text", "found"),
     [
         ("The man walked slowly to the window.", True),
-        ("Two soldiers ran across the bridge.", True),
         ("They had left the house.", True),
         ("The old woman will open the box.", True),
         ("He's knocked out by a ball.", True),
         ("The window is smashed with a brick.", True),
         ("Michael indicates that he was just joking.", False),
-        ("She looks at the house where her mother was born.", False),
         ("The lanes ahead are blocked by more squad cars.", False),
         ("The hills are covered in snow.", False),
         ("His face pressed to the glass, he waits.", False),
-        ("They put the hat on the table and shut the door.", False),
         ("Will walks to the window.", False),
         ("A sign reads “It was here”.", False),
     ],
@@ -145,7 +144,6 @@ def test_l1_by_sentences(text: str, *, found: bool) -> None:
     ("lines", "found"),
     [
         (["A lamp goes out.", "He freezes."], ["L6"]),
-        (["A lamp goes out.", "He freezes.", "He turns."], ["L6"]),
         (["Tom digs.", "He rests."], []),
         (["Tom digs.", "She watches."], ["L6"]),
         (["Zara digs.", "He rests."], []),
@@ -154,8 +152,6 @@ def test_l1_by_sentences(text: str, *, found: bool) -> None:
         (["A wall with a clock.", "They kiss."], ["L6"]),
         (["Two boys play.", "They laugh."], []),
         (["Three cards lie there.", "He takes them."], ["L6"]),
-        (["Alfalfa's eyes dart.", "She laughs."], []),
-        (["It rains."], []),
     ],
 )
 def test_l6_whom_a_pronoun_means(lines: list[str], found: list[str]) -> None:
@@ -175,7 +171,6 @@ def test_l6_looks_back_so_many_lines_and_seconds() -> None:
     [
         ("He tells him to put the gun down on the table.", ["L10"]),
         ("Put the gun down!", ["L10"]),
-        ("He puts the gun down.", []),
         ("The gun.", []),
         ("Down on the", []),
     ],
@@ -183,12 +178,8 @@ def test_l6_looks_back_so_many_lines_and_seconds() -> None:
 def test_l10_what_is_said_anyway(text: str, found: list[str]) -> None:
     speech = (said(3, 5, "Put the gun down on the table."),)
     assert wording(checked(line(1, "Tom nods."), line(10, text), speech=speech)) == found
-
-
-def test_l10_only_near_in_time() -> None:
-    speech = (said(3, 5, "Put the gun down on the table."),)
-    assert wording(checked(line(30, "Put the gun down!"), speech=speech)) == ["L10"]
-    assert wording(checked(line(30.1, "Put the gun down!"), speech=speech)) == []
+    assert wording(checked(line(1, "Tom nods."), line(30, text), speech=speech)) == found
+    assert wording(checked(line(1, "Tom nods."), line(30.1, text), speech=speech)) == []
 
 
 def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -> TextFact:
@@ -200,8 +191,6 @@ def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -
     [
         (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
         (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
-        (text("THE OLD MIIL"), ["Words appear: “The Old Mill”."], []),
-        (text("THE OLD MILL", "text"), ["A wheel turns."], ["L11"]),
         (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
         (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
         (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),
@@ -250,15 +239,11 @@ def test_levels_ignored_findings_and_those_of_others() -> None:
     assert rules(checked(bad, checker=by(ignore=("l4",)))) == ["L2"]
     assert rules(checked(bad, checker=by(ignore=("L4:s00001000", "L2:s00009000")))) == ["L2"]
     assert rules(checked(bad, checker=by(ignore=("L",)))) == []
-    mix = Finding("A3", Level.ERROR, "2.0 LU over the film", "s00001000")
-    assert rules(checked(bad, extra=(mix, mix))) == ["L2", "L4", "A3"]
-
-
-def test_zero_turns_a_limit_off() -> None:
     fast = line(1, "word " * 40)
     assert rules(checked(fast)) == ["T3"]
-    off = by(rate_error=0, levels={"T2": "off", "T5": "off"})
-    assert rules(checked(fast, line(9, "other " * 40), speech=(said(5.1, 6),), checker=off)) == []
+    assert rules(checked(fast, checker=by(rate_error=0))) == []
+    mix = Finding("A3", Level.ERROR, "2.0 LU over the film", "s00001000")
+    assert rules(checked(bad, extra=(mix, mix))) == ["L2", "L4", "A3"]
 
 
 def test_every_rule_has_a_hint_and_the_text_names_what_is_needed() -> None:
@@ -277,35 +262,6 @@ def test_every_rule_has_a_hint_and_the_text_names_what_is_needed() -> None:
         ("L2", 1.0, "We see a dog."),
         ("T5", 5.0, None),
     ]
-
-
-CLEAN = st.sampled_from(
-    [
-        "A dog runs.",
-        "Tom climbs a wall.",
-        "Rain drums on the roof.",
-        "Two girls wave.",
-        "A sign reads “We are open”.",
-    ]
-)
-ANY = st.sampled_from(
-    [
-        "We see a dog.",
-        "He seems sad.",
-        "The camera pans left.",
-        "**Bold**",
-        "She was here.",
-        "A beautiful man.",
-    ]
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(ANY, max_size=4, unique=True), CLEAN)
-def test_a_clean_line_adds_no_finding(texts: list[str], clean: str) -> None:
-    lines = [line(1 + 5 * i, one) for i, one in enumerate(texts)]
-    before = checked(*lines).findings
-    assert checked(*lines, line(41, clean)).findings == before
 
 
 @settings(max_examples=60, deadline=None)
@@ -341,10 +297,7 @@ def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
         (found,) = checked(early).findings
         assert (found.rule, found.level, found.cue_id) == ("T7", level, early.id)
         assert found.message == "is told 3.5 s before it is seen, at 13.500"
-        assert hint_of("T7")
-
-
-def test_t7_lets_a_line_begin_a_second_before_and_goes_by_the_voice() -> None:
+    # A line may begin a second before, and the voice's time counts.
     assert rules(checked(line(10, "A dog runs.", seen_from=11.0, by_hand=False))) == []
     assert rules(checked(line(10, "A dog runs.", seen_from=11.01, by_hand=False))) == ["T7"]
     voiced = Voiced("v", "A dog runs.", Interval(9, 12), "x")

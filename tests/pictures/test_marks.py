@@ -22,7 +22,6 @@ from shotad.film.overlays import (
     paint_people,
     stroke_of,
 )
-from shotad.film.palette import contrast
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)
@@ -84,11 +83,6 @@ def test_no_two_marks_are_alike_however_many() -> None:
     assert len({str(mark) for mark in marks.values()}) == 500
 
 
-def test_who_comes_twice_has_one_mark_and_takes_no_second() -> None:
-    assert marks_for(["a", "b", "a", "c"]) == marks_for(["a", "b", "c"])
-    assert marks_for([]) == {}
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("pixels", [24, 36])
 @pytest.mark.parametrize("name", GROUNDS)
@@ -114,18 +108,6 @@ def test_after_jpeg_each_line_is_nearest_to_its_own_colour(
         assert away[second] - away[nearest] > 25
 
 
-@pytest.mark.parametrize("name", ["snow", "white", "sand", "grey", "night", "black"])
-@pytest.mark.parametrize("colour", COLOURS)
-def test_every_outline_stands_out_from_the_ground(name: str, colour: str) -> None:
-    """WCAG asks 3:1 of signs: the line has it, or its rim. (Saturated grounds are told by hue.)"""
-    image = ground(name, 504, 280)
-    box = face(0.5, 0.5, 60, 504, 280)
-    painted = paint_people(image, [seen("a", box)], {"a": Mark(colour)})
-    told = {(r, g, b) for r, g, b in painted[140, 200:300].tolist()}
-    red, green, blue = image[0, 0].tolist()
-    assert max(contrast((red, green, blue), pixel) for pixel in told) > 3
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("pixels", [6, 12, 24, 150])
@@ -140,17 +122,6 @@ def test_the_face_itself_is_not_painted_on(
     assert not changed(image, painted)[inside(box, width, height)].any()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_no_line_runs_over_a_neighbours_face(shape: Literal["ellipses", "boxes"]) -> None:
-    image = ground("grey", 504, 280)
-    boxes = [face(x, 0.5, 60, 504, 280) for x in (0.4, 0.5, 0.6)]
-    painted = paint_people(
-        image, [seen(name, box) for name, box in zip(PEOPLE[:3], boxes, strict=True)], MARKS, shape
-    )
-    for box in boxes:
-        assert not changed(image, painted)[inside(box, 504, 280)].any()
-
-
 def test_a_face_in_front_of_a_large_one_keeps_its_mark() -> None:
     image = ground("grey", 504, 280)
     large, small = Box(0.2, 0.0, 0.8, 1.0), face(0.5, 0.5, 30, 504, 280)
@@ -158,24 +129,6 @@ def test_a_face_in_front_of_a_large_one_keeps_its_mark() -> None:
     alone = paint_people(image, [seen("p2", small)], MARKS)
     around = changed(image, alone)
     assert np.array_equal(both[around], alone[around])
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    "box",
-    [
-        Box(0, 0, 1, 1), Box(0.05, 0, 0.95, 1), Box(0, 0.3, 0.05, 0.5), Box(0.97, 0.9, 1, 1),
-        Box(0, 0, 0.02, 0.03), Box(0.2, 0, 0.9, 1),
-    ],
-)  # fmt: skip
-def test_a_mark_at_the_edge_is_still_told(shape: Literal["ellipses", "boxes"], box: Box) -> None:
-    image = ground("grey", 504, 280)
-    for person in ("p1", "p8", "p15"):
-        painted = paint_people(image, [seen(person, box)], MARKS, shape)
-        green = (painted[..., 1] > 200) & (painted[..., 0] < 60)
-        assert green.sum() > 20
-    whole = changed(image, paint_people(image, [seen("p1", Box(0, 0, 1, 1))], MARKS, shape))
-    assert all(side.any() for side in (whole[:12], whole[-12:], whole[:, :12], whole[:, -12:]))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -194,17 +147,6 @@ def test_dashes_have_gaps_and_double_lines_a_space(shape: Literal["ellipses", "b
     assert double.sum() > 1.3 * solid.sum()
 
 
-def test_styles_of_one_colour_differ_even_on_small_faces_after_jpeg() -> None:
-    image, box = ground("noise", 504, 280), face(0.5, 0.5, 20, 504, 280)
-    for colour in range(7):
-        looks = [
-            after_jpeg(paint_people(image, [seen(PEOPLE[colour + 7 * style], box)], MARKS)).astype(int)
-            for style in range(3)
-        ]
-        for one, other in itertools.combinations(looks, 2):
-            assert (np.abs(one - other).max(axis=-1) > 60).sum() > 100
-
-
 def crowd(width: int, height: int) -> tuple[list[Sighting], dict[str, Mark]]:
     ids = [str(number) for number in range(25)]
     places = [((number % 7 + 0.6) / 7.3, 0.2 + number // 7 * 0.22) for number in range(25)]
@@ -221,35 +163,3 @@ def test_twenty_five_people_on_one_picture_keep_their_faces_and_tags(size: tuple
         assert not changed(image, painted)[inside(sighting.box, *size)].any()
     without = paint_people(image, sightings, {name: Mark(m.colour, m.style) for name, m in marks.items()})
     assert changed(without, painted).sum() > 4 * 12 * 12, "four tags, each with two digits"
-
-
-def test_tags_differ_in_more_than_their_colour_and_are_large_enough() -> None:
-    image, box = ground("grey", 504, 280), face(0.5, 0.5, 60, 504, 280)
-    one, other = (paint_people(image, [seen("a", box)], {"a": Mark("red", tag=tag)}) for tag in ("22", "29"))
-    rows = np.flatnonzero(changed(one, other).any(axis=1))
-    assert rows[-1] - rows[0] + 1 >= 10, "digits of ten lines or more"
-    seen_after = after_jpeg(one).astype(int)
-    assert np.abs(seen_after - one).mean() < np.abs(seen_after - other).mean()
-
-
-@pytest.mark.parametrize("box", [Box(0, 0, 0.1, 0.2), Box(0.9, 0.85, 1, 1), Box(0.95, 0, 1, 0.1)])
-def test_a_tag_lies_wholly_on_the_picture_and_off_what_is_taken(box: Box) -> None:
-    image = ground("grey", 504, 280)
-    taken = Window(0, 0, 90, 30)
-    plain = paint_people(image, [seen("a", box)], {"a": Mark("red")})
-    tagged = paint_people(image, [seen("a", box)], {"a": Mark("red", tag="23")}, taken=[taken])
-    rows, columns = (np.flatnonzero(changed(plain, tagged).any(axis=axis)) for axis in (1, 0))
-    assert rows[-1] - rows[0] > 10
-    assert columns[-1] - columns[0] > 15
-    assert not taken.of(changed(plain, tagged)).any()
-
-
-def test_the_callers_picture_stays_and_the_same_comes_out_the_same() -> None:
-    sightings, marks = crowd(504, 280)
-    image = ground("noise", 504, 280)
-    before = image.copy()
-    first, second = (paint_people(image, order, marks) for order in (sightings, sightings[::-1]))
-    assert np.array_equal(image, before)
-    assert not np.shares_memory(first, image)
-    assert first.tobytes() == paint_people(image, sightings, marks).tobytes()
-    assert changed(image, second).sum() == changed(image, first).sum()

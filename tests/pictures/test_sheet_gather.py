@@ -10,11 +10,9 @@ import pytest
 
 from shotad.core import (
     Facts,
-    Interval,
     LightFact,
     Named,
     PeopleFact,
-    Role,
     ScriptError,
     ShotScale,
     TextFact,
@@ -22,7 +20,7 @@ from shotad.core import (
     WorkFolderError,
 )
 from shotad.description import in_words
-from shotad.description.overview_data import Look, Piece, lead_frame, read_subject
+from shotad.description.overview_data import read_subject
 from tests.sheetfolder import Made, make_folder
 
 FACTS = Facts(
@@ -57,48 +55,6 @@ def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
     assert subject.missing == ()
 
 
-def test_what_an_engine_saw_arrives(tmp_path: Path) -> None:
-    look = read_subject(make_folder(tmp_path, Made(shots=6))).lines[1].look
-    assert look is not None
-    assert [(p.number, p.shot, p.role, p.thread) for p in look.pieces] == [
-        (0, 1, Role.PAST, "B"), (1, 2, Role.CURRENT, "A"), (2, 3, Role.FUTURE, "B"), (3, 4, Role.FUTURE, "A"),
-    ]  # fmt: skip
-    assert look.current == (1,)
-    assert (look.overlay, look.size, look.engine) == ("number", (252, 140), "fake")
-    assert look.pieces[1].seconds == (8.5, 9.5, 10.5, 11.5)
-
-
-def test_threads_of_a_clip_have_letters_without_the_grammar_of_the_film(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made(shots=6))
-    (folder / "grammar.json").unlink()
-    subject = read_subject(folder)
-    look = subject.lines[1].look
-    assert look is not None
-    assert {p.number: p.thread for p in look.pieces} == {0: "A", 1: "B", 2: "A", 3: "B"}
-    assert "grammar.json is missing" in subject.missing[0]
-    assert subject.threads == {}
-
-
-def test_scores_of_one_clip_alone_stay_with_it(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made(shots=4))
-    rows = json.loads((folder / "grammar.json").read_text())["shots"]
-    rows += [{**row, "slot": slot} for row in rows for slot in ("s00000200", "s00008200")]
-    change(folder, "grammar", shots=rows)
-    change(folder, "grammar", pairs=[[0, 1, 0.5, "s00000200"], [1, 0, 0.25, "s00008200"], [2, 1, 0.75]])
-    subject = read_subject(folder)
-    assert subject.score(0, 1, "s00000200") == 0.5
-    assert subject.score(0, 1, "s00008200") == 0.25
-    assert subject.score(0, 1) is None
-    assert subject.score(1, 2, "s00008200") == 0.75
-
-
-def test_a_middle_outside_its_shot_is_not_believed(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made(shots=2, threads=0))
-    rows = json.loads((folder / "grammar.json").read_text())["shots"]
-    change(folder, "grammar", shots=[{**row, "middle": 5.0} for row in rows])
-    assert [shot.middle for shot in read_subject(folder).shots] == [2.0, 6.0]
-
-
 @pytest.mark.parametrize(
     ("name", "values", "said"),
     [
@@ -117,15 +73,6 @@ def test_a_damaged_record_is_left_out_and_said(
     subject = read_subject(folder)
     assert [sentence for sentence in subject.missing if sentence.startswith(said)]
     assert len(subject.shots) == 6
-
-
-@pytest.mark.parametrize("name", ["speech", "slots"])
-def test_a_missing_record_is_said(tmp_path: Path, name: str) -> None:
-    folder = make_folder(tmp_path, Made())
-    (folder / f"{name}.json").unlink()
-    subject = read_subject(folder)
-    assert [sentence for sentence in subject.missing if sentence.startswith(f"{name}.json is missing")]
-    assert getattr(subject, name) == ()
 
 
 def test_no_shots_no_sheet(tmp_path: Path) -> None:
@@ -154,18 +101,6 @@ def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
     assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
 
 
-def test_records_of_one_film_without_a_track_have_no_lines(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made())
-    (folder / "track.json").unlink()
-    subject = read_subject(folder)
-    assert (subject.track, subject.lines, subject.name) == (None, (), "film.mp4")
-
-
-def test_long_silences_are_found(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made(shots=2, length=100, every=1))
-    assert [str(s) for s in read_subject(folder).silences] == ["[3.500, 100.200)", "[103.500, 200.000)"]
-
-
 def test_facts_in_words() -> None:
     assert in_words(FACTS) == {
         1: "one person, upper body, on the left; an umbrella, on the right; text: READY; dark, fades in",
@@ -174,33 +109,17 @@ def test_facts_in_words() -> None:
     assert in_words(None) == {}
 
 
-def test_words_of_a_shot_come_from_the_clip_that_is_about_it(tmp_path: Path) -> None:
-    made = Made(shots=6, notes=FACTS.to_json())
-    shots = read_subject(make_folder(tmp_path, made)).shots
-    assert shots[2].seen.startswith("one person")
-    assert shots[1].seen.startswith("one person")  # number 1 of the first clip, in which it is a future shot
-    assert shots[5].seen == ""
-
-
-def piece(number: int, role: Role, frames: int) -> Piece:
-    seconds = tuple(float(10 * number + k) for k in range(frames))
-    return Piece(number, number, role, Interval(10 * number, 10 * number + 10), seconds, frames)
-
-
-def look_of(*pieces: Piece) -> Look:
-    return Look(pieces, (), None, (), (), "", "fake", "", None, None)
-
-
-def test_the_frame_of_a_line_is_the_middle_of_the_current_shot_seen_most() -> None:
-    few, many = piece(1, Role.CURRENT, 3), piece(2, Role.CURRENT, 9)
-    assert lead_frame(look_of(piece(0, Role.PAST, 20), few, many)) == (many, 24.0)
-    assert lead_frame(look_of(piece(0, Role.PAST, 20), few)) == (few, 11.0)
-    assert lead_frame(look_of(past := piece(0, Role.PAST, 20))) == (past, 10.0)
-
-
 def test_people_in_words_have_their_names() -> None:
     thom, celia = Named("thom", "Thom"), Named("celia", "the woman in red", named=False)
     alone = PeopleFact(0, 1, 2, 1, "left", 0.5, True, "still", False, False, 0.9, names=(thom,))
     both = PeopleFact(1, 1, 2, 3, "left", 0.5, True, None, False, False, 0.9, names=(thom, celia))
     told = in_words(Facts((0, 1), people=(alone, both)))
     assert told == {0: "Thom, on the left", 1: "three people (Thom, the woman in red)"}
+
+
+def test_words_of_a_shot_come_from_the_clip_that_is_about_it(tmp_path: Path) -> None:
+    made = Made(shots=6, notes=FACTS.to_json())
+    shots = read_subject(make_folder(tmp_path, made)).shots
+    assert shots[2].seen.startswith("one person")
+    assert shots[1].seen.startswith("one person")  # number 1 of the first clip, in which it is a future shot
+    assert shots[5].seen == ""

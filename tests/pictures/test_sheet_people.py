@@ -8,13 +8,12 @@ from typing import Any
 
 from shotad.core import Config
 from shotad.description import write_sheet
-from shotad.description.overview_data import Recognised, read_subject
-from shotad.description.overview_words import people_words, recognised_words, seen_by
+from shotad.description.overview_data import read_subject
+from shotad.description.overview_words import people_words, seen_by
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 THOM = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}
 CELIA = {"id": "celia", "called": "Celia", "mark": "dashed green", "current": True}
-BARLEY = {"id": "barley", "called": "the old man", "mark": "blue", "current": False}
 
 
 def folder_with(path: Path, *people: list[dict[str, Any]]) -> Path:
@@ -26,34 +25,11 @@ def folder_with(path: Path, *people: list[dict[str, Any]]) -> Path:
     return folder
 
 
-def test_people_of_the_current_shots_come_first_with_their_marks(tmp_path: Path) -> None:
-    line = read_subject(folder_with(tmp_path, [THOM, CELIA, BARLEY], [BARLEY], [])).lines[0]
-    assert line.look is not None
-    assert line.look.people[1:] == (
-        Recognised("Celia", "dashed green", True), Recognised("the old man", "blue", False),
-    )  # fmt: skip
-    words = "Thom <b> (red) and Celia (dashed green), elsewhere in the clip the old man (blue)"
-    assert people_words(line.look) == words
-    assert "marks around faces are left out here" in seen_by(line.look)
-
-
-def test_only_elsewhere_and_nobody(tmp_path: Path) -> None:
-    looks = [line.look for line in read_subject(folder_with(tmp_path, [BARLEY], [], [THOM])).lines]
-    assert [people_words(look) for look in looks if look] == [
-        "elsewhere in the clip the old man (blue)", "", "Thom <b> (red)",
-    ]  # fmt: skip
-
-
 def test_an_engine_that_measures_has_people_without_marks(tmp_path: Path) -> None:
     line = read_subject(folder_with(tmp_path, [{**CELIA, "mark": ""}], [], [])).lines[0]
     assert line.look is not None
     assert people_words(line.look) == "Celia"
     assert "marks around faces" not in seen_by(line.look)
-
-
-def test_clips_are_counted_for_each_person(tmp_path: Path) -> None:
-    subject = read_subject(folder_with(tmp_path, [CELIA], [BARLEY, CELIA], [BARLEY, BARLEY, CELIA]))
-    assert recognised_words(subject) == "Celia in 3 clips, the old man in 2 clips"
 
 
 def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> None:
@@ -62,8 +38,3 @@ def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> N
     assert "<dt>Recognised</dt><dd>Thom &lt;b&gt; (red)</dd>" in text
     assert text.count("<dt>Recognised</dt>") == 1
     assert "Thom &lt;b&gt; in 1 clip" in text
-
-
-def test_without_a_cast_nothing_is_said(tmp_path: Path) -> None:
-    page = write_sheet(make_folder(tmp_path, Made(shots=6)), FakeFilm().pictures, Config())
-    assert "Recognised" not in page.read_text(encoding="utf-8")

@@ -32,12 +32,6 @@ def test_titles_and_subtitles_are_no_credits() -> None:
     assert credits_interval([], [], Interval(0, 300)) is None
 
 
-def test_a_scene_after_the_credits_is_none_of_them() -> None:
-    moments = [2.0 * k for k in range(150)]
-    seen = [s for m in moments if 220 <= m < 280 for s in text(m, 2)]
-    assert credits_interval(seen, moments, Interval(0, 300)) == Interval(220, 280)
-
-
 @pytest.mark.parametrize(("rows", "found"), [(6, True), (3, False)])
 def test_a_short_roll_counts_at_the_very_end_if_it_shows_many_lines(rows: int, found: bool) -> None:
     film = Interval(0, 44.5)

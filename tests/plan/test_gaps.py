@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval, SpeechKind, SpeechSettings, Utterance
-from shotad.film import free_time, subtract, union
+from shotad.film import free_time
 
 
 def spoken(*bounds: tuple[float, float], kind: SpeechKind = SpeechKind.SPEECH) -> list[Utterance]:
@@ -27,31 +27,6 @@ def test_the_margin_is_kept_at_both_sides() -> None:
     assert gaps((5, 7), (12, 13)) == [(0, 4.5), (7.5, 11.5), (13.5, 20)]
 
 
-def test_a_film_without_speech_is_one_gap() -> None:
-    assert gaps() == [(0, 20)]
-
-
-def test_speech_over_the_whole_film_leaves_nothing() -> None:
-    assert gaps((0, 20)) == []
-    assert gaps((-3, 9), (8, 40)) == []
-
-
-def test_unsorted_and_overlapping_utterances_count_once() -> None:
-    assert gaps((12, 13), (5, 7), (6, 6.5), (5.5, 9)) == [(0, 4.5), (9.5, 11.5), (13.5, 20)]
-
-
-def test_a_pause_as_long_as_both_margins_is_no_gap() -> None:
-    assert gaps((5, 7), (8, 9)) == [(0, 4.5), (9.5, 20)]
-
-
-def test_utterances_beyond_the_end_take_nothing_from_the_film() -> None:
-    assert gaps((18, 30), (40, 50)) == [(0, 17.5)]
-
-
-def test_an_utterance_just_beyond_the_end_still_keeps_its_margin() -> None:
-    assert gaps((20.2, 22)) == [(0, 19.7)]
-
-
 @pytest.mark.parametrize("duration", [0.0, -1.0, math.nan, math.inf])
 def test_a_film_without_length_has_no_free_time(duration: float) -> None:
     assert free_time([], duration, SpeechSettings()) == ()
@@ -63,18 +38,6 @@ def test_lyrics_are_kept_free_unless_allowed() -> None:
     assert [gap.start for gap in free_time(song, 20, quiet)] == [0, 7.5, 13.5]
     over = SpeechSettings(margin=0.5, over_lyrics=True)
     assert [gap.start for gap in free_time(song, 20, over)] == [0, 13.5]
-
-
-def test_union_bridges_short_distances() -> None:
-    pieces = [Interval(0, 1), Interval(1.3, 2), Interval(3, 4)]
-    assert union(pieces, bridge=0.5) == (Interval(0, 2), Interval(3, 4))
-    assert union(pieces) == tuple(pieces)
-
-
-def test_subtract_takes_from_the_whole() -> None:
-    assert subtract(Interval(0, 9), [Interval(3, 5)]) == (Interval(0, 3), Interval(5, 9))
-    assert subtract(Interval(0, 9), [Interval(-1, 12)]) == ()
-    assert subtract(Interval(2, 9), [Interval(0, 2), Interval(9, 10)]) == (Interval(2, 9),)
 
 
 BOUNDS = st.tuples(st.integers(-20, 1300), st.integers(1, 200)).map(

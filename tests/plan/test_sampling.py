@@ -24,7 +24,7 @@ from shotad.core import (
     load_config,
 )
 from shotad.film import context_shots, plan_frames
-from shotad.film.sampling import apportion, even_positions, margin_share, reference_moments, snap
+from shotad.film.sampling import margin_share, reference_moments, snap
 from tests.cmdad import cmdad, tvad
 
 CINEMA = Fraction(24000, 1001)
@@ -207,57 +207,6 @@ def test_reference_spreads_whole_frames_over_the_current_shots(known: bool) -> N
     ]
 
 
-@pytest.mark.parametrize("slot", [Interval(0, 1), Interval(1.02, 1.2), Interval(5, 7), Interval(30, 31)])
-def test_reference_shows_any_slot_of_few_frames(slot: Interval) -> None:
-    shots, frames = film(0, 1.01, 1.25, 4, 8), FrameSettings(sampling="reference")
-    shown = show(slot, shots, frames, Fraction(3), stamps=np.arange(24) / 3)
-    assert sum(len(p.seconds) for p in shown.plans if p.role is Role.CURRENT) >= 16
-    assert np.all(np.diff(shown.moments) >= 0)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "share"), [(0.25, 0.25, 2), (0.5, 0.5, 6), (0.501, 0.5, 8), (3.0, 3.0, 8)]
-)
-def test_reference_share_of_the_margins_falls_below_a_whole_number(
-    left: float, right: float, share: int
-) -> None:
-    """As the published code counts, in which the slot is a hair longer."""
-    assert margin_share(left, right, 1.0, 16) == share
-
-
-def test_uniform_spreads_all_frames_over_the_shown_time() -> None:
-    shown = show(Interval(10, 12), film(0, 10, 12, 30), FrameSettings(sampling="uniform"))
-    assert_in_order_and_in_shots(shown)
-    assert len(shown.moments) == 32
-    assert shown.inside.sum() == 2
-    assert np.diff(shown.moments) == pytest.approx(30 / 32, abs=0.05)
-
-
-def test_uniform_on_cmdad_keeps_every_current_shot() -> None:
-    for shown in show_cmdad(FrameSettings(sampling="uniform"), every=7):
-        assert_in_order_and_in_shots(shown)
-        assert len(shown.moments) == 32
-        assert Role.CURRENT not in shown.lost
-
-
-@pytest.mark.parametrize("neighbours", [0, 1, 2])
-def test_any_number_of_context_shots_fills_the_clip(neighbours: int) -> None:
-    context = ContextSettings(past=neighbours, future=neighbours)
-    for shown in show_cmdad(DEFAULT, context, every=13):
-        assert len(shown.moments) == 32
-        assert shown.lost == []
-        assert shown.inside.sum() >= 16
-
-
-def test_frames_are_even_inside_and_distinct() -> None:
-    shown = show(Interval(10, 14), film(0, 30))
-    inside = shown.moments[shown.inside]
-    assert len(inside) == 16
-    assert np.diff(inside) == pytest.approx(0.25, abs=0.001)
-    assert inside[0] - 10 == pytest.approx(14 - inside[-1], abs=1 / 24)
-    assert len(set(shown.frames)) == 32
-
-
 def test_each_moment_means_its_frame_for_every_way_of_reading() -> None:
     """A quarter of a frame behind the stamp: the last frame before it, and the nearest, are the same."""
     shown = show(
@@ -267,65 +216,6 @@ def test_each_moment_means_its_frame_for_every_way_of_reading() -> None:
     assert behind == pytest.approx(0.25, abs=1e-6)
     stamps = shown.frames[shown.inside] / float(CINEMA)
     assert np.all(stamps >= 10.013)
-
-
-def test_three_frames_a_second_shows_each_before_any_twice() -> None:
-    shown = show(Interval(10, 12), film(0, 30), rate=Fraction(3))
-    inside, outside = shown.frames[shown.inside], shown.frames[~shown.inside]
-    assert sorted(set(inside)) == [30, 31, 32, 33, 34, 35]
-    assert max(Counter(inside).values()) - min(Counter(inside).values()) == 1
-    assert len(inside) == len(outside) == 16
-    assert len(set(outside)) == 16
-
-
-def test_clip_with_too_few_frames_shows_all_of_them() -> None:
-    shown = show(Interval(1, 2), film(0, 3), rate=Fraction(3))
-    assert set(shown.frames) == set(range(9))
-    assert len(shown.moments) == 32
-
-
-def test_slot_between_two_frames_shows_what_is_on_the_screen() -> None:
-    shown = show(Interval(10.05, 10.2), film(0, 30), rate=Fraction(3))
-    assert set(shown.frames[shown.inside]) == {30}
-    assert shown.inside.sum() == 16
-
-
-def test_current_shot_that_the_slot_only_grazes_has_a_frame() -> None:
-    shown = show(Interval(9.99, 14), film(0, 5, 10, 20))
-    assert shown.lost == []
-    assert [p.role for p in shown.plans] == [Role.PAST, Role.CURRENT, Role.CURRENT]
-
-
-def test_short_shots_within_a_long_slot_each_have_a_frame() -> None:
-    shown = show(Interval(10, 40), film(0, 10, 20, 20.3, 20.5, 20.6, 40, 50))
-    assert shown.lost == []
-    assert len(shown.moments) == 32
-    assert shown.inside.sum() == 16
-
-
-def test_many_current_shots_take_frames_from_outside() -> None:
-    cuts = [0.0, 5.0, *np.arange(10, 25.1, 0.5).tolist(), 30.0, 35.0]
-    shown = show(Interval(10, 25), film(*cuts))
-    assert sum(p.role is Role.CURRENT for p in shown.plans) == 30
-    assert len(shown.moments) == 32
-    assert shown.lost.count(Role.CURRENT) == 0
-
-
-def test_more_current_shots_than_frames_are_numbered_without_holes() -> None:
-    shown = show(Interval(0, 10), film(*np.arange(0, 10.1, 0.25).tolist()))
-    assert len(shown.moments) == 32
-    assert [p.number for p in shown.plans] == list(range(len(shown.plans)))
-
-
-def test_no_outer_frames_shows_the_slot_alone() -> None:
-    shown = show(Interval(10, 12), film(0, 8, 11, 20), FrameSettings(outside=0))
-    assert len(shown.moments) == 16
-    assert shown.inside.all()
-
-
-def test_grazed_shot_has_a_frame_even_without_outer_ones() -> None:
-    shown = show(Interval(9.99, 14), film(0, 5, 10, 20), FrameSettings(outside=0))
-    assert [p.role for p in shown.plans] == [Role.CURRENT, Role.CURRENT]
 
 
 def test_current_shots_are_shown_twice_as_densely_as_context() -> None:
@@ -343,21 +233,6 @@ def test_variable_frame_rate_is_even_in_time_not_in_frames() -> None:
     shown = show(Interval(0, 20), film(0, 20), rate=Fraction(27), stamps=stamps)
     assert abs(int((shown.moments < 10).sum()) - 16) <= 1
     assert len(set(np.searchsorted(stamps, shown.moments, side="right"))) == 32
-
-
-def test_late_start_and_drifting_stamps_are_followed() -> None:
-    rng = np.random.default_rng(1)
-    stamps = 1.4 + np.arange(400) / 25 + rng.uniform(-0.0005, 0.0005, 400)
-    shown = show(Interval(5, 8), film(1.4, 4, 17), rate=Fraction(25), stamps=stamps)
-    found = np.searchsorted(stamps, shown.moments, side="right") - 1
-    assert len(set(found)) == 32
-    assert np.all(np.abs(stamps[found] - shown.moments) < 0.5 / 25)
-
-
-def test_pseudo_shot_of_a_slot_outside_the_film_still_has_a_plan() -> None:
-    shown = show(Interval(50, 52), film(0, 30), stamps=np.arange(0, 30, 1 / 24))
-    assert [p.role for p in shown.plans] == [Role.CURRENT]
-    assert len(shown.moments) == 32
 
 
 def test_empty_context_is_refused_with_the_slot() -> None:
@@ -387,18 +262,7 @@ def test_any_clip_has_thirty_two_frames_in_its_shots(
     assert np.array_equal(again.moments, shown.moments)
 
 
-@given(st.integers(0, 60), st.lists(st.floats(0.01, 9), min_size=1, max_size=70))
-def test_even_positions_ascend_and_repeat_only_for_want_of_frames(n: int, lengths: list[float]) -> None:
-    found = even_positions(np.array(lengths), n)
-    assert len(found) == n
-    assert np.all(np.diff(found) >= 0)
-    assert len(set(found.tolist())) == min(n, len(lengths))
-    assert n == 0 or (found[0] >= 0 and found[-1] < len(lengths))
-
-
-def test_apportion_keeps_to_capacity_and_to_what_is_required() -> None:
-    assert apportion(6, [3.0, 1.0, 0.1], [9, 9, 9], [False, False, True]) == [4, 1, 1]
-    assert apportion(6, [3.0, 1.0], [2, 9], [False, False]) == [2, 4]
-    assert apportion(6, [3.0, 1.0], [2, 2], [False, False]) == [4, 2]
-    assert apportion(1, [1.0, 5.0, 2.0], [9, 9, 9], [True, False, True]) == [0, 0, 1]
-    assert apportion(3, [], [], []) == []
+def test_no_outer_frames_shows_the_slot_alone() -> None:
+    shown = show(Interval(10, 12), film(0, 8, 11, 20), FrameSettings(outside=0))
+    assert len(shown.moments) == 16
+    assert shown.inside.all()

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shotad.core import (
-    Config,
-    ConfigError,
     EditConflict,
-    FilmError,
     Given,
     Request,
-    RunSettings,
     UsageError,
     WorkFolder,
     WorkFolderError,
-    changed,
     read_settings,
 )
 from shotad.description import Engines, redo, understand
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film import film_of, open_film
+from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 from tests.redo.redoing import (
     again,
-    film_path,
     fresh,
     rows,
     run,
-    says,
     track_of,
 )
 from tests.review.sessions import session_of
@@ -82,14 +74,6 @@ def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
 
 
-def test_edits_of_other_lines_are_kept(place: Path) -> None:
-    tree = json.loads((place / "track.json").read_text())
-    tree["cues"][1]["text"] = "A person wrote this."
-    (place / "track.json").write_text(json.dumps(tree))
-    again(place, "1")
-    assert [cue.text for cue in track_of(place).cues][1] == "A person wrote this."
-
-
 def test_a_review_lapses(place: Path) -> None:
     tree = json.loads((place / "track.json").read_text())
     tree["reviewed_by"] = ["Ada"]
@@ -103,27 +87,6 @@ def test_an_unknown_slot_is_refused_before_anything_is_asked(place: Path) -> Non
     with pytest.raises(UsageError, match=r"no line s99999999.*nearest is s"):
         again(place, "1", "s99999999")
     assert not (place / "redo.jsonl").exists()
-
-
-def test_an_engine_that_knows_the_last_lines_is_told_those_before_the_slot(place: Path) -> None:
-    heard: list[tuple[str, ...]] = []
-
-    class Remembers(FakeEngine):
-        def __init__(self) -> None:
-            super().__init__(answer=fresh)
-            self.abilities = replace(self.abilities, uses_history=True)
-
-        def generate(self, requests: Any) -> Any:
-            heard.extend(request.history for request in requests)
-            return super().generate(requests)
-
-    track = track_of(place)
-    told = read_settings(place)
-    with open_film(film_path()) as film, WorkFolder(place) as folder:
-        done = redo(film, folder, told, ["2", "3"], engines=Engines(FakeEngine(), Remembers()), sheet=False)
-    new = done.results[0].after
-    assert new is not None
-    assert heard == [(track.heard[0].text,), (track.heard[0].text, new.text)]
 
 
 def test_the_story_is_told_with_the_note_that_the_run_made(
@@ -151,33 +114,6 @@ def test_the_story_is_told_with_the_note_that_the_run_made(
     assert "Anna looks for her dog." not in seen[0], "nothing came before the first line"
     assert "Anna looks for her dog." in seen[1]
     assert before.heard[1].text in seen[1]
-
-
-def test_a_line_may_be_looked_for_in_the_frames(place: Path) -> None:
-    asked: list[int] = []
-
-    def look(request: Request) -> str:
-        if request.schema is None:
-            return plain_answer(request)
-        asked.append(0 if request.clip is None else len(request.clip))
-        return plain_answer(request)
-
-    again(place, "1", looks=look, more=("verify.on=true",))
-    assert asked
-    assert min(asked) > 0
-
-
-def test_given_slots_are_described_anew_as_they_were_given(tmp_path: Path) -> None:
-    slots = tmp_path / "slots.csv"
-    slots.write_text("start,end\n1.0,1.5\n4.0,7.0\n")
-    place = tmp_path / "w"
-    run(place, given=Given(slots=slots))
-    slots.unlink()
-    before = (place / "slots.json").read_bytes()
-    done, _, _ = again(place, "0:04", writes=says("A cat."))
-    assert done.results[0].after is not None
-    assert done.results[0].after.id == "s00004000"
-    assert (place / "slots.json").read_bytes() == before
 
 
 def test_a_run_over_a_part_does_not_bound_a_redo(tmp_path: Path) -> None:
@@ -228,6 +164,28 @@ def test_records_that_are_gone_or_damaged_are_told(place: Path, name: str, conte
         again(place, "1")
 
 
+def test_edits_of_other_lines_are_kept(place: Path) -> None:
+    tree = json.loads((place / "track.json").read_text())
+    tree["cues"][1]["text"] = "A person wrote this."
+    (place / "track.json").write_text(json.dumps(tree))
+    again(place, "1")
+    assert [cue.text for cue in track_of(place).cues][1] == "A person wrote this."
+
+
+def test_a_line_may_be_looked_for_in_the_frames(place: Path) -> None:
+    asked: list[int] = []
+
+    def look(request: Request) -> str:
+        if request.schema is None:
+            return plain_answer(request)
+        asked.append(0 if request.clip is None else len(request.clip))
+        return plain_answer(request)
+
+    again(place, "1", looks=look, more=("verify.on=true",))
+    assert asked
+    assert min(asked) > 0
+
+
 def test_another_film_is_refused(place: Path) -> None:
     other = make_film(FilmSpec(frames=200)).path
     told = read_settings(place)
@@ -237,22 +195,3 @@ def test_another_film_is_refused(place: Path) -> None:
         pytest.raises(WorkFolderError, match="another film"),
     ):
         redo(film, folder, told, ["1"], engines=Engines(FakeEngine(), FakeEngine()), sheet=False)
-
-
-def test_the_film_is_found_where_it_was_or_beside_the_folder(tmp_path: Path) -> None:
-    place = tmp_path / "movie.shotad"
-    place.mkdir()
-    told = RunSettings(Config(), tmp_path / "gone" / "movie.mp4", Given())
-    with pytest.raises(FilmError, match=r"neither at .*gone.* nor at .*movie\.mp4.*--film"):
-        film_of(place, told, "movie.mp4")
-    (tmp_path / "movie.mp4").touch()
-    assert film_of(place, told, "movie.mp4") == tmp_path / "movie.mp4"
-    assert film_of(place, replace(told, film=None), "movie.mp4") == tmp_path / "movie.mp4"
-    (tmp_path / "gone").mkdir()
-    (tmp_path / "gone" / "movie.mp4").touch()
-    assert film_of(place, told, "movie.mp4") == tmp_path / "gone" / "movie.mp4"
-
-
-def test_settings_that_plan_slots_cannot_be_changed_for_one() -> None:
-    with pytest.raises(ConfigError, match="settings of slots"):
-        changed(Config(), assignments=["slots.seconds_per_word=0.2"])

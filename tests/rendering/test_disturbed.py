@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Interval, SoundError
+from shotad.core import SoundError, replacing, sweep_beside
 from shotad.script import TRACK, to_json
 from shotad.sound import Kind, Take, Wanted, summary
 from shotad.sound.fake_voice import FakeVoice
-from shotad.sound.film_copy import write_copy
 from shotad.sound.making import FileMaker, Product
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 
@@ -92,12 +91,10 @@ def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None
     assert all(file.exists() for file in mine)
 
 
-def test_leftovers_in_a_folder_of_others_are_told_from_theirs(place: Path, tmp_path: Path) -> None:
-    from shotad.core import replacing, sweep_beside
-
+def test_leftovers_in_a_folder_of_others_are_told_from_theirs(tmp_path: Path) -> None:
     target = tmp_path / "out" / "movie.wav"
     with replacing(target) as part:
-        shutil.copy(tmp_path / "w" / TRACK, part)
+        part.write_bytes(b"whole")
         left = part.with_name(f"{part.name}x")
         shutil.copy(part, left)
     (tmp_path / "out" / ".movie.77.part.wav").touch()
@@ -125,14 +122,6 @@ def test_an_unchanged_render_listens_to_nothing(place: Path, monkeypatch: pytest
     script.unlink()
     rendered(place, "ad")
     assert script.read_bytes() == before
-
-
-def test_the_recorded_script_follows_the_track(place: Path) -> None:
-    rendered(place, "ad")
-    track = track_of(place)
-    (place / TRACK).write_text(to_json(track).replace('"reviewed_by": []', '"reviewed_by": ["Ada"]'))
-    rendered(place, "ad")
-    assert "Reviewed by Ada" in next(place.glob("*.recorded.dapt.xml")).read_text()
 
 
 def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
@@ -173,31 +162,15 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(
     assert voice.calls == []
 
 
-def test_a_film_that_pauses_is_copied_once_for_all_that_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
-    lines = {8.4: long, 15.0: "Rain falls."}
-    place = write_folder(tmp_path / "w", lines=lines, speech=(Interval(5, 8), Interval(11, 14)))
-    copies = []
-
-    def counted(film: object, pauses: object, target: Path, *rest: object) -> Path:
-        copies.append(target.suffix)
-        return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("shotad.sound.making.write_copy", counted)
-    monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
-    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
-    settings = ("extended.on=true",)
-    done, _ = rendered(place, "ad", "film:mp4", "mix:flac", settings=settings)
-    assert len(done.pauses) == 1
-    assert copies == [".mp4"]
-
-
-def test_the_recorded_script_names_the_sound_that_was_asked_for(place: Path) -> None:
+def test_the_recorded_script_follows_the_track_and_names_the_sound_that_was_asked_for(place: Path) -> None:
     rendered(place, "ad", "ad:mp3")
+    (place / TRACK).write_text(
+        to_json(track_of(place)).replace('"reviewed_by": []', '"reviewed_by": ["Ada"]')
+    )
     rendered(place, "ad:mp3")
-    assert ".ad.mp3" in next(place.glob("*.recorded.dapt.xml")).read_text()
+    recorded = next(place.glob("*.recorded.dapt.xml")).read_text()
+    assert "Reviewed by Ada" in recorded
+    assert ".ad.mp3" in recorded
 
 
 def test_another_voice_than_before_is_told(place: Path) -> None:

@@ -64,14 +64,9 @@ def test_a_film_that_might_have_paused_is_refused_before_the_mix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     film = film_with(**VP9)
-    place = write_folder(tmp_path / "w", film)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("mixed in vain")
-
-    monkeypatch.setattr("shotad.sound.making.prepare_mix", refuse)
+    monkeypatch.setattr("shotad.sound.making.prepare_mix", None)
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):
-        rendered(place, "film:ts", film=film, settings=("extended.on=true",))
+        rendered(write_folder(tmp_path / "w", film), "film:ts", film=film, settings=("extended.on=true",))
 
 
 def test_numbered_frames_give_sound_and_no_film(tmp_path: Path) -> None:
@@ -104,11 +99,10 @@ def test_the_film_itself_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_places_that_are_none(tmp_path: Path) -> None:
-    film = Path(shutil.copy(film_with(), tmp_path / "movie.mp4"))
-    place = write_folder(tmp_path / "movie.shotad", film)
-    assert "is a file, not a folder" in refused(place, film, film / "movie.described.mp4")
-    assert "is a file, not a folder" in refused(place, film, film / "deep" / "a.wav", Kind.MIX)
+    place, film = write_folder(tmp_path / "w"), film_with()
+    (tmp_path / "file").touch()
     (tmp_path / "folder.mp4").mkdir()
+    assert "is a file, not a folder" in refused(place, film, tmp_path / "file" / "deep" / "a.wav", Kind.MIX)
     assert "is a folder" in refused(place, film, tmp_path / "folder.mp4")
 
 
@@ -143,23 +137,15 @@ def test_a_film_replaced_by_another_of_its_name_is_told_so(tmp_path: Path) -> No
 
 
 def test_a_film_that_was_renamed_keeps_its_scripts_and_their_edits(tmp_path: Path) -> None:
-    film = Path(shutil.copy(film_with(), tmp_path / "movie.mp4"))
-    place = write_folder(tmp_path / "movie.shotad", film)
-    other = film.rename(tmp_path / "the movie.mp4")
-    rendered(place, "ad", film=other)
-    assert [path.name for path in place.glob("*.vtt")] == ["movie.ad.vtt"]
-    script = place / "movie.ad.vtt"
-    script.write_text(script.read_text().replace("A cat", "A dog"))
-    rendered(place, "ad", film=other)
-    assert track_of(place).cues[0].text.startswith("A dog")
-
-
-def test_names_as_long_as_disks_allow(tmp_path: Path) -> None:
+    """The first name is as long as disks allow."""
     film = Path(shutil.copy(film_with(), tmp_path / f"{'ü' * 125}.mp4"))
     place = write_folder(tmp_path / "w", film)
     done, _ = rendered(place, "film+text", "ad", "mix:opus", film=film)
     assert all(one.wanted.path.is_file() for one in done.made)
-    script = next(place.glob("*.ad.csv"))
-    script.write_text(script.read_text(encoding="utf-8-sig").replace("A cat", "A dog"), encoding="utf-8")
-    rendered(place, "ad", film=film)
+    other = film.rename(tmp_path / "the movie.mp4")
+    rendered(place, "ad", film=other)
+    (script,) = place.glob("*.ad.vtt")
+    assert script.name.startswith("üü")
+    script.write_text(script.read_text().replace("A cat", "A dog"))
+    rendered(place, "ad", film=other)
     assert track_of(place).cues[0].text.startswith("A dog")

@@ -14,8 +14,10 @@ import pytest
 from shotad.core import Config, FilmError, Interval, UsageError, VoiceError, WorkFolderError
 from shotad.description import lint_track
 from shotad.film import open_film
-from shotad.script import TRACK, to_json
+from shotad.script import TRACK
+from shotad.sound import Rendered
 from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.film_copy import write_copy
 from shotad.sound.mix import resampled
 from tests.media import SoundSpec
 from tests.rendering.described import (
@@ -65,16 +67,35 @@ def test_every_kind_is_made_and_reads_back(place: Path) -> None:
     assert len(done.spoken) == len(LINES)
 
 
-def test_lines_are_heard_where_the_track_says(place: Path) -> None:
+def check_lines(path: Path, number: int, done: Rendered, voice: FakeVoice, within: float) -> None:
+    """Each line is heard where the track says."""
+    sound = sound_of(path, number)
+    for cue in done.spoken:
+        assert cue.spoken is not None
+        assert cue.spoken.interval is not None
+        start = cue.spoken.interval.start
+        take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed), RATE)
+        assert found_at(sound, take, start, RATE) == pytest.approx(start, abs=within), path
+
+
+def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_writes_nothing(
+    place: Path,
+) -> None:
+    before = track_of(place)
     done, voice = rendered(place, "film", "mix", "ad")
     for one, number in zip(done.made, (1, 0, 0), strict=True):
-        sound = sound_of(one.wanted.path, number)
-        for cue in done.spoken:
-            assert cue.spoken is not None
-            assert cue.spoken.interval is not None
-            take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed), RATE)
-            at = found_at(sound, take, cue.spoken.interval.start, RATE)
-            assert at == pytest.approx(cue.spoken.interval.start, abs=0.005), one.wanted.path
+        check_lines(one.wanted.path, number, done, voice, 0.005)
+    after = track_of(place)
+    assert done.track == after
+    assert [(c.text, c.interval, c.status, c.edited) for c in after.cues] == [
+        (c.text, c.interval, c.status, c.edited) for c in before.cues
+    ]
+    stamps = [one.wanted.path.stat().st_mtime_ns for one in done.made]
+    second, again = rendered(place, "film", "mix", "ad")
+    assert again.calls == []
+    assert [one.fresh for one in second.made] == [False] * 3
+    assert [one.wanted.path.stat().st_mtime_ns for one in second.made] == stamps
+    assert second.sound == done.sound
 
 
 LATE = SoundSpec(duration=20.0, beeps=BEEPS, layout="5.1", language="eng")
@@ -97,39 +118,9 @@ def test_onsets_hold_for_films_that_are_odd(tmp_path: Path, changes: dict[str, o
     done, voice = rendered(place, f"film:{ending}", film=film)
     assert not done.findings
     path = done.made[0].wanted.path
-    sound = sound_of(path, 1)
-    for cue in done.spoken:
-        assert cue.spoken is not None
-        assert cue.spoken.interval is not None
-        take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed), RATE)
-        at = found_at(sound, take, cue.spoken.interval.start, RATE)
-        assert at == pytest.approx(cue.spoken.interval.start, abs=0.02)
+    check_lines(path, 1, done, voice, 0.02)
     with open_film(path) as copy, open_film(film) as own:
         assert copy.info.duration == pytest.approx(own.info.duration, abs=0.04)
-
-
-def test_no_line_is_over_speech_and_the_track_keeps_its_words(place: Path) -> None:
-    before = track_of(place)
-    done, _ = rendered(place, "ad")
-    after = track_of(place)
-    assert [(c.text, c.interval, c.status, c.edited) for c in after.cues] == [
-        (c.text, c.interval, c.status, c.edited) for c in before.cues
-    ]
-    for cue in after.heard:
-        assert cue.spoken is not None
-        assert cue.spoken.interval is not None
-        assert not cue.spoken.interval.overlaps(Interval(6.0, 8.0))
-    assert done.track == after
-
-
-def test_a_second_render_speaks_and_writes_nothing(place: Path) -> None:
-    first, _ = rendered(place, "film", "mix:flac")
-    stamps = [one.wanted.path.stat().st_mtime_ns for one in first.made]
-    second, voice = rendered(place, "film", "mix:flac")
-    assert voice.calls == []
-    assert [one.fresh for one in second.made] == [False, False]
-    assert [one.wanted.path.stat().st_mtime_ns for one in second.made] == stamps
-    assert second.sound == first.sound
 
 
 @pytest.mark.parametrize("name", [TRACK, "vtt", "csv"])
@@ -147,30 +138,21 @@ def test_only_a_changed_line_is_spoken_again(place: Path, name: str) -> None:
     assert "A dog sleeps" in next(place.glob("*.ad.vtt")).read_text()
 
 
-def test_a_deleted_or_foreign_file_is_made_again(place: Path) -> None:
+def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     done, _ = rendered(place, "ad", "mix:flac")
     done.made[0].wanted.path.unlink()
     done.made[1].wanted.path.write_bytes(b"somebody's")
     again, voice = rendered(place, "ad", "mix:flac")
     assert [one.fresh for one in again.made] == [True, True]
-    assert voice.calls == []
-
-
-def test_another_profile_makes_the_sound_anew_without_speaking(place: Path) -> None:
-    rendered(place, "mix:flac")
-    done, voice = rendered(place, "mix:flac", settings=("mix.profile=ebu-r128",))
-    assert voice.calls == []
-    assert done.made[0].fresh
-    assert done.sound is not None
-    assert done.sound.measures["target"] == -23.0
-    assert not done.findings
-
-
-def test_force_speaks_and_makes_everything(place: Path) -> None:
-    rendered(place, "ad")
-    done, voice = rendered(place, "ad", force=True)
+    louder, voice_too = rendered(place, "mix:flac", settings=("mix.profile=ebu-r128",))
+    assert voice.calls == voice_too.calls == []
+    assert louder.made[0].fresh
+    assert louder.sound is not None
+    assert louder.sound.measures["target"] == -23.0
+    assert not louder.findings
+    forced, voice = rendered(place, "ad", force=True)
     assert len(voice.calls) == len(LINES)
-    assert done.made[0].fresh
+    assert forced.made[0].fresh
 
 
 def test_text_alone_needs_no_voice(place: Path) -> None:
@@ -181,50 +163,31 @@ def test_text_alone_needs_no_voice(place: Path) -> None:
     assert [t.kind for t in describe_tracks(done.made[0].wanted.path)] == ["video", "audio", "subtitle"]
 
 
-def test_a_line_that_does_not_fit_is_told_and_not_lost(tmp_path: Path) -> None:
-    long = " ".join(["She walks along the endless corridor"] * 8) + "."
-    place = write_folder(
-        tmp_path / "w", lines={8.4: long, 15.0: "Rain."}, speech=(Interval(5, 8), Interval(10, 14))
-    )
-    done, _ = rendered(place, "ad")
-    assert [cue.text for cue in done.unspoken] == [long]
-    assert track_of(place).cues[0].text == long
-    assert [cue.text for cue in done.spoken] == ["Rain."]
-
-
-def test_a_film_that_pauses_has_the_line_that_did_not_fit(
+def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
-    place = write_folder(
-        tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
-    )
-    film = film_with()
+    lines = {8.4: long, 15.0: "Rain falls."}
+    place = write_folder(tmp_path / "w", lines=lines, speech=(Interval(5, 8), Interval(11, 14)))
+    copies = []
+
+    def counted(film: object, pauses: object, target: Path, *rest: object) -> Path:
+        copies.append(target.suffix)
+        return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("shotad.sound.making.write_copy", counted)
     monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
     monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
-    settings = ("extended.on=true",)
-    done, voice = rendered(place, "film:mkv", settings=settings)
-    assert len(done.pauses) == 1
+    done, voice = rendered(place, "film:mkv", "ad", "mix:flac", settings=("extended.on=true",))
+    assert (len(done.pauses), copies) == (1, [".mkv"])
     path = done.made[0].wanted.path
-    with open_film(path) as copy, open_film(film) as own:
+    with open_film(path) as copy, open_film(film_with()) as own:
         assert copy.info.duration == pytest.approx(own.info.duration + done.pauses[0].length, abs=0.1)
     told = json.loads(next(place.glob("*.pauses.json")).read_text())
     starts = told["pauses"][0]["copy_starts"]
     take = resampled(voice.speak(long), RATE)
     assert found_at(sound_of(path, 1), take, starts, RATE) == pytest.approx(starts, abs=0.02)
     assert not list(place.glob(".tmp-*"))
-
-
-def test_a_translation_is_rendered_beside_the_original(place: Path) -> None:
-    own = track_of(place)
-    german = own.with_cues(replace(cue, text="Regen fällt.", language="de") for cue in own.cues)
-    file = place / "track.de.json"
-    file.write_text(to_json(replace(german, language="de")), encoding="utf-8")
-    before = (place / TRACK).read_bytes()
-    done, _ = rendered(place, "film", file=file)
-    assert done.made[0].wanted.path.name.endswith(".de.described.mp4")
-    assert (place / TRACK).read_bytes() == before
-    assert describe_tracks(done.made[0].wanted.path)[2].language == "deu"
 
 
 def test_a_voice_that_breaks_off_loses_nothing(place: Path) -> None:

@@ -1,4 +1,4 @@
-"""A render as every command does it: who is asked for shorter lines, and what is said before."""
+"""What a render is asked to make, who is asked for shorter lines, and what is said before."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import NoProgress, WorkFolder, load_config
+from shotad.core import NoProgress, UsageError, WorkFolder, load_config
 from shotad.description import Engines, shortener
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
-from shotad.sound import parse_wanted, run_render, wanted_files
+from shotad.sound import Kind, Wanted, parse_wanted, run_render, wanted_files
 from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import film_with, write_folder
 
@@ -30,16 +30,15 @@ class Told(NoProgress):
         self.said.append(text)
 
 
-def calls(place: Path, writes: FakeEngine | None, *settings: str, file: Path | None = None) -> int:
+def calls(place: Path, writes: FakeEngine, *settings: str, file: Path | None = None) -> int:
     """How often the engine that wrote the lines is asked while they are spoken."""
     film = film_with()
     config = load_config(None if file is None else str(file), ("voice.name=fake", *settings))
-    engines = None if writes is None else Engines(FakeEngine(), writes)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
-        shorten = partial(shortener, engines=engines)
+        shorten = partial(shortener, engines=Engines(FakeEngine(), writes))
         run_render(opened, folder, config, wanted, NoProgress(), shorten=shorten)
-    return 0 if writes is None else writes.calls
+    return writes.calls
 
 
 def test_a_model_that_has_written_the_lines_is_asked_for_shorter_ones(tmp_path: Path) -> None:
@@ -48,22 +47,14 @@ def test_a_model_that_has_written_the_lines_is_asked_for_shorter_ones(tmp_path: 
     assert (place / "shorter.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("answer", "settings"),
-    [(plain_answer, ("fit.ask=false",)), (None, ())],
-    ids=["not where the settings forbid it", "not an engine that reads nothing"],
-)
-def test_who_is_not_asked(tmp_path: Path, answer: object, settings: tuple[str, ...]) -> None:
-    place = write_folder(tmp_path / "w", lines=TOO_LONG)
-    writes = FakeEngine(answer=plain_answer if answer else None)
-    assert calls(place, writes, *settings) == 0
-    assert not (place / "shorter.jsonl").exists()
-
-
-def test_a_settings_file_forbids_it_as_an_option_does(tmp_path: Path) -> None:
+def test_who_is_not_asked(tmp_path: Path) -> None:
+    """Nobody where the settings forbid it, as an option or in a file; not an engine that reads nothing."""
     (tmp_path / "quiet.yaml").write_text("fit: {ask: false}\n")
-    place, writes = write_folder(tmp_path / "w", lines=TOO_LONG), FakeEngine(answer=plain_answer)
-    assert calls(place, writes, file=tmp_path / "quiet.yaml") == 0
+    place = write_folder(tmp_path / "w", lines=TOO_LONG)
+    assert calls(place, FakeEngine(answer=plain_answer), "fit.ask=false") == 0
+    assert calls(place, FakeEngine(answer=plain_answer), file=tmp_path / "quiet.yaml") == 0
+    assert calls(place, FakeEngine()) == 0
+    assert not (place / "shorter.jsonl").exists()
 
 
 @pytest.mark.parametrize("told", [False, True])
@@ -81,3 +72,60 @@ def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(
     assert len(said) == (not told)
     assert voice.calls
     assert "rendered" in (place / "log.txt").read_text()
+
+
+HERE = Path("w")
+
+
+def names(*texts: str, film: str = "movie.mp4", tag: str = "", out: Path | None = None) -> list[str]:
+    return [str(one.path) for one in wanted_files(parse_wanted(texts), film, HERE, out=out, tag=tag)]
+
+
+def test_every_kind_has_a_name_of_its_own() -> None:
+    assert names("film", "text", "ad", "mix") == [
+        "w/movie.described.mp4",
+        "w/movie.descriptions.mp4",
+        "w/movie.ad.wav",
+        "w/movie.mix.wav",
+    ]
+    assert names("film:mkv", "AD:.MP3") == ["w/movie.described.mkv", "w/movie.ad.mp3"]
+    assert names("film", "ad", tag="de") == ["w/movie.de.described.mp4", "w/movie.de.ad.wav"]
+
+
+@pytest.mark.parametrize(
+    ("film", "expected"),
+    [
+        ("a.webm", "a.described.webm"),
+        ("a.MKV", "a.described.mkv"),
+        ("a.avi", "a.described.mkv"),
+        ("a", "a.described.mkv"),
+        ("a.b.ts", "a.b.described.ts"),
+    ],
+)
+def test_a_film_keeps_its_container_where_it_can(film: str, expected: str) -> None:
+    assert names("film", film=film) == [f"w/{expected}"]
+
+
+def test_another_folder_or_the_very_file(tmp_path: Path) -> None:
+    assert names("ad", out=tmp_path) == [str(tmp_path / "movie.ad.wav")]
+    assert names("ad", "mix", out=Path("new")) == ["new/movie.ad.wav", "new/movie.mix.wav"]
+    assert wanted_files([(Kind.MIX, None)], "a.mp4", HERE, out=Path("x.flac")) == (
+        Wanted(Kind.MIX, Path("x.flac")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "out", "said"),
+    [
+        (("ad", "mix"), "x.wav", "one file, but 2"),
+        (("ad",), "x.mkv", "^ad cannot be written to x.mkv"),
+        (("mix",), "my.folder", "neither a folder nor a file of that kind. Make the folder first"),
+        (("ad:mp3",), "x.wav", "cannot be written"),
+        (("film", "film+text"), None, "would both be written"),
+        (("song",), None, "nothing that can be made"),
+        (("ad:mkv",), None, "cannot be made as 'mkv'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(asked: tuple[str, ...], out: str | None, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        wanted_files(parse_wanted(asked), "movie.mp4", HERE, out=Path(out) if out else None)

@@ -25,14 +25,7 @@ def browser() -> Any:
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Close the browser before a test that does not want it: while it is open an event loop runs in this
-    thread, and no other can. A test module may have a fixture ``browser`` of its own."""
-    if _KEPT and not _wants_it(nextitem):
+    thread, and no other can."""
+    if _KEPT and not (isinstance(nextitem, pytest.Function) and "browser" in nextitem.fixturenames):
         stack, _ = _KEPT.pop()
         stack.close()
-
-
-def _wants_it(item: pytest.Item | None) -> bool:
-    if not isinstance(item, pytest.Function):
-        return False
-    found = item._fixtureinfo.name2fixturedefs.get("browser", ())
-    return bool(found) and found[-1].func.__module__ == __name__

@@ -21,11 +21,8 @@ import pytest
 
 from shotad.core import read_settings
 from shotad.film import film_of
-from shotad.review.events import Tabs as OpenTabs
-from shotad.review.opening import open_session, review_of
-from shotad.review.routes import make_app
-from shotad.review.security import Keys
 from shotad.script import TRACK, load_track
+from tests.review.reviewed import reviewed
 
 PATIENCE = 120.0
 """Seconds after which what did not come never will; a busy machine needs a good part of them."""
@@ -44,29 +41,25 @@ def served(folder: Path) -> Iterator[str]:
     Starting a program takes seconds, and nearly every test needs a server of its own.
     """
     uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra review)")
-    run, keys = read_settings(folder), Keys()
+    run = read_settings(folder)
     voice = run.config.voice.model_copy(update={"name": "fake"})
     run = replace(run, config=run.config.model_copy(update={"voice": voice}))
     film = film_of(folder, run, load_track(folder / TRACK).film.name)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    listener = socket.create_server(("127.0.0.1", 0))
+    with listener, reviewed(folder, film=film, run=run) as (review, page):
         port = listener.getsockname()[1]
-        keys.name_cookie(port)
-        tabs = OpenTabs()
-        review = review_of(open_session(folder, film, run, tabs), film, tabs, keys=keys)
-        app = make_app(review)
-        server = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", log_config=None, access_log=False))
+        page.keys.name_cookie(port)
+        config = uvicorn.Config(page.app, http="h11", ws="none", log_config=None, access_log=False)
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")
         thread.start()
         try:
-            yield f"http://127.0.0.1:{port}/?token={keys.token}"
+            yield f"http://127.0.0.1:{port}/?token={page.keys.token}"
         finally:
             review.tabs.close()
             server.should_exit = True
             thread.join(PATIENCE)
-            still = review.jobs.close(PATIENCE)
-            review.close()
     assert not thread.is_alive(), "the server does not end"
-    assert not still, "a job does not end"
 
 
 class Program:

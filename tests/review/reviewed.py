@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import read_settings
+from shotad.core import RunSettings, read_settings
 from shotad.review.events import Tabs
 from shotad.review.opening import Review, open_session, review_of
 from shotad.review.routes import make_app
 from shotad.review.security import Keys
-from tests.rendering.described import LINES, film_with, write_folder
+from tests.rendering.described import film_with, write_folder
 from tests.review.asgi import Answer, Visitor
 
 WAIT = 30.0
@@ -64,41 +64,28 @@ class Page(Visitor):
         raise AssertionError("the job never ended")
 
 
-class Listener:
-    """A tab in place of one that is connected: keeps what all tabs are told."""
-
-    def __init__(self, review: Review) -> None:
-        self.news: list[tuple[str, Any]] = []
-        review.tabs.tell = self._tell  # type: ignore[method-assign]
-
-    def _tell(self, kind: str, data: Any) -> None:
-        self.news.append((kind, data))
-
-    def of(self, kind: str) -> list[Any]:
-        return [data for one, data in self.news if one == kind]
-
-
 @contextmanager
 def reviewed(
     place: Path,
     *,
     film: Path | None = None,
-    lines: Mapping[float, str] = LINES,
+    run: RunSettings | None = None,
     gone: bool = False,
     **options: Any,
 ) -> Iterator[tuple[Review, Page]]:
     """A review of a folder that is written to ``place`` if there is none yet. ``gone``: without its film."""
     film = film or film_with()
     if not (place / "track.json").exists():
-        write_folder(place, film, lines)
+        write_folder(place, film)
     keys = Keys()
     keys.name_cookie(20123)
     tabs = Tabs()
     source = None if gone else film
-    session = open_session(place, source, read_settings(place), tabs, **options)
+    session = open_session(place, source, run or read_settings(place), tabs, **options)
     review = review_of(session, source, tabs, keys=keys)
     try:
         yield review, Page(make_app(review), keys)
     finally:
-        review.jobs.close(WAIT)
+        still = review.jobs.close(WAIT)
         review.close()
+        assert not still, "a job does not end"

@@ -36,10 +36,6 @@ def act(where: Scene, name: str, of: str, **args: object) -> Change:
     return ACTS[name](where, of, args)
 
 
-def one_of(change: Change, name: str) -> Cue:
-    return next(cue for cue in change.cues if cue.id == name)
-
-
 def one(change: Change) -> Cue:
     assert len(change.cues) == 1
     return change.cues[0]
@@ -58,16 +54,7 @@ def test_choosing_takes_the_candidates_words_and_their_length() -> None:
     assert cue.machine is not None
     assert cue.machine.text == "A cat sleeps."
     assert is_by_hand(cue)
-
-
-@pytest.mark.parametrize("number", [0, 3, -1])
-def test_there_is_no_other_candidate(number: int) -> None:
-    with pytest.raises(ReviewError, match="no candidate"):
-        act(scene(TWO), "choose", TWO.id, number=number)
-
-
-def test_choosing_what_is_chosen_changes_nothing() -> None:
-    assert act(scene(TWO), "choose", TWO.id, number=1).cues == ()
+    assert act(scene(cue), "choose", TWO.id, number=2).cues == (), "it is the line already"
 
 
 def test_a_long_text_ends_with_its_slot_and_before_the_next_line() -> None:
@@ -84,26 +71,16 @@ def test_a_text_is_cleaned_and_times_set_by_hand_stay() -> None:
     assert cue.interval == Interval(1.0, 3.4)
 
 
-def test_a_text_longer_than_any_line_is_refused() -> None:
-    assert one(act(scene(TWO), "write", TWO.id, text="a" * LONGEST)).text
-    with pytest.raises(ReviewError, match="5001 characters"):
-        act(scene(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
-
-
 def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
     empty = one(act(scene(TWO), "write", TWO.id, text=" \n "))
     assert (empty.status, empty.text) == (CueStatus.DROPPED, "")
     assert empty.reason
     back = one(act(scene(empty), "restore", TWO.id))
     assert (back.heard, back.text, back.reason) == (True, "A cat sleeps.", "")
-
-
-def test_words_for_a_line_that_was_left_out_let_it_be_heard() -> None:
-    silent = line(1.0, "", status=CueStatus.SILENT, reason="nothing to say")
-    cue = one(act(scene(silent), "write", silent.id, text="A bird sings."))
-    assert cue.heard
-    assert cue.edited is not None
-    assert cue.edited.fields == (EditField.TEXT, EditField.STATUS)
+    again = one(act(scene(empty), "write", TWO.id, text="A bird sings."))
+    assert again.heard
+    assert again.edited is not None
+    assert again.edited.fields == (EditField.TEXT, EditField.STATUS)
 
 
 def test_a_line_does_not_come_back_over_another() -> None:
@@ -128,21 +105,10 @@ def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
         assert changed.accepted is None
     free = one(act(scene(accepted), "unaccept", TWO.id))
     assert free == TWO
-
-
-def test_who_accepts_again_takes_it_over() -> None:
-    accepted = one(act(scene(TWO), "accept", TWO.id))
     assert act(scene(accepted), "accept", TWO.id).cues == ()
     bob = one(ACTS["accept"](replace(scene(accepted), reviewer="Bob"), TWO.id, {}))
     assert bob.review is not None
     assert bob.review.by == "Bob"
-
-
-def test_a_line_that_is_not_heard_cannot_be_accepted() -> None:
-    dropped = one(act(scene(TWO), "drop", TWO.id))
-    with pytest.raises(ReviewError, match="not heard") as caught:
-        act(scene(dropped), "accept", TWO.id)
-    assert "Restore" in caught.value.hint
 
 
 def test_moving_stays_within_the_gap_and_off_other_lines() -> None:
@@ -152,6 +118,8 @@ def test_moving_stays_within_the_gap_and_off_other_lines() -> None:
     assert one(act(where, "move", TWO.id, start=-3.0)).interval.start == 0.1
     assert one(act(scene(TWO), "move", TWO.id, end=9.0)).interval.end == 6.0
     assert one(act(scene(TWO), "shift", TWO.id, by=100.0)).interval == Interval(4.0, 6.0)
+    assert one(act(scene(TWO), "move", TWO.id, start=2.999)).interval == Interval(2.96, 3.0), "a frame"
+    assert one(act(scene(TWO), "move", TWO.id, end=0.5)).interval == Interval(1.0, 1.04)
 
 
 def test_a_frame_earlier_is_said_so() -> None:
@@ -172,20 +140,12 @@ def test_what_cannot_move_says_why() -> None:
         act(scene(first), "move", first.id, start=0.0)
 
 
-def test_a_line_lasts_a_frame() -> None:
-    assert one(act(scene(TWO), "move", TWO.id, start=2.999)).interval == Interval(2.96, 3.0)
-    assert one(act(scene(TWO), "move", TWO.id, end=0.5)).interval == Interval(1.0, 1.04)
-
-
 def test_where_speech_is_unknown_a_line_lies_between_its_neighbours() -> None:
     assert room_of(scene(TWO, free=None), TWO) == Interval(0.1, 20.0)
     later = line(7.0, "Rain.")
     assert room_of(scene(TWO, later, free=None), TWO) == Interval(0.1, 7.0)
-
-
-def test_a_line_planned_over_speech_may_stay_there() -> None:
     over = line(5.0, "Rain falls.", 7.0)
-    assert room_of(scene(over), over) == Interval(0.1, 9.0)
+    assert room_of(scene(over), over) == Interval(0.1, 9.0), "a line planned over speech may stay there"
 
 
 @pytest.mark.parametrize("at", [0, 5, 12, 99, -4])
@@ -212,42 +172,22 @@ def test_a_language_without_blanks_is_cut_where_it_is_asked() -> None:
     assert joined.gone == (second.id,)
 
 
-@pytest.mark.parametrize("at", [1, 2, -1])
-def test_a_letter_is_not_parted_from_its_marks(at: int) -> None:
+def test_a_letter_is_not_parted_from_its_marks() -> None:
     """か and the mark that makes が of it, as some keyboards write it."""
     cue = line(1.0, "\u96e8\u304b\u3099\u964d\u308b", 5.0, language="ja")
-    if at < 0:
-        with pytest.raises(ReviewError, match="no words"):
-            act(scene(cue), "split", cue.id, at=at)
-        return
-    texts = [c.text for c in act(scene(cue), "split", cue.id, at=at).cues]
-    assert texts == ["\u96e8", "\u304b\u3099\u964d\u308b"]
-
-
-def test_splitting_a_long_text_looks_at_the_gap_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
-    cue = line(1.0, "word " * 499 + "word", 5.0)
-
-    def counted(text: str, _: str) -> float:
-        looked.append(text)
-        return float(len(text))
-
-    monkeypatch.setattr("shotad.review.acts.spoken_words", counted)
-    act(scene(cue), "split", cue.id, at=1000)
-    assert len(looked) <= 4
-
-
-def test_a_single_word_cannot_be_split() -> None:
-    with pytest.raises(ReviewError, match="no words to part"):
-        act(scene(line(1.0, "Rain.")), "split", "s00001000", at=2)
+    for at in (1, 2):
+        texts = [c.text for c in act(scene(cue), "split", cue.id, at=at).cues]
+        assert texts == ["\u96e8", "\u304b\u3099\u964d\u308b"]
+    with pytest.raises(ReviewError, match="no words"):
+        act(scene(cue), "split", cue.id, at=-1)
 
 
 def test_joining_keeps_both_lines_words() -> None:
-    rain = line(4.0, "Rain falls.", 5.0)
+    rain = line(5.0, "Rain falls.", 5.9)  # two seconds without speech are not too far
     change = act(scene(TWO, rain), "join", TWO.id)
     both, left = change.cues
     assert both.text == "A cat sleeps. Rain falls."
-    assert both.interval == Interval(1.0, 5.0)
+    assert both.interval == Interval(1.0, 5.9)
     assert both.candidates == TWO.candidates
     assert both.chosen is None
     assert (left.id, left.status, left.reason, left.text) == (
@@ -280,20 +220,13 @@ def test_lines_that_do_not_belong_together_are_not_joined(
     assert why_apart(where, first) == (caught.value.what, caught.value.hint)
 
 
-def test_two_seconds_without_speech_are_not_too_far() -> None:
-    near = line(5.0, "Rain falls.", 5.9)
-    assert one_of(act(scene(TWO, near), "join", TWO.id), TWO.id).text == "A cat sleeps. Rain falls."
-
-
-def test_a_joined_line_is_no_longer_than_a_line_may_be() -> None:
+def test_no_line_is_longer_than_a_line_may_be() -> None:
+    assert one(act(scene(TWO), "write", TWO.id, text="a" * LONGEST)).text
+    with pytest.raises(ReviewError, match="5001 characters"):
+        act(scene(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
     first, near = replace(TWO, text="a" * LONGEST), line(5.0, "Rain falls.", 5.9)
     with pytest.raises(ReviewError, match=str(LONGEST)):
         act(scene(first, near), "join", first.id)
-
-
-def test_the_last_line_joins_with_none() -> None:
-    with pytest.raises(ReviewError, match="no line after"):
-        act(scene(TWO), "join", TWO.id)
 
 
 def test_a_line_of_ones_own() -> None:
@@ -386,9 +319,8 @@ def test_the_room_of_a_line_is_that_of_the_whole_gap(times: list[tuple[int, int]
         for n, (start, length) in enumerate(times)
     ]
     track = Track(FilmId("a.mp4", "f", 60.0), "en", (), "0.1", ()).with_cues(cues)
-    where = Scene(track, None, {}, FRAME)
     hull = Interval(0.1, 60.0)
-    where = replace(where, free=(hull,))
+    where = Scene(track, (hull,), {}, FRAME)
     for cue in track.cues:
         assert room_of(where, cue) == _room_by_hand(where, cue, hull)
 
@@ -402,15 +334,11 @@ class _Counting(Scene):
             yield found
 
 
-@pytest.mark.parametrize("free", [None, (Interval(0.0, 8000.0),)])
-@pytest.mark.parametrize("step", [4.0, 400.0])
-def test_the_room_of_a_line_looks_at_its_neighbours_alone(
-    free: tuple[Interval, ...] | None, step: float
-) -> None:
-    number = int(8000 / step)
-    cues = [Cue(f"s{n:08d}", None, Interval(n * step + 1, n * step + 3), "A cat.") for n in range(number)]
-    track = Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues)
-    where = _Counting(track, free, {}, FRAME)
-    _Counting.looked = 0
-    assert all(room_of(where, cue) is not None for cue in track.cues)
-    assert _Counting.looked <= 30 * number
+def test_the_room_of_a_line_looks_at_its_neighbours_alone() -> None:
+    """A film of 2,000 lines in one gap took a minute to open."""
+    cues = [Cue(f"s{n:08d}", None, Interval(n * 4 + 1, n * 4 + 3), "A cat.") for n in range(2000)]
+    where = _Counting(
+        Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues), None, {}, FRAME
+    )
+    assert all(room_of(where, cue) is not None for cue in where.track.cues)
+    assert _Counting.looked <= 30 * len(cues)

@@ -85,7 +85,7 @@ def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> 
     assert edited_scripts(place, track.film.name) == ()
     assert are_written(script_texts(track, place, track.film.name), place)
     later = session_of(place)
-    assert later.undo_label is not None
+    assert later.next_steps["undo"] is not None
     later.undo()
     later.redo()
     assert {name: later.cue(name).text for name in said} == said

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval, ReviewError
+from shotad.core import Interval
 from shotad.review.details import RecordIndex, line_detail
 from shotad.review.session import Session
 from shotad.script import CueStatus, Maker, Provenance, Voiced, line_stamp
@@ -96,14 +96,15 @@ def test_what_was_known_of_the_clip_is_told_in_words(session):
     assert "Stage II was asked once" not in told
 
 
-def test_what_is_not_recorded_is_said_to_be_so(session):
+def test_what_is_not_recorded_is_said_to_be_so(session, place):
     detail = line_detail(session, "s00001000")
     assert (detail["stage1"], detail["stage2"]) == (None, None)
     assert notes(detail)["Stage I and II"].startswith("Not recorded")
     assert detail["made"] == "It is not recorded who wrote this line."
-
-
-def test_one_stage_alone_may_be_missing(session, place):
+    write(place, "stage1", {"key": "k", "slot": "s00009000", "raw": "words", "tries": "none", "threads": 3})
+    detail = line_detail(session, "s00009000")
+    assert detail["stage1"]["text"] == "words", "a record of another make, as far as it goes"
+    assert "Film grammar" not in notes(detail)
     (place / "stage1.jsonl").unlink()
     detail = line_detail(session, "s00009000")
     assert detail["stage1"] is None
@@ -117,18 +118,6 @@ def test_failures_are_told_with_the_stage(session, place):
     detail = line_detail(session, "s00009000")
     assert detail["stage1"]["text"] == "Stage I failed: out of memory"
     assert detail["stage2"]["raw"] == "Stage II failed: no line\nhuh"
-
-
-def test_records_of_another_make_are_shown_as_far_as_they_go(session, place):
-    write(place, "stage1", {"key": "k", "slot": "s00009000", "raw": "words", "tries": "none", "threads": 3})
-    detail = line_detail(session, "s00009000")
-    assert detail["stage1"]["text"] == "words"
-    assert "Film grammar" not in notes(detail)
-
-
-def test_a_line_that_is_not_there_is_refused(session):
-    with pytest.raises(ReviewError):
-        line_detail(session, "s00000777")
 
 
 def test_what_a_person_did_is_told(session):
@@ -147,11 +136,8 @@ def test_a_line_of_a_person_belongs_to_no_engine(session):
     assert detail["made"] == "A person wrote this line; no engine had a part in it."
     assert notes(detail)["Changed by a person"] == "A person added the line (review page)."
     assert notes(detail)["Stage I and II"].startswith("The line belongs to no slot")
-
-
-def test_a_slot_of_a_person_says_what_to_do(session):
-    session.act("add_slot", "", {"start": 40.0, "end": 43.0})
-    detail = line_detail(session, "s00040000")
+    session.act("add_slot", "", {"start": 50.0, "end": 53.0})
+    detail = line_detail(session, "s00050000")
     assert detail["made"] == "Nobody has written this line yet."
     assert notes(detail)["Slot by hand"] == "A person added this slot. Write its line, or have it described."
 
@@ -193,9 +179,9 @@ def test_lines_described_anew_are_told_with_hint_and_the_line_before(tmp_path):
     text = session.cue(name).text
     session.close()
     (row,) = detail["history"]
-    assert row["said"] == f"Described anew, try 1: “{text}” Before: “{before}”. Told: “Anna is in it”."
+    assert row["said"] == f"Described again, try 1: “{text}” Before: “{before}”. Told: “Anna is in it”."
     assert text in detail["stage2"]["raw"]
-    assert "anew at a person's wish" in detail["made"]
+    assert "again on request" in detail["made"]
 
 
 def test_a_file_is_read_on_where_it_grows_and_anew_where_it_is_replaced(tmp_path):
@@ -203,7 +189,7 @@ def test_a_file_is_read_on_where_it_grows_and_anew_where_it_is_replaced(tmp_path
     index = RecordIndex(path)
     assert index.last("a") is None
     path.write_text(
-        '{"key": "1", "slot": "a", "n": 1}\n{"key": "2", "slot": "b", "n": 2}\n', encoding="utf-8"
+        'nonsense\n[1]\n{"key": "1", "slot": "a", "n": 1}\n{"key": "2", "slot": "b", "n": 2}\n', "utf-8"
     )
     assert index.last("a") == {"key": "1", "slot": "a", "n": 1}
     with path.open("a", encoding="utf-8") as out:
@@ -220,9 +206,3 @@ def test_a_file_is_read_on_where_it_grows_and_anew_where_it_is_replaced(tmp_path
     assert [row["n"] for row in index.all("b")] == [9]
     path.unlink()
     assert index.all("b") == ()
-
-
-def test_lines_that_are_no_records_are_passed_over(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text('nonsense\n[1]\n{"slot": "a"\n{"key": "k", "slot": "a", "ä": "ö"}\n', encoding="utf-8")
-    assert RecordIndex(path).all("a") == ({"key": "k", "slot": "a", "ä": "ö"},)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -28,15 +28,18 @@ from shotad.core import (
     Request,
     ReviewError,
     RunSettings,
+    Shot,
     WorkFolder,
     load_config,
 )
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import FrameStore, Grid, marks_for, open_film
+from shotad.film import Grid, Prepared, marks_for, open_film
+from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import FrameNote, Frames, mark_of, spread
+from shotad.review.frames import FrameNote, Frames, mark_of
 from shotad.review.kinds import Picture
+from shotad.review.strip import Strip
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 
@@ -50,6 +53,7 @@ class Session:
     folder: Path
     film: FilmInfo
     config: Config = field(default_factory=Config)
+    prepared: Prepared | None = None
 
 
 def row(number: int, role: str, seconds: Sequence[float]) -> dict[str, Any]:
@@ -107,6 +111,11 @@ def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
     assert [note.shot for note in notes] == [0] * 3 + [1] * 5
     assert notes[0] == FrameNote(1, PAST[0], 0, 3, "past", None)
     assert notes[3].scale == "close-up"
+    many = row(0, "past", [0.1 * n for n in range(5)]), row(1, "current", [1 + 0.1 * n for n in range(95)])
+    described(tmp_path, record(shots=list(many)))
+    shown = [note for note in opened(tmp_path).notes("s00002000") if note.shown]
+    assert {note.shot for note in shown} == {0, 1}
+    assert 20 <= len(shown) <= 26
 
 
 def test_notes_of_a_slot_at_which_no_model_has_looked(tmp_path: Path) -> None:
@@ -128,45 +137,11 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
         assert shown.shape == (180, 320, 3)
 
 
-def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
-    from shotad.film.overlays import shot_label
-
-    described(tmp_path, record(overlay="number"))
-    frames = opened(tmp_path)
-    plain, painted = (pixels(frames.picture("s00002000", 4, marks)) for marks in (False, True))
-    assert plain.shape == (180, 320, 3)
-    assert painted.shape == (168, 280, 3)
-    label = shot_label(1, 280, 168)
-    height, width = label.shape[:2]
-    assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
-    assert read_number(painted) == read_number(plain)
-    described(tmp_path, record("k2", overlay="box"))
-    boxed = pixels(frames.picture("s00002000", 4, True))
-    assert boxed[:2].mean(axis=(0, 1)) == pytest.approx([255, 0, 0], abs=30)
-    past = pixels(frames.picture("s00002000", 1, True))
-    assert past[:2].mean(axis=(0, 1)) != pytest.approx([255, 0, 0], abs=30)
-
-
-def test_where_nothing_was_painted_painted_is_plain(tmp_path: Path) -> None:
-    described(tmp_path, record())
-    frames = opened(tmp_path)
-    assert frames.picture("s00002000", 2, True) == frames.picture("s00002000", 2)
-
-
 @pytest.mark.parametrize("number", [0, -1, 9, 10**9])
 def test_frames_that_the_model_did_not_see(tmp_path: Path, number: int) -> None:
     described(tmp_path, record())
     with pytest.raises(ReviewError, match="it saw 8"):
         opened(tmp_path).picture("s00002000", number)
-
-
-def test_a_slot_described_anew_is_read_anew(tmp_path: Path) -> None:
-    described(tmp_path, record())
-    frames = opened(tmp_path)
-    before = frames.picture("s00002000", 1)
-    described(tmp_path, record("k2", shots=[row(0, "current", [4.5])]))
-    assert [note.seconds for note in frames.notes("s00002000")] == [4.5]
-    assert frames.picture("s00002000", 1).key != before.key
 
 
 def test_of_several_records_the_last_counts_and_broken_ones_do_not(tmp_path: Path) -> None:
@@ -278,30 +253,17 @@ def test_people_are_marked_as_the_model_saw_them(
     frames = Frames(Session(tmp_path / "w", info, run.config), film)
     assert assert_shown(frames, looks) > 20
     if settings == ():
+        slot, again, stage1 = "s00000500", Remembering(), tmp_path / "w" / "stage1.jsonl"
+        with open_film(film) as reader, WorkFolder(tmp_path / "w") as work:
+            redo(reader, work, run, [slot], engines=Engines(again, FakeEngine()), sheet=False)
+        rest = [row for row in stage1.read_text("utf-8").splitlines() if f'"{slot}"' not in row[:400]]
+        stage1.write_text("".join(f"{row}\n" for row in rest), "utf-8")
+        frames = Frames(Session(tmp_path / "w", info, run.config), film)
+        assert assert_shown(frames, again) > 5, "what only a redo has seen, as that saw it"
         (tmp_path / "w" / "characters.json").unlink()
         forgotten = Frames(Session(tmp_path / "w", info, run.config), film)
         with pytest.raises(AssertionError):
-            assert_shown(forgotten, looks)
-
-
-@pytest.mark.slow
-def test_people_are_marked_as_a_redo_saw_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lossless: None
-) -> None:
-    look_for_painted_faces(monkeypatch)
-    film, run, looks = with_cast(tmp_path)
-    slot = "s00000500"
-    again = Remembering()
-    with open_film(film) as reader, WorkFolder(tmp_path / "w") as work:
-        info = reader.info
-        redo(reader, work, run, [slot], engines=Engines(again, FakeEngine()), sheet=False)
-    assert list(again.clips) == [slot]
-    kept = (tmp_path / "w" / "stage1.jsonl").read_text(encoding="utf-8").splitlines()
-    rest = [line for line in kept if f'"{slot}"' not in line[:400]]
-    assert len(rest) == len(kept) - 1
-    (tmp_path / "w" / "stage1.jsonl").write_text("".join(f"{line}\n" for line in rest), encoding="utf-8")
-    assert assert_shown(Frames(Session(tmp_path / "w", info, run.config), film), again) > 5
-    assert looks.clips.keys() > again.clips.keys()
+            assert_shown(forgotten, again)
 
 
 @pytest.mark.parametrize("mark", list(marks_for([str(n) for n in range(30)]).values()), ids=str)
@@ -309,52 +271,56 @@ def test_a_mark_is_read_from_its_words(mark: Mark) -> None:
     assert mark_of(str(mark)) == mark
 
 
+# The film strip
+
+
+def test_the_middle_of_each_shot_is_shown_small_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "film.mp4"
+    here.write_bytes(make_film(FilmSpec(frames=400, gop=25, b_frames=2)).path.read_bytes())
+    with open_film(here) as film:
+        info = film.info
+    shots = tuple(Shot(i, Interval(i * 0.4, (i + 1) * 0.4)) for i in range(40))
+    session = Session(tmp_path / "w", info, prepared=Prepared(info, 16.0, shots, (), (), ()))
+    strip = Strip(session, here)
+    with ThreadPoolExecutor(8) as pool:
+        got = dict(zip(range(1, 40, 3), pool.map(strip.picture, range(1, 40, 3)), strict=True))
+    strip.close()
+    assert pixels(got[7]).shape == (90, 160, 3)
+    assert all(read_number(pixels(picture)) == 5 + 10 * index for index, picture in got.items())
+    files = list((tmp_path / "w" / "review" / "strip").glob("*.jpg"))
+    assert len(files) == len(got)
+    assert all(path.stat().st_size < 8000 for path in files)
+    monkeypatch.setattr(PyavFilm, "_frames_at", None)
+    assert Strip(session, here).picture(7) == got[7]
+    here.unlink()
+    with pytest.raises(FilmError, match="There is no film"):
+        Strip(session, here).picture(0)
+
+
+def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
+    from shotad.film.overlays import shot_label
+
+    described(tmp_path, record(overlay="number"))
+    frames = opened(tmp_path)
+    plain, painted = (pixels(frames.picture("s00002000", 4, marks)) for marks in (False, True))
+    assert plain.shape == (180, 320, 3)
+    assert painted.shape == (168, 280, 3)
+    label = shot_label(1, 280, 168)
+    height, width = label.shape[:2]
+    assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
+    assert read_number(painted) == read_number(plain)
+    described(tmp_path, record("k2", overlay="box"))
+    boxed = pixels(frames.picture("s00002000", 4, True))
+    assert boxed[:2].mean(axis=(0, 1)) == pytest.approx([255, 0, 0], abs=30)
+    past = pixels(frames.picture("s00002000", 1, True))
+    assert past[:2].mean(axis=(0, 1)) != pytest.approx([255, 0, 0], abs=30)
+
+
 @pytest.mark.parametrize("words", ["", "none", "dashed", "wavy red", "red, tagged", "purple"])
 def test_other_words_are_no_mark(words: str) -> None:
     assert mark_of(words) is None
-
-
-class Counting:
-    """Counts the passes over the film."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.passes = 0
-        inner = Frames._reading
-
-        def counted(frames: Frames, stored: bool) -> Any:
-            self.passes += 1
-            return inner(frames, stored)
-
-        patch.setattr(Frames, "_reading", counted)
-
-
-def test_one_pass_serves_all_of_a_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    described(tmp_path, record())
-    counting, frames = Counting(monkeypatch), opened(tmp_path)
-    got: dict[int, int] = {}
-
-    def ask(number: int) -> None:
-        got[number] = read_number(pixels(frames.picture("s00002000", number)))
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(got) == list(range(1, 9))
-    assert len(set(got.values())) == 8
-    assert counting.passes == 1
-    frames.picture("s00002000", 8)
-    assert counting.passes == 1
-
-
-def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    described(tmp_path, *(record(f"k{n}", slot=f"s{n:08d}") for n in range(4)))
-    monkeypatch.setattr(room, "KEPT", 2)
-    counting, frames = Counting(monkeypatch), opened(tmp_path)
-    for n in (0, 1, 2, 2, 1, 3, 0):
-        frames.picture(f"s{n:08d}", 1)
-    assert counting.passes == 5
 
 
 def test_a_film_that_is_gone_is_told(tmp_path: Path) -> None:
@@ -370,31 +336,6 @@ def test_a_film_that_is_gone_is_told(tmp_path: Path) -> None:
     assert frames.picture("s00002000", 1).data, "it is back"
 
 
-def test_frames_behind_the_end_show_the_last_one(tmp_path: Path) -> None:
-    described(tmp_path, record(shots=[row(0, "current", [5.0, 50.0])]), given=True)
-    frames = opened(tmp_path)
-    assert read_number(pixels(frames.picture("s00002000", 2))) == 149
-
-
-def test_what_a_run_keeps_now_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    described(tmp_path, record())
-    made, grid = make_film(SPEC), Grid()
-    with open_film(made.path) as film:
-        store = FrameStore(tmp_path, film, grid, [Interval(0.0, 6.0)])
-        assert sum(1 for _ in store.tee(film.frames())) == 150
-    reference = opened(tmp_path / "other")
-    described(tmp_path / "other", record())
-    frames = opened(tmp_path)
-
-    def undecoded(*_: object) -> Any:
-        return iter(())
-
-    with monkeypatch.context() as patch:
-        patch.setattr("shotad.film.pyav_reader.PyavFilm.frames_at", undecoded)
-        kept = [frames.picture("s00002000", number) for number in range(1, 9)]
-    assert kept == [reference.picture("s00002000", number) for number in range(1, 9)]
-
-
 def test_numbered_stills(tmp_path: Path) -> None:
     folder = make_stills(tmp_path / "frames", 10)
     described(tmp_path / "work", record(shots=[row(0, "current", [0.0, 1.0, 4.5])]))
@@ -403,13 +344,3 @@ def test_numbered_stills(tmp_path: Path) -> None:
     assert [read_number(pixels(frames.picture("s00002000", n))) for n in (1, 2, 3)] == [0, 2, 9]
     frames.close()
     assert read_number(pixels(frames.picture("s00002000", 2))) == 2
-
-
-def test_spread_shows_every_shot_and_the_described_most() -> None:
-    roles, shots = ["past"] * 20 + ["current"] * 40 + ["future"] * 2, [0] * 20 + [1] * 40 + [2] * 2
-    chosen = spread(roles, shots, 12)
-    assert {shots[place] for place in chosen} == {0, 1, 2}
-    assert sum(shots[place] == 1 for place in chosen) >= 8
-    assert len(chosen) <= 14
-    assert {20, 59} <= set(chosen), "first and last of the described shot"
-    assert spread(roles[:5], shots[:5], 12) == range(5)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Interval
-from shotad.review.history import History, LineStep, Step, stamp_of
-from shotad.script import Cue, FilmId, Track, Voiced, accept, line_stamp
+from shotad.review.history import History, LineStep, Step
+from shotad.script import Cue, FilmId, Track
 
 CAT = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)
 DOG = replace(CAT, text="A dog.", chosen=1)
@@ -21,43 +21,6 @@ def step(before: Cue | None, after: Cue | None, said: str = "Done.", group: str 
 
 def track_of(cue: Cue) -> Track:
     return Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues([cue])
-
-
-def test_a_step_goes_both_ways() -> None:
-    line = LineStep.of(CAT.id, CAT, DOG)
-    assert line.fits(CAT)
-    assert not line.fits(DOG)
-    assert line.applied(CAT, "en") == DOG
-    assert line.backwards().applied(DOG, "en") == CAT
-    assert LineStep.of(CAT.id, None, CAT).applied(None, "en") == CAT
-    assert LineStep.of(CAT.id, CAT, None).applied(CAT, "en") is None
-
-
-def test_a_stamp_is_of_what_people_change() -> None:
-    voiced = Voiced("v", CAT.text, CAT.interval, line_stamp(CAT.interval, CAT.text))
-    assert stamp_of(replace(CAT, voiced=voiced, spoken_length=2.0)) == stamp_of(CAT)
-    others = (
-        DOG,
-        accept(CAT, "Ann", "x"),
-        replace(CAT, interval=Interval(1, 2.04)),
-        replace(CAT, candidates=("A cat.",)),
-    )
-    assert len({stamp_of(cue) for cue in (CAT, *others)}) == 5
-
-
-def test_the_history_is_there_again(tmp_path: Path) -> None:
-    history = History(tmp_path)
-    assert history.label("undo") is None
-    history.add(step(CAT, DOG, "One."))
-    history.add(step(DOG, CAT, "Two."))
-    history.move("undo")
-    for one in (history, History(tmp_path)):
-        assert (one.label("undo"), one.label("redo")) == ("One.", "Two.")
-        found = one.last("redo")
-        assert found is not None
-        assert found.lines[0].applied(DOG, "en") == CAT
-    history.add(step(DOG, CAT, "Three."))
-    assert (history.label("undo"), history.label("redo")) == ("Three.", None)
 
 
 def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
@@ -97,16 +60,6 @@ def test_rows_that_are_no_rows(tmp_path: Path) -> None:
     assert History(tmp_path).label("undo") == "One."
 
 
-def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
-    history = History(tmp_path)
-    history.add(step(CAT, DOG, "One."))
-    history.path.unlink()
-    history.sync()
-    assert history.label("undo") is None
-    history.add(step(CAT, DOG, "Two."))
-    assert History(tmp_path).label("undo") == "Two."
-
-
 @pytest.mark.parametrize("begun", ["done", "undo", "redo"])
 def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Path) -> None:
     history, changed = History(tmp_path), replace(CAT, text="A dog.", chosen=None)
@@ -141,3 +94,13 @@ def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path:
     history = History(tmp_path)
     history.settle(track_of(CAT), ())
     assert (history.label("undo"), history.is_open) == (None, False)
+
+
+def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.add(step(CAT, DOG, "One."))
+    history.path.unlink()
+    history.sync()
+    assert history.label("undo") is None
+    history.add(step(CAT, DOG, "Two."))
+    assert History(tmp_path).label("undo") == "Two."

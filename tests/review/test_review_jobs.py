@@ -6,29 +6,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from shotad.core import EngineError, Progress, ReviewError, reported
 from shotad.review.jobs import Jobs
 from shotad.review.kinds import Json
+from tests.review.boardfilm import Tabs
 
 WAIT = 20.0
 
 
-class Heard:
-    """A hub that keeps what it was told."""
-
-    def __init__(self) -> None:
-        self.news: list[tuple[str, dict[str, Any]]] = []
-
-    def tell(self, kind: str, data: Json) -> None:
-        self.news.append((kind, dict(data)))
-
-    def states(self, name: str) -> list[str]:
-        states = [data["state"] for kind, data in self.news if kind == "job" and data["id"] == name]
-        return [state for i, state in enumerate(states) if i == 0 or states[i - 1] != state]
+def states(hub: Tabs, name: str) -> list[str]:
+    """What was told of a job, what is the same once."""
+    told = [data["state"] for data in hub.of("job") if data["id"] == name]
+    return [state for i, state in enumerate(told) if i == 0 or told[i - 1] != state]
 
 
 def ended(jobs: Jobs, name: str) -> Json:
@@ -47,7 +39,7 @@ def start(jobs: Jobs, work: Callable[[Progress], Json], title: str = "Work") -> 
 
 
 def test_jobs_run_one_after_the_other_in_order_and_tell_their_results() -> None:
-    hub, order = Heard(), []
+    hub, order = Tabs(), []
     jobs = Jobs(hub)
 
     def work(number: int) -> Callable[[Progress], Json]:
@@ -62,12 +54,12 @@ def test_jobs_run_one_after_the_other_in_order_and_tell_their_results() -> None:
     names = [start(jobs, work(i)) for i in range(4)]
     assert [ended(jobs, name)["result"]["said"] for name in names] == [f"number {i}" for i in range(4)]
     assert order == [(i, what) for i in range(4) for what in ("begins", "ends")]
-    assert all(hub.states(name) == ["waiting", "running", "done"] for name in names)
+    assert all(states(hub, name) == ["waiting", "running", "done"] for name in names)
     assert jobs.close(WAIT) == ()
 
 
 def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
-    hub, seen = Heard(), []
+    hub, seen = Tabs(), []
     jobs = Jobs(hub)
 
     def work(progress: Progress) -> Json:
@@ -92,22 +84,8 @@ def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
     assert (view["step"], view["done"], view["state"]) == ("", None, "done")
 
 
-def test_a_page_is_not_told_of_every_step() -> None:
-    hub = Heard()
-    jobs = Jobs(hub)
-
-    def work(progress: Progress) -> Json:
-        with reported(progress, "Frames", 100_000, "frames") as task:
-            for _ in range(100_000):
-                task.advance()
-        return {}
-
-    ended(jobs, start(jobs, work))
-    assert len(hub.news) < 200
-
-
 def test_an_error_is_told_with_what_to_do_and_the_next_job_runs() -> None:
-    jobs = Jobs(Heard())
+    jobs = Jobs(Tabs())
 
     def fails(_: Progress) -> Json:
         raise EngineError("The engine is not there.", "Start it.")
@@ -120,7 +98,7 @@ def test_an_error_is_told_with_what_to_do_and_the_next_job_runs() -> None:
 def test_a_fault_of_our_own_is_told_without_its_traceback_and_logged_with_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    jobs = Jobs(Heard())
+    jobs = Jobs(Tabs())
 
     def fault(_: Progress) -> Json:
         return {"x": {}["no such key"]}
@@ -137,7 +115,7 @@ def test_a_fault_of_our_own_is_told_without_its_traceback_and_logged_with_it(
 
 
 def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go() -> None:
-    jobs, running, let_go = Jobs(Heard()), threading.Event(), []
+    jobs, running, let_go = Jobs(Tabs()), threading.Event(), []
 
     def work(progress: Progress) -> Json:
         try:
@@ -160,7 +138,7 @@ def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go() ->
 
 
 def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
-    jobs, go, begun = Jobs(Heard()), threading.Event(), []
+    jobs, go, begun = Jobs(Tabs()), threading.Event(), []
 
     def long(progress: Progress) -> Json:
         go.wait(WAIT)
@@ -180,19 +158,8 @@ def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
         start(jobs, lambda _: {})
 
 
-def test_only_files_that_a_job_has_made_are_known() -> None:
-    jobs = Jobs(Heard())
-    rows = [{"name": "film.docx", "path": "export/film.docx"}, {"name": "film.ad.mp3"}]
-    ended(jobs, start(jobs, lambda _: {"files": rows}))
-    assert jobs.made("film.docx") == "export/film.docx"
-    assert jobs.made("film.ad.mp3") == "film.ad.mp3"
-    for name in ("track.json", "export/film.docx", "../film.docx", ""):
-        with pytest.raises(ReviewError):
-            jobs.made(name)
-
-
 def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> None:
-    jobs = Jobs(Heard())
+    jobs = Jobs(Tabs())
     names = [start(jobs, lambda _: {}) for _ in range(70)]
     ended(jobs, names[-1])
     kept = [view["id"] for view in jobs.views()]
@@ -205,7 +172,7 @@ def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> No
 def test_news_of_a_job_come_in_the_order_in_which_it_changed() -> None:
     """A job that ends at once: that it waits is not told after that it has ended, however slow the telling."""
 
-    class Slow(Heard):
+    class Slow(Tabs):
         def tell(self, kind: str, data: Json) -> None:
             if data["state"] == "waiting":
                 time.sleep(0.1)
@@ -216,7 +183,7 @@ def test_news_of_a_job_come_in_the_order_in_which_it_changed() -> None:
     name = start(jobs, lambda _: {"said": "done", "files": []})
     ended(jobs, name)
     jobs.close(WAIT)
-    assert hub.states(name) == ["waiting", "running", "done"]
-    versions = [data["version"] for _, data in hub.news]
+    assert states(hub, name) == ["waiting", "running", "done"]
+    versions = [data["version"] for _, data in hub.told]
     assert versions == sorted(set(versions))
     assert versions[-1] < jobs.version() < jobs.views()[0]["version"]

@@ -208,15 +208,6 @@ def test_a_half_that_was_changed_is_joined_as_it_is(place: Path, session: Sessio
     assert second.id not in {cue.id for cue in session.track.cues}
 
 
-def test_a_line_that_was_split_twice_is_put_together_again(place: Path, session: Session) -> None:
-    was = on_disk(place)
-    session.act("split", DOOR, {"at": 24})
-    session.act("split", DOOR, {"at": 10})
-    session.act("join", DOOR, {})
-    session.act("join", DOOR, {})
-    assert on_disk(place) == was
-
-
 def test_the_page_is_told_why_lines_stay_apart(place: Path) -> None:
     with reviewed(place) as (_, page):
         apart = {line["id"]: line["apart"] for line in page.film()["lines"]}

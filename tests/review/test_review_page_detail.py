@@ -16,7 +16,7 @@ import pytest
 
 from shotad.script import TRACK, load_track, save_track
 from tests.rendering.described import write_folder
-from tests.review.pages import drawn, said, served, settled, tabs, until, violations
+from tests.review.pages import drawn, said, served, settled, tabs, until
 
 pytestmark = pytest.mark.slow
 
@@ -78,15 +78,14 @@ def choose(page: Any, place: int) -> None:
 
 
 class Acts:
-    """The acts of a page: what was asked, and how many were on their way at once."""
+    """The acts of a page: what was asked, and how many were on their way at once; each takes a while."""
 
-    def __init__(self, page: Any, delay: float = 0.0) -> None:
+    def __init__(self, page: Any) -> None:
         self.asked: list[Any] = []
         self.open = self.most = 0
         page.on("request", self._begun)
         page.on("requestfinished", self._over)
-        if delay:
-            page.route("**/api/acts", lambda route: (page.wait_for_timeout(delay * 1000), route.continue_()))
+        page.route("**/api/acts", lambda route: (page.wait_for_timeout(150), route.continue_()))
 
     def _begun(self, request: Any) -> None:
         if request.url.endswith("/api/acts"):
@@ -127,17 +126,11 @@ def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, folder
     assert page.locator(".d-candidates input:checked").get_attribute("value") == "2"
 
 
-def test_a_text_that_is_no_candidate_is_told_to_be_none(page: Any) -> None:
-    page.fill("#line-text", "A dog sleeps.")
-    until(page, "document.querySelector('.d-group legend').textContent.includes('the text differs')")
-    assert page.locator(".d-candidates input:checked").count() == 0
-
-
 def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
     opened: Callable[..., Any], folder: Path
 ) -> None:
     page = opened()
-    acts = Acts(page, delay=0.15)
+    acts = Acts(page)
     page.keyboard.press("e")
     typed = " Then it wakes up and stretches."
     for i, letter in enumerate(typed, 1):
@@ -154,40 +147,15 @@ def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
     until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
     assert cue_text(folder) == CANDIDATES[0]
 
-
-def test_what_waits_to_be_saved_goes_before_the_line_is_accepted(
-    opened: Callable[..., Any], folder: Path
-) -> None:
-    page = opened()
-    acts = Acts(page, delay=0.1)
     page.focus("#line-text")
     page.keyboard.press("End")
-    page.keyboard.type(" Twice.")
+    page.keyboard.type(" Twice.")  # what waits to be saved goes before the line is accepted
     page.keyboard.press("Control+Shift+Enter")
     settled(page)
     assert [one["act"] for one in acts.asked][-2:] == ["write", "accept"]
+    assert acts.most == 1
     cue = load_track(folder / TRACK).cues[0]
     assert (cue.text, cue.state) == (CANDIDATES[0] + " Twice.", "accepted")
-
-
-def test_too_many_words_are_told_in_words(page: Any) -> None:
-    page.focus("#line-text")
-    page.fill("#line-text", "A cat sleeps. " * 8)
-    until(page, "!document.getElementById('line-over').hidden")
-    assert "4 words too many" in page.inner_text("#line-over")
-    said(page, "4 words too many")
-
-
-def test_a_line_without_words_is_not_saved_and_comes_back(page: Any, folder: Path) -> None:
-    page.keyboard.press("e")
-    for _ in CANDIDATES[0]:
-        page.keyboard.press("Backspace")
-    assert value(page, "line-text") == ""
-    assert "not saved" in page.inner_text(".d-saved")
-    page.keyboard.press("Escape")
-    assert value(page, "line-text") == CANDIDATES[0]
-    settled(page)
-    assert cue_text(folder) == CANDIDATES[0]
 
 
 def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], folder: Path) -> None:
@@ -210,16 +178,17 @@ def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], folder: P
     assert cue_text(folder) == "Both of us."
 
 
-def test_a_finding_stands_beside_the_field_as_it_arises(page: Any) -> None:
+def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, folder: Path) -> None:
     page.fill("#line-text", "We see a cat by the window.")
+    until(page, "document.querySelector('.d-group legend').textContent.includes('the text differs')")
+    assert page.locator(".d-candidates input:checked").count() == 0
     until(page, "document.querySelector('#line-findings [data-level=error]') !== null")
     assert "Error L2" in page.inner_text("#line-findings")
-    page.fill("#line-text", "A cat sits by the window.")
-    until(page, "document.querySelector('#line-findings [data-level=error]') === null")
-
-
-def test_an_edited_line_shows_the_machines_and_goes_back(page: Any, folder: Path) -> None:
-    page.fill("#line-text", "Something else.")
+    page.fill("#line-text", "A cat sleeps. " * 8)
+    until(page, "!document.getElementById('line-over').hidden")
+    assert "4 words too many" in page.inner_text("#line-over")
+    said(page, "4 words too many")
+    until(page, "!document.getElementById('line-findings').textContent.includes('L2')")
     until(page, "!document.querySelector('.d-machine').hidden")
     assert CANDIDATES[0] in page.inner_text(".d-machine")
     page.get_by_role("button", name="Give back to the machine").click()
@@ -247,8 +216,17 @@ def test_times_move_by_keys_and_are_typed(page: Any, folder: Path) -> None:
     assert page.get_attribute("#moment-end", "aria-valuetext") == "3 seconds"
 
 
-def test_a_line_is_split_at_the_cursor(page: Any, folder: Path) -> None:
+def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(
+    page: Any, folder: Path
+) -> None:
     text = "Ünïcödé 😀 cat sleeps. It wakes up."
+    page.focus("#line-text")
+    page.fill("#line-text", "")
+    assert "not saved" in page.inner_text(".d-saved")
+    page.keyboard.press("Escape")
+    assert value(page, "line-text") == CANDIDATES[0]
+    settled(page)
+    assert cue_text(folder) == CANDIDATES[0]
     page.focus("#line-text")
     page.fill("#line-text", text)
     page.keyboard.press("End")
@@ -260,44 +238,10 @@ def test_a_line_is_split_at_the_cursor(page: Any, folder: Path) -> None:
     assert texts[:2] == [text.removesuffix(" It wakes up."), "It wakes up."]
 
 
-def test_keys_held_through_many_lines_fetch_little(opened: Callable[..., Any]) -> None:
-    asked: list[str] = []
-
-    def many(route: Any) -> None:
-        film = route.fetch().json()
-        one = film["lines"][0]
-        film["lines"] = [
-            {**one, "id": f"s{i:08d}", "start": i * 0.05, "end": i * 0.05 + 0.04} for i in range(300)
-        ]
-        route.fulfill(json=film)
-
-    def detail(route: Any) -> None:
-        asked.append(route.request.url)
-        route.fulfill(json={"frames": [], "notes": [], "history": [], "stage1": None, "stage2": None})
-
-    def prepare(page: Any) -> None:
-        page.route("**/api/film", many)
-        page.route("**/api/lines/*", detail)
-
-    page = opened(prepare)
-    page.evaluate(
-        """import('/web/store.js').then(async (store) => {
-             for (const id of store.store.order.slice(1, 201)) {
-               store.select(id, { focus: true });
-               await new Promise(requestAnimationFrame);
-             }
-           })"""
-    )
-    until(page, "document.querySelector('.d-title').textContent === 'Line 201 of 300'")
-    with page.expect_response("**/api/lines/s00000200"):
-        pass
-    assert len(asked) < 60  # a machine that stands still now and then is a person who rests
-
-
 def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> None:
     frames = [
         {"number": i, "seconds": 80 + i / 10, "shot": i // 2, "url": f"/media/shots/{i}.jpg",
-         "painted_url": f"/media/shots/{i}.jpg?painted=1"}
+         "painted_url": f"/media/shots/{i}.jpg?painted=1", "shown": i != 4, "painted": True}
         for i in range(1, 5)
     ]  # fmt: skip
     detail = {"frames": frames, "notes": [{"title": "Film grammar", "text": "Shot 0: medium."}],
@@ -305,8 +249,14 @@ def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> Non
               "stage1": {"text": "", "engine": "observer", "steps": [{"title": "Actions", "text": "<b>He</b> runs."}]}}  # fmt: skip
     page = opened(lambda page: page.route("**/api/lines/*", lambda route: route.fulfill(json=detail)))
     page.wait_for_selector(".d-frames img")
+    assert page.inner_text("#frames-heading") == "3 of 4 frames that the model saw"
     names = [image.get_attribute("alt") for image in page.locator(".d-frames img").all()]
     assert names[2] == "Frame 3, 1:20.3, shot 1"
+    every = page.get_by_role("button", name="All frames")
+    every.press("Enter")
+    assert every.get_attribute("aria-pressed") == "true"
+    assert page.locator(".d-frames img").count() == 4
+    said(page, "4 frames shown.")
     assert page.locator(".d-frames button[tabindex='0']").count() == 1
     page.locator(".d-frames button").first.focus()
     page.keyboard.press("ArrowRight")
@@ -369,24 +319,11 @@ def test_a_line_is_heard_with_the_picture_beside_it(opened: Callable[..., Any]) 
     until(page, STILL)
     said(page, "The level is not settled.")  # only now: not over the voice
     assert page.evaluate("document.querySelector('video').paused && !document.querySelector('video').muted")
-
-
-def test_the_same_key_again_stops_and_another_line_too(opened: Callable[..., Any]) -> None:
-    page = opened(lambda page: heard(page, seconds=8))
-    page.keyboard.press("p")
-    until(page, PLAYS)
-    page.keyboard.press("p")
-    until(page, STILL)
-    page.keyboard.press("v")
-    until(page, PLAYS)
-    page.keyboard.press("ArrowDown")
-    until(page, STILL)
-
-
-def test_a_line_that_does_not_fit_is_told(opened: Callable[..., Any]) -> None:
-    page = opened(lambda page: heard(page, seconds=1, line=None))
-    page.keyboard.press(" ")
-    said(page, "The line was not spoken: it does not fit.")
+    for key, again in (("p", "p"), ("v", "ArrowDown")):  # the same key again stops, and another line too
+        page.keyboard.press(key)
+        until(page, PLAYS)
+        page.keyboard.press(again)
+        until(page, STILL)
 
 
 def test_without_a_picture_everything_else_works(opened: Callable[..., Any]) -> None:
@@ -438,19 +375,6 @@ def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(
     assert at == pytest.approx(1.0, abs=0.02)
 
 
-def test_frames_step_one_by_one(page: Any) -> None:
-    # The film has gone to the line's start.
-    until(
-        page,
-        "((video) => Math.abs(video.currentTime - 1) < 0.02 && !video.seeking)(document.querySelector('video'))",
-    )
-    seen = []
-    for _ in range(4):
-        page.get_by_role("button", name="+1 frame", exact=True).click()
-        seen.append(page.evaluate("document.querySelector('video').currentTime"))
-    assert np.diff(seen) == pytest.approx([0.04] * 3, abs=0.002)
-
-
 # The time line
 
 
@@ -467,7 +391,14 @@ def place(page: Any, seconds: float) -> tuple[float, float]:
     return box["x"] + x, box["y"] + box["height"] - 15
 
 
-def test_the_picture_has_words(page: Any) -> None:
+def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
+    at_start = "Math.abs(video.currentTime - 1) < 0.02 && !video.seeking"
+    until(page, f"((video) => {at_start})(document.querySelector('video'))")
+    seen = []
+    for _ in range(4):
+        page.get_by_role("button", name="+1 frame", exact=True).click()
+        seen.append(page.evaluate("document.querySelector('video').currentTime"))
+    assert np.diff(seen) == pytest.approx([0.04] * 3, abs=0.002)
     page.get_by_role("button", name="Whole film").click()
     until(
         page,
@@ -497,60 +428,7 @@ def test_lines_are_clicked_and_their_ends_dragged(page: Any, folder: Path) -> No
     until(page, "document.getElementById('moment-end').value.startsWith('0:12.')")
 
 
-def test_the_view_follows_the_chosen_line(page: Any) -> None:
-    timeline(page, "t.setScale(200)")
-    choose(page, 2)
-    until(page, "import('/web/timeline.js').then((m) => m.drawn().from < 14)")
-    until(
-        page,
-        "import('/web/timeline.js').then((m) => 14 < m.drawn().from + m.drawn().width / m.drawn().scale)",
-    )
-
-
-def test_the_time_line_zooms_by_keys_of_its_own(page: Any) -> None:
-    page.locator(".t-scroll").focus()
-    before = timeline(page, "t.scale")
-    page.keyboard.press("+")
-    assert timeline(page, "t.scale") == pytest.approx(before * 1.6)
-    page.keyboard.press("0")
-    assert timeline(page, "t.width / t.scale") == pytest.approx(20.0, rel=0.01)
-
-
 # Pure parts
 
 
-def test_pure_parts(page: Any) -> None:
-    """How a picture follows its sound, where a line is best split, letters of threads."""
-    follow = "import('/web/sound.js').then((m) => [[0.02, 1], [0.1, 1], [-0.1, 1], [0.05, 0.9], [0.02, 0.9], [2, 1]].map((a) => m.follow(...a)))"
-    rates = [(round(one["rate"], 3), one["jump"]) for one in page.evaluate(follow)]
-    assert rates == [(1, False), (0.9, False), (1.1, False), (0.95, False), (1, False), (1, True)]
-    texts = ["One two. Three four five.", "He runs, then he falls down", "one two three", "Word."]
-    script = f"import('/web/editor.js').then((m) => {json.dumps(texts)}.map((t) => m.bestSplit(t)))"
-    assert page.evaluate(script) == [9, 9, 8, None]
-    script = "import('/web/wording.js').then((m) => [0, 25, 26, 701, 702].map(m.letterOf))"
-    assert page.evaluate(script) == ["A", "Z", "AA", "ZZ", "AAA"]
-
-
 # Everybody
-
-
-LOOKS = ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"})
-SMALL = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]
-  .filter((one) => one.checkVisibility())
-  .map((one) => [one, (one.closest('label') ?? one).getBoundingClientRect()])
-  .filter(([, box]) => box.width < 24 || box.height < 24)
-  .map(([one, box]) => [one.outerHTML.slice(0, 80), box.width, box.height])"""
-
-
-def test_axe_finds_nothing_and_nothing_sticks_out(page: Any) -> None:
-    page.fill("#line-text", "We saw a cat by the window, and then another cat.")
-    until(page, "document.querySelector('#line-findings li') !== null")
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    for look in LOOKS:
-        page.emulate_media(**look)
-        for width in (1440, 320):
-            page.set_viewport_size({"width": width, "height": 900})
-            drawn(page)
-            assert violations(page) == [], (look, width)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert page.evaluate(SMALL) == []

@@ -18,6 +18,7 @@ from shotad.core import (
     Interval,
     Member,
     NoProgress,
+    Reveal,
     ReviewError,
     Shot,
     Slot,
@@ -33,7 +34,7 @@ from shotad.review.people import People, names, renamed
 from shotad.review.session import Session
 from shotad.script import Cue, FilmId, LineState, Track, load_track, save_track
 from shotad.sight import CastFile
-from tests.casting.discoveringroom import EPISODE
+from tests.cast.discoveringroom import EPISODE
 from tests.painted_faces import look_for_painted_faces, paint_film
 from tests.review.sessions import session_of
 
@@ -130,11 +131,6 @@ def who(people: People, lines: list[int]) -> str:
     return next(key for key, seen in rows(people).items() if seen == lines)
 
 
-def test_nobody_is_known_before_anybody_has_looked(unsearched: Session) -> None:
-    view = People(unsearched).view()
-    assert (view["people"], view["can_discover"]) == ([], True)
-
-
 def test_people_are_found_with_pictures_and_the_lines_that_show_them(people: People) -> None:
     assert sorted(rows(people).values()) == [[0, 2], [1, 2], [4]]
     for row in people.view()["people"]:
@@ -155,30 +151,21 @@ def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
             people.picture(*wrong)
 
 
-def test_a_name_is_written_to_the_cast_and_told_where_lines_could_say_it(
-    people: People, session: Session
-) -> None:
-    ann = who(people, [0, 2])
-    before = session.track
-    result = people.name(NoProgress(), ann, "Ann", pronoun="she")
-    member = CastFile.open(session.folder / "cast").member(ann)
-    assert (member.name, member.pronoun) == ("Ann", "she")
-    assert people.discover(NoProgress())["new"] == 0, "a second search keeps the names"
-    assert next(row for row in people.view()["people"] if row["key"] == ann)["name"] == "Ann"
-    assert result["again"] == [line(session, 0).id, line(session, 2).id]
-    assert (result["changed"], result["kept"]) == ([], [])
-    assert session.track.cues == before.cues, "without a descriptor nothing is certain"
-    given = read_settings(session.folder).given.cast
-    assert given is not None
-    assert given.path == session.folder / "cast", "whatever is described anew knows the name"
-
-
 def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(
     people: People, session: Session
 ) -> None:
     ann = who(people, [0, 2])
     before = [cue.text for cue in session.track.cues]
-    result = people.name(NoProgress(), ann, "Ann", descriptor="the woman in red")
+    result = people.name(NoProgress(), ann, "Ann", pronoun="she")
+    assert result["again"] == [line(session, 0).id, line(session, 2).id]
+    assert (result["changed"], result["kept"]) == ([], []), "without a descriptor nothing is certain"
+    member = CastFile.open(session.folder / "cast").member(ann)
+    assert (member.name, member.pronoun) == ("Ann", "she")
+    assert people.discover(NoProgress())["new"] == 0, "a second search keeps the names"
+    given = read_settings(session.folder).given.cast
+    assert given is not None
+    assert given.path == session.folder / "cast", "whatever is described anew knows the name"
+    result = people.name(NoProgress(), ann, descriptor="the woman in red")
     assert [cue.text for cue in session.track.cues][:3] == [
         "Ann walks by.",
         before[1],
@@ -219,14 +206,15 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, 
     people.name(NoProgress(), ann, "Ann")
     with pytest.raises(CastError, match="already"):
         people.name(NoProgress(), bo, "ann")
-    assert CastFile.open(session.folder / "cast").member(bo).name == ""
-
-
-def test_nothing_new_and_nobody_are_refused(people: People) -> None:
     with pytest.raises(ReviewError, match="Nothing new"):
-        people.name(NoProgress(), who(people, [4]), "  ")
+        people.name(NoProgress(), bo, "  ")
     with pytest.raises(ReviewError, match="nobody called"):
         people.name(NoProgress(), "person-99", "Zed")
+    assert CastFile.open(session.folder / "cast").member(bo).name == ""
+    (session.folder / "cast" / "cast.yaml").write_text("people: [")
+    view = people.view()
+    assert view["people"] == []
+    assert "cast.yaml" in view["why"], "a cast that cannot be read is told, and the rest goes on"
 
 
 def test_an_extra_is_never_named(people: People, session: Session) -> None:
@@ -243,21 +231,6 @@ def test_two_entries_become_one(people: People, session: Session) -> None:
     assert rows(people)[ann] == [0, 2, 4]
     assert cy not in rows(people)
     assert line(session, 4).id in result["again"]
-
-
-def test_a_cast_that_is_changed_elsewhere_is_read_again(people: People, session: Session) -> None:
-    people.view()
-    file = CastFile.open(session.folder / "cast")
-    file.add(Member("dora", "Dora"))
-    file.save()
-    assert [row["name"] for row in people.view()["people"]][-1] == "Dora"
-
-
-def test_a_cast_that_cannot_be_read_is_told_and_the_rest_goes_on(people: People, session: Session) -> None:
-    (session.folder / "cast" / "cast.yaml").write_text("people: [")
-    view = people.view()
-    assert view["people"] == []
-    assert "cast.yaml" in view["why"]
 
 
 def test_a_character_bank_is_only_read(unsearched: Session, tmp_path: Path) -> None:
@@ -283,6 +256,7 @@ def test_while_another_shotad_works_nobody_is_named(people: People, session: Ses
 ANN = Member("a", "Ann Lee", spoken="Ann", pronoun="she", descriptor="the woman in red")
 BLANK = Member("a", descriptor="the woman in red")
 BO = Member("b", "Bo Lee", spoken="Bo")
+LATER = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
 
 
 @pytest.mark.parametrize(
@@ -301,14 +275,7 @@ def test_only_what_is_certain_is_replaced(text: str, before: Member, seen: bool,
     assert renamed(text, before, ANN, [BO], "f.mp4", 5.0, seen=seen) == after
 
 
-def test_nothing_is_named_before_the_film_tells_it() -> None:
-    from shotad.core import Reveal
-
-    later = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
-    assert (
-        renamed("The woman in red runs.", BLANK, later, [], "f.mp4", 5.0, seen=True)
-        == "The woman in red runs."
-    )
-    assert renamed("The woman in red runs.", BLANK, later, [], "f.mp4", 65.0, seen=True) == "Ann runs."
-    assert not names("Ann runs.", later, [], "f.mp4", 5.0)
-    assert names("Ann runs.", later, [], "f.mp4", 65.0)
+@pytest.mark.parametrize(("at", "after"), [(5.0, "The woman in red runs."), (65.0, "Ann runs.")])
+def test_nothing_is_named_before_the_film_tells_it(at: float, after: str) -> None:
+    assert renamed("The woman in red runs.", BLANK, LATER, [], "f.mp4", at, seen=True) == after
+    assert names("Ann runs.", LATER, [], "f.mp4", at) is (at > 60)

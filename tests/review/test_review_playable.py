@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ import pytest
 from shotad.core import Config
 from shotad.film import open_film
 from shotad.review.playable import Playable, browser_kind
-from tests.browser import chromium
-from tests.browserfilm import BrowserFilm
+from tests.browserfilm import shown
 from tests.media import FilmSpec, Made, SoundSpec, make_film, make_stills
 
 SOUND = SoundSpec()
@@ -88,12 +86,6 @@ def test_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
         assert browser_kind(film.info).plays is False
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLAYED)
 def test_the_browser_shows_the_frame_of_each_second(browser: Any, name: str) -> None:
@@ -102,9 +94,7 @@ def test_the_browser_shows_the_frame_of_each_second(browser: Any, name: str) -> 
     found = kind(made)
     with open_film(made.path) as film:
         seconds = [frame.seconds for frame in film.frames()]
-        size = (film.info.width, film.info.height)
+        size = [film.info.width, film.info.height]
     wanted = [0, 1, 5, 11, 12, 13, 23, 24, 30, 48]
-    with BrowserFilm(browser, made.path, found.media_type) as shown:
-        assert shown.loaded.error is None
-        assert (shown.loaded.width, shown.loaded.height) == size
-        assert shown.numbers_at([seconds[number] + 0.001 for number in wanted]) == wanted
+    moments = [seconds[number] + 0.001 for number in wanted]
+    assert shown(browser, made.path, found.media_type, moments) == (size, wanted)

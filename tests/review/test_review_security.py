@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import logging
+import base64
 import os
+import re
 import socket
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -46,31 +45,16 @@ def page(keys: Keys) -> Visitor:
     return Visitor(Guard(inner, keys, Hosts()), keys)
 
 
-def test_the_page_itself_gets_through(page: Visitor) -> None:
-    for answer in (
-        page.get("/"),
-        page.get("/api/film"),
-        page.post("/api/acts"),
-        page.get("/", method="HEAD"),
-    ):
-        assert (answer.status, answer.text) == (200, SECRET)
-
-
 # Token and cookie
 
 
-def test_token_and_cookie_have_256_bits_and_are_new_each_time() -> None:
-    import base64
-
-    several = [Keys() for _ in range(4)]
-    secrets = [
-        secret for keys in several for secret in (keys.token, keys.once, cookie_of(keys).split("=", 1)[1])
-    ]
-    assert len(set(secrets)) == 12
-    assert all(len(base64.urlsafe_b64decode(secret + "=")) * 8 >= 256 for secret in secrets)
-
-
-def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch, keys: Keys) -> None:
+def test_secrets_have_256_bits_are_new_each_time_and_compared_in_constant_time(
+    monkeypatch: pytest.MonkeyPatch, keys: Keys
+) -> None:
+    each = [(one.token, one.once, cookie_of(one).split("=", 1)[1]) for one in (keys, Keys(), Keys())]
+    several = {secret for secrets in each for secret in secrets}
+    assert len(several) == 9
+    assert all(len(base64.urlsafe_b64decode(secret + "=")) * 8 >= 256 for secret in several)
     compared = []
 
     def compare(one: bytes, other: bytes) -> bool:
@@ -104,15 +88,6 @@ def test_the_token_gives_the_cookie_and_leaves_the_address(page: Visitor, keys: 
     assert page.get("/", cookie=words[0]).status == 200
 
 
-def test_the_cookie_is_named_by_port_so_that_two_servers_do_not_throw_each_other_out() -> None:
-    one, other = Keys(), Keys()
-    one.name_cookie(20001)
-    other.name_cookie(20002)
-    both = f'theme=dark; {cookie_of(one)}; bad={{"x,; {cookie_of(other)}'
-    assert one.knows(both)
-    assert other.knows(both)
-
-
 @pytest.mark.parametrize("path", ["/", "/web/main.js", "/api/film", "/media/film", "/files/x", "/api/events"])
 @pytest.mark.parametrize("cookie", [None, "", "shotad-20123=", "shotad-20123=wrong", "other=x"])
 def test_without_the_cookie_nothing_is_said(page: Visitor, path: str, cookie: str | None) -> None:
@@ -122,13 +97,16 @@ def test_without_the_cookie_nothing_is_said(page: Visitor, path: str, cookie: st
     assert "shotad review printed" in answer.text
 
 
-def test_a_cookie_that_another_server_has_set_over_ours_does_not_shut_the_page_out(
+def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out(
     page: Visitor, keys: Keys
 ) -> None:
+    other = Keys()
+    other.name_cookie(20002)
     good, bad = cookie_of(keys), f"{keys.cookie_name}=tossed"
-    for both in (f"{good}; {bad}", f"{bad}; {good}"):
+    for both in (f"{good}; {bad}", f"{bad}; {good}", f'theme=dark; {good}; bad={{"x,; {cookie_of(other)}'):
         assert page.get("/", cookie=both).status == 200
-    assert page.get("/", cookie=f"{bad}; {bad}").status == 401
+    for none in (f"{bad}; {bad}", cookie_of(other)):
+        assert page.get("/", cookie=none).status == 401
 
 
 def test_the_token_alone_opens_nothing_but_the_page(page: Visitor, keys: Keys) -> None:
@@ -278,21 +256,26 @@ def test_another_page_is_told_nothing(page: Visitor, path: str, origin: str) -> 
     answer = page.get(path, origin=origin)
     assert answer.status == 403
     assert SECRET not in answer.text
+    assert page.get(path, origin=None, sec_fetch_site=None).status == 200, "a browser that does not say"
     assert page.get(path, origin=f"http://{HOST}").status == 200
 
 
 @pytest.mark.parametrize("origin", [None, "null", "", "http://evil.example", "http://127.0.0.1:8888"])
 def test_another_page_or_one_that_does_not_say_changes_nothing(page: Visitor, origin: str | None) -> None:
     assert page.post("/api/acts", origin=origin).status == 403
+    token = page.get(f"/?token={page.keys.token}", cookie=None, origin=origin or "null")
+    assert (token.status, "set-cookie" in token.headers) == (403, False)
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_a_browser_says_of_who_asks_is_believed(page: Visitor, site: str) -> None:
+def test_what_a_browser_says_of_who_asks_is_believed(page: Visitor, keys: Keys, site: str) -> None:
     """No Origin comes with a picture or a film that another page shows; this does. ``same-site`` is another
     server on this machine: cookies know no ports."""
     for path in ("/api/film", "/media/film", "/files/x", "/web/main.js"):
         assert page.get(path, sec_fetch_site=site).status == 403
     assert page.post("/api/acts", sec_fetch_site=site).status == 403
+    token = page.get(f"/?token={keys.token}", cookie=None, sec_fetch_site=site)
+    assert (token.status, "set-cookie" in token.headers) == (403, False)
     assert page.post("/api/acts", sec_fetch_site="none").status == 403
     assert page.get("/media/film", sec_fetch_site="none").status == 200
 
@@ -324,18 +307,6 @@ def test_a_link_on_another_page_lets_a_browser_in(browser: Any, tmp_path: Path) 
         page.wait_for_selector("[role=option]", timeout=120_000)
         assert page.url == address.partition("?")[0]
         context.close()
-
-
-def test_another_page_cannot_get_the_cookie_even_with_the_token(page: Visitor, keys: Keys) -> None:
-    for changed in ({"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}):
-        answer = page.get(f"/?token={keys.token}", cookie=None, **changed)
-        assert answer.status == 403
-        assert "set-cookie" not in answer.headers
-
-
-def test_browsers_that_do_not_say_who_asks_are_served(page: Visitor) -> None:
-    assert page.get("/api/film", sec_fetch_site=None).status == 200
-    assert page.post("/api/acts", sec_fetch_site=None).status == 200
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "X"])
@@ -408,20 +379,10 @@ def test_json_that_no_page_sends_is_refused(body: bytes) -> None:
     assert refused.value.status == 400
 
 
-def test_json_is_read_as_it_is() -> None:
-    value = {"text": "“Ü” 🎬 \x00 <script>", "start": 1.25, "n": 3, "list": [None, True]}
-    assert read_body(json.dumps(value).encode()) == value
-    assert read_body(json.dumps(value, ensure_ascii=False).encode()) == value
-
-
 # Answers
 
 
-def paths() -> list[str]:
-    return ["/", "/api/film", "/media/film", "/break"]
-
-
-@pytest.mark.parametrize("path", paths())
+@pytest.mark.parametrize("path", ["/", "/api/film", "/media/film", "/break"])
 @pytest.mark.parametrize("cookie", [True, False])
 def test_every_answer_has_all_headers(page: Visitor, path: str, cookie: bool) -> None:
     answer = page.get(path) if cookie else page.get(path, cookie=None)
@@ -444,21 +405,7 @@ def test_every_answer_has_all_headers(page: Visitor, path: str, cookie: bool) ->
     assert {"camera", "microphone", "geolocation", "display-capture"} <= kept_from
     assert "access-control-allow-origin" not in headers
     assert "server" not in headers
-
-
-def test_what_may_be_kept_says_so_itself(page: Visitor) -> None:
     assert page.get("/media/kept").headers["cache-control"] == "private, no-cache"
-
-
-def test_a_fault_of_ours_is_said_without_its_traceback(
-    page: Visitor, keys: Keys, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.DEBUG):
-        answer = page.get(f"/break?token={keys.token}")
-    assert answer.status == 500
-    assert not any(word in answer.text for word in (SECRET, "Traceback", "KeyError", ".py"))
-    assert "KeyError" in caplog.text
-    assert keys.token not in caplog.text
 
 
 def test_a_fault_after_an_answer_has_begun_ends_the_connection(page: Visitor) -> None:
@@ -481,40 +428,28 @@ def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
     assert set(refused.json["error"]) == {"what", "hint"}
     people = page.get("/", cookie=None)
     assert people.headers["content-type"] == "text/html; charset=utf-8"
-    seen = _Seen()
-    seen.feed(people.text)
-    assert seen.attributes["html"]["lang"] == "en"
-    assert seen.texts["title"]
-    assert seen.texts["h1"]
-    assert {"main", "p", "meta"} <= set(seen.attributes)
-    assert not {"script", "style", "img", "link"} & set(seen.attributes)
+    tags = set(re.findall(r"<(\w+)", people.text))
+    assert '<html lang="en">' in people.text
+    assert {"title", "h1", "main", "p", "meta"} <= tags
+    assert not {"script", "style", "img", "link"} & tags
     assert page.get("/", method="HEAD", cookie=None).body == b""
+    shown = security._page(Refused(400, "<script>alert(1)</script>", "a & b"))
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
 
 
-class _Seen(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.attributes: dict[str, dict[str, str | None]] = {}
-        self.texts: dict[str, str] = {}
-        self._open = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.attributes[tag] = dict(attrs)
-        self._open = tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts[self._open] = self.texts.get(self._open, "") + data.strip()
-
-
-def test_what_a_page_of_an_error_says_is_escaped(keys: Keys) -> None:
-    page = security._page(Refused(400, "<script>alert(1)</script>", "a & b"))
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
-    assert "a &amp; b" in page
-
-
-def test_neither_token_nor_cookie_is_in_any_answer(page: Visitor, keys: Keys) -> None:
-    secrets = (keys.token, keys.once, cookie_of(keys).partition("=")[2])
+def test_neither_token_nor_cookie_nor_traceback_is_in_any_answer(
+    page: Visitor, keys: Keys, caplog: pytest.LogCaptureFixture
+) -> None:
+    secrets = (
+        keys.token,
+        keys.once,
+        cookie_of(keys).partition("=")[2],
+        SECRET,
+        "Traceback",
+        "KeyError",
+        ".py",
+    )
     answers = [
         page.get(f"/?token={keys.token}x", cookie=None),
         page.get(f"/api/film?token={keys.token}", cookie=None),
@@ -522,3 +457,6 @@ def test_neither_token_nor_cookie_is_in_any_answer(page: Visitor, keys: Keys) ->
         page.get(f"/break?token={keys.token}"),
     ]
     assert not any(secret in f"{answer.headers} {answer.text}" for answer in answers for secret in secrets)
+    assert answers[-1].status == 500
+    assert "KeyError" in caplog.text, "what broke is in the log"
+    assert keys.token not in caplog.text

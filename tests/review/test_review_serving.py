@@ -239,12 +239,6 @@ def test_when_its_usual_port_is_taken_it_takes_another(place: Path) -> None:
     assert ports[1] not in (0, ports[0])
 
 
-@pytest.mark.parametrize("host", ["no such host", "256.1.1.1", "192.0.2.1", "x" * 300])
-def test_an_address_that_is_not_this_machines_is_refused(place: Path, host: str) -> None:
-    with pytest.raises(UsageError, match="cannot listen"), serving._bound(host, None, place):
-        pass
-
-
 @pytest.mark.parametrize("asked_once_more", [False, True])
 def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_once_more: bool) -> None:
     ends, go, running, said = serving._Ends(), threading.Event(), threading.Event(), list[str]()
@@ -263,10 +257,10 @@ def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_onc
             go.wait(WAIT)
             return {}
 
-        review.jobs.start("redo", "Describe a line anew", deaf)
+        review.jobs.start("redo", "Describe a line again", deaf)
         assert running.wait(WAIT)
         serving._close(review, ends, Console())  # type: ignore[arg-type]
-        assert said == ["Waiting for Describe a line anew to stop. Ctrl-C: do not wait.", said[-1]]
+        assert said == ["Waiting for Describe a line again to stop. Ctrl-C: do not wait.", said[-1]]
         assert review.jobs.views()[0]["state"] == ("running" if asked_once_more else "done")
         go.set()
 
@@ -284,4 +278,10 @@ def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
     (place / serving.ADDRESS).write_text("half of it")
     again = pytest.raises(ReviewError, match=r"is open already\.")
     with serving._alone(place), again, serving._alone(place):
+        pass
+
+
+@pytest.mark.parametrize("host", ["no such host", "256.1.1.1", "192.0.2.1", "x" * 300])
+def test_an_address_that_is_not_this_machines_is_refused(place: Path, host: str) -> None:
+    with pytest.raises(UsageError, match="cannot listen"), serving._bound(host, None, place):
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,9 +65,23 @@ def on_disk(session: Session) -> Track:
     return load_track(session.folder / "track.json")
 
 
+def texts(track: Track) -> dict[str, str]:
+    return {cue.id: cue.text for cue in track.cues}
+
+
 def redo(session: Session, *names: str, answer: Any = fresh, **options: Any) -> dict[str, Any]:
     engines = Engines(FakeEngine(answer=plain_answer), FakeEngine(answer=answer))
     return work.redo_line(session, NoProgress(), names, options.pop("note", ""), engines=engines, **options)
+
+
+def writing(session: Session, line: str) -> Callable[[Request], str]:
+    """An engine while which a person writes a line on the page."""
+
+    def answer(request: Request) -> str:
+        session.act("write", line, {"text": "Written meanwhile."})
+        return fresh(request)
+
+    return answer
 
 
 def test_a_redone_line_is_in_the_session_and_can_be_undone(session: Session) -> None:
@@ -78,24 +92,12 @@ def test_a_redone_line_is_in_the_session_and_can_be_undone(session: Session) -> 
     assert result["lines"] == [
         {"id": now.id, "changed": True, "old": before.text, "new": now.text, "reason": ""}
     ]
-    assert result["said"] == f"Described anew: {now.text}"
+    assert result["said"] == f"Described again: {now.text}"
     assert on_disk(session).cues == session.track.cues
-    assert session.undo_label == result["said"]
+    assert session.next_steps["undo"] == result["said"]
     session.undo()
     assert session.cue(before.id).text == before.text
     assert next(cue for cue in on_disk(session).cues if cue.id == before.id).text == before.text
-
-
-def test_a_note_reaches_the_engines(session: Session) -> None:
-    seen: list[str] = []
-
-    def answer(request: Request) -> str:
-        seen.append(" ".join(message.text for message in request.messages))
-        return fresh(request)
-
-    redo(session, session.track.heard[0].id, answer=answer, note="The cat is called Tom.")
-    assert seen
-    assert all("The cat is called Tom." in text for text in seen)
 
 
 def test_a_line_that_comes_again_changes_nothing_and_says_why(session: Session) -> None:
@@ -104,7 +106,7 @@ def test_a_line_that_comes_again_changes_nothing_and_says_why(session: Session) 
     assert result["said"] == f"Nothing was changed: {work.SAME}"
     assert result["lines"][0]["changed"] is False
     assert on_disk(session) == tracks
-    assert session.undo_label is None
+    assert session.next_steps["undo"] is None
 
 
 def test_engines_that_read_no_notes_are_not_to_be_given_one(session: Session) -> None:
@@ -137,18 +139,34 @@ def test_a_persons_line_is_described_anew_only_if_they_say_so(session: Session, 
 
 def test_an_edit_made_while_lines_are_described_anew_stays(session: Session) -> None:
     first, other = (cue.id for cue in session.track.heard[:2])
-
-    def answer(request: Request) -> str:
-        session.act("write", other, {"text": "Written meanwhile."})
-        return fresh(request)
-
-    redo(session, first, answer=answer)
+    redo(session, first, answer=writing(session, other))
     for track in (session.track, on_disk(session)):
-        texts = {cue.id: cue.text for cue in track.cues}
-        assert texts[other] == "Written meanwhile."
-        assert texts[first].startswith("A cat sits")
+        assert texts(track)[other] == "Written meanwhile."
+        assert texts(track)[first].startswith("A cat sits")
     session.undo()
     assert session.cue(other).text == "Written meanwhile.", "the job's step is undone, not the person's"
+
+
+def test_a_line_written_while_it_is_described_anew_stays_the_persons(session: Session) -> None:
+    line = session.track.heard[0]
+    (row,) = redo(session, line.id, answer=writing(session, line.id))["lines"]
+    assert row["changed"] is False
+    assert "meanwhile" in row["reason"]
+    cue = next(cue for cue in on_disk(session).cues if cue.id == line.id)
+    assert cue.text == "Written meanwhile."
+    assert len(cue.candidates) > len(line.candidates)
+
+
+def test_describe_keeps_what_is_written_while_it_runs(session: Session) -> None:
+    name, *others = (cue.id for cue in session.track.heard)
+    before = texts(session.track)
+    run(session.folder, "seed=7", writes=FakeEngine(answer=writing(session, name)))
+    session.act("accept", others[0], {})
+    now = texts(on_disk(session))
+    assert now[name] == "Written meanwhile."
+    assert any(now[other] != before[other] for other in others)
+    run(session.folder, "seed=8", writes=FakeEngine(answer=fresh))
+    assert texts(on_disk(session))[others[0]] == now[others[0]]
 
 
 def test_what_was_written_before_a_stop_stays_and_can_be_undone(session: Session) -> None:
@@ -182,11 +200,11 @@ def test_what_a_job_wrote_is_told_once_and_by_itself(session: Session) -> None:
 
     redo(session, first, second, answer=answer)
     assert set(told) == {"", "Accepted by Ann.", "Accepted already by Ann."}
-    assert session.undo_label == "2 of 2 lines described anew."
+    assert session.next_steps["undo"] == "2 of 2 lines described again."
     assert session.refresh() is None
     session.undo()
-    texts = {cue.id: cue.text for cue in on_disk(session).cues}
-    assert not any(texts[name].startswith("A cat sits") for name in (first, second))
+    now = texts(on_disk(session))
+    assert not any(now[name].startswith("A cat sits") for name in (first, second))
     assert session.cue(session.track.heard[2].id).state is LineState.ACCEPTED
 
 
@@ -229,33 +247,21 @@ def test_lines_that_are_not_there_are_refused(session: Session) -> None:
             redo(session, *names)
 
 
-def test_engines_stay_loaded_until_others_are_asked_for() -> None:
-    config = Config.model_validate({"engine": "fake"})
-    again = Config.model_validate({"engine": "fake"})
-    first = work.engines_of(config)
-    assert work.engines_of(again) is first
-    other = config.model_copy(update={"seed": 7})
-    assert work.engines_of(other) is not first
+def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(session: Session) -> None:
+    seen: list[str] = []
 
+    def answer(request: Request) -> str:
+        seen.append(" ".join(message.text for message in request.messages))
+        return fresh(request)
 
-def test_what_leaves_the_machine_is_told_before(session: Session) -> None:
-    looks = FakeEngine()
+    looks, heard, line = FakeEngine(), Heard(), session.track.heard[0].id
     looks.identity = Identity("far", "f", "1")
     looks.abilities = replace(looks.abilities, sends_to="api.example.org")
-    heard = Heard()
-    line = session.track.heard[0].id
-    work.redo_line(session, heard, [line], engines=Engines(looks, FakeEngine(answer=fresh)))
+    engines = Engines(looks, FakeEngine(answer=answer))
+    work.redo_line(session, heard, [line], "The cat is called Tom.", engines=engines)
     assert any("api.example.org" in note for note in heard.notes)
-
-
-def test_scripts_that_are_exported_right_after_an_act_are_not_taken_for_somebodys_edits(
-    session: Session,
-) -> None:
-    """Those beside the track follow it a second later: a render in that second read three of them as edited."""
-    for number, cue in enumerate(session.track.heard):
-        session.act("write", cue.id, {"text": f"The very newest words, {number}."})
-    work.export(session, NoProgress(), ["vtt", "srt", "csv"])
-    assert edited_scripts(session.folder, session.track.film.name) == ()
+    assert seen
+    assert all("The cat is called Tom." in text for text in seen)
 
 
 def test_every_format_is_written_and_says_who_reviewed(session: Session) -> None:
@@ -264,6 +270,8 @@ def test_every_format_is_written_and_says_who_reviewed(session: Session) -> None
     session.act("accept", line, {})
     before = session.track
     result = work.export(session, NoProgress(), list(formats.ALL_FORMATS))
+    # Those beside the track follow an act a second later: what is exported before is no edit of somebody's.
+    assert edited_scripts(session.folder, session.track.film.name) == ()
     assert result["failures"] == []
     assert len(result["files"]) == len(formats.ALL_FORMATS)
     for row in result["files"]:
@@ -294,7 +302,10 @@ def test_a_format_whose_library_is_missing_is_left_out_and_told(
 
 def test_the_film_is_made_and_what_was_made_is_offered(spoken: Session) -> None:
     heard = Heard()
-    result = work.render_film(spoken, heard, ["film:mkv", "ad:wav"])
+    result = work.render_film(spoken, heard, ["film:mkv", "ad:wav"], profile="netflix")
+    assert any("netflix" in line.lower() for line in result["told"])
+    assert {"findings", "warnings", "unspoken"} <= result.keys()
+    assert all(row["rule"].startswith("A") for row in result["findings"])
     assert [row["kind"] for row in result["files"]] == ["film", "ad"]
     assert all((spoken.folder / row["path"]).is_file() and row["fresh"] for row in result["files"])
     assert result["failures"] == []
@@ -303,17 +314,9 @@ def test_the_film_is_made_and_what_was_made_is_offered(spoken: Session) -> None:
     assert all(cue.spoken is not None for cue in spoken.track.heard), (
         "the session knows how lines were spoken"
     )
-    assert spoken.undo_label is None, "how a line was spoken is nothing to undo"
-    again = work.render_film(spoken, NoProgress(), ["film:mkv"])
+    assert spoken.next_steps["undo"] is None, "how a line was spoken is nothing to undo"
+    again = work.render_film(spoken, NoProgress(), ["film:mkv"], profile="netflix")
     assert again["files"][0]["fresh"] is False
-
-
-def test_findings_of_the_sound_are_in_the_result(spoken: Session) -> None:
-    result = work.render_film(spoken, NoProgress(), ["mix:wav"], profile="netflix")
-    assert {"findings", "warnings", "told", "unspoken"} <= result.keys()
-    assert any("netflix" in line.lower() for line in result["told"])
-    for row in result["findings"]:
-        assert row["rule"].startswith("A")
 
 
 def test_an_edit_made_while_the_film_is_made_stays(spoken: Session) -> None:
@@ -329,3 +332,12 @@ def test_an_edit_made_while_the_film_is_made_stays(spoken: Session) -> None:
     work.render_film(spoken, Editing(), ["ad:wav"])
     assert spoken.cue(line).text == "Rain falls."
     assert next(cue for cue in on_disk(spoken).cues if cue.id == line).text == "Rain falls."
+
+
+def test_engines_stay_loaded_until_others_are_asked_for() -> None:
+    config = Config.model_validate({"engine": "fake"})
+    again = Config.model_validate({"engine": "fake"})
+    first = work.engines_of(config)
+    assert work.engines_of(again) is first
+    other = config.model_copy(update={"seed": 7})
+    assert work.engines_of(other) is not first

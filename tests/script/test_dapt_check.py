@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 
 from shotad.core import ScriptError
 from shotad.script.cue import is_language
-from shotad.script.dapt import is_descriptor
 from shotad.script.dapt_reader import check_dapt, read_dapt
 
 VALIDATION = Path(__file__).parents[3] / "shared" / "data" / "dapt" / "validation"
@@ -43,12 +42,6 @@ def suite() -> list[tuple[str, str, str]]:
         for verdict in ("valid", "invalid")
         for entry in cases[verdict]
     ]
-
-
-@pytest.mark.skipif(not VALIDATION.is_dir(), reason="needs ../shared/data/dapt")
-def test_the_validation_suite_is_whole() -> None:
-    verdicts = [verdict for _, verdict, _ in suite()]
-    assert (verdicts.count("valid"), verdicts.count("invalid")) == (25, 34)
 
 
 @pytest.mark.parametrize(("clause", "verdict", "name"), suite())
@@ -87,30 +80,23 @@ def test_valid_documents(inner: str, attributes: str) -> None:
     ("inner", "attributes", "clause"),
     [
         ("", 'ttp:timeBase="smpte"', "#timeBase-smpte"),
-        ("", 'ttp:dropMode="nonDrop"', "#dropMode"),
         ("", 'ttp:frameRate="0"', "#frameRate"),
         ("", 'ttp:frameRateMultiplier="1000"', "#frameRateMultiplier"),
-        ("", 'ttp:tickRate="x"', "#tickRate"),
         ("<head><animation/></head>", "", "#animation-out-of-line"),
         ('<body timeContainer="seq"/>', "", "#timeContainer"),
         ("<body><p/></body>", "", "#structure"),
         ("<body><div>loose</div></body>", "", "#structure"),
-        ("<body/><head/>", "", "#structure"),
         ("<body/><body/>", "", "#structure"),
         ('<body><div xml:id="a"/><div xml:id="a"/></body>', "", "#structure"),
-        ('<body><div xml:id="1"/></body>', "", "#structure"),
         ('<body><div begin="00:00:01:10"/></body>', "", "#time-clock-with-frames"),
         ('<body><div begin="wallclock(1)"/></body>', "", "#time-wall-clock"),
         ('<body><div begin="-1s"/></body>', "", "#timing"),
-        ('<body><div begin="10"/></body>', "", "#timing"),
         ('<body><div begin="00:61:00"/></body>', "", "#timing"),
         ('<body><div begin="2s" end="1s"/></body>', "", "#timing"),
         ('<body><div begin="2f"/></body>', "", "#time-offset-with-frames"),
-        ('<body><div begin="2t"/></body>', "", "#time-offset-with-ticks"),
         ('<body><div><p xml:lang="e"/></div></body>', "", "#xmlLang"),
         ('<body><div daptm:langSrc=""/></body>', "", "#textLanguageSource"),
         ('<body><div daptm:descType="scene"/></body>', "", "#descType"),
-        ('<body><div ttm:agent="a"/></body>', "", "#agent"),
         ('<body><div><p daptm:represents="audio"/></div></body>', "", "#represents"),
         ('<body><div><p><audio src="#x"/></p></div></body>', "", "#embedded-audio"),
         (
@@ -159,10 +145,6 @@ def test_what_is_not_xml_1_0_in_utf8_is_refused(data: bytes) -> None:
     assert clauses(data) == ["#serialization"]
 
 
-def test_another_root_is_refused() -> None:
-    assert clauses(b"<tt/>") == ["#structure"]
-
-
 def test_entity_bombs_and_files_are_not_opened(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret", encoding="utf-8")
@@ -182,14 +164,6 @@ def test_any_bytes_get_an_answer(data: bytes) -> None:
     assert check_dapt(data)
 
 
-@given(st.data())
-def test_a_damaged_document_gets_an_answer(data: st.DataObject) -> None:
-    whole = document('<body><div xml:id="a" begin="1s" end="2s"><p>A</p></div></body>', 'ttp:frameRate="25"')
-    at = data.draw(st.integers(0, len(whole) - 1))
-    broken = whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + data.draw(st.integers(0, 4)) :]
-    assert isinstance(check_dapt(broken), tuple)
-
-
 @pytest.mark.parametrize(
     ("tag", "valid"),
     [("EN-gb", True), ("zh-Hant-TW", True), ("de-CH-x-phonebk", True), ("es-419", True), ("en-a-bbb-x-a", True),
@@ -198,12 +172,3 @@ def test_a_damaged_document_gets_an_answer(data: st.DataObject) -> None:
 )  # fmt: skip
 def test_language_tags(tag: str, valid: bool) -> None:
     assert is_language(tag) is valid
-
-
-@pytest.mark.parametrize(
-    ("value", "valid"),
-    [("visual", True), ("visual.text.title", True), ("x-mine", True), ("visual.x-a.b", True), ("visual.", False),
-     ("sound", False), ("visual.text.own", False), ("", False), ("audio,", False), ("visual.x-", False)],
-)  # fmt: skip
-def test_content_descriptors(value: str, valid: bool) -> None:
-    assert is_descriptor(value) is valid

@@ -57,33 +57,21 @@ def texts(of: Import) -> list[str]:
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
-def test_an_untouched_script_changes_nothing(fmt: str) -> None:
-    assert bring(TRACK, write_script(TRACK, fmt), fmt) == Import(TRACK)
-
-
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_a_changed_line_becomes_an_edit(fmt: str) -> None:
-    result = bring(TRACK, write_script(TRACK, fmt).replace("It rains.", "It pours."), fmt)
+def test_a_changed_line_becomes_an_edit_which_the_same_file_may_change_again_or_take_back(fmt: str) -> None:
+    own = write_script(TRACK, fmt)
+    assert bring(TRACK, own, fmt) == Import(TRACK)
+    script = own.replace("It rains.", "It pours.")
+    result = bring(TRACK, script, fmt)
     assert texts(result) == ["A dog runs.", "It pours.", "A door opens."]
     assert (result.changed, result.added, result.removed) == (("s00020000",), (), ())
     edit = result.track.cues[1].edited
     assert edit is not None
     assert (edit.fields, edit.source, edit.machine) == ((EditField.TEXT,), "my.vtt", TRACK.cues[1].machine)
     assert "It pours." in [c.text for c in derive(from_json(to_json(result.track)), RERUN).track.heard]
-
-
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_bringing_the_same_file_twice_changes_nothing_more(fmt: str) -> None:
-    script = write_script(TRACK, fmt).replace("It rains.", "It pours down on the roofs of the town.")
-    once = bring(TRACK, script, fmt).track
-    assert bring(from_json(to_json(once)), script, fmt).track == once
-
-
-@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
-def test_a_newer_state_of_the_same_file_replaces_the_older(fmt: str) -> None:
-    script = write_script(TRACK, fmt)
-    once = bring(TRACK, script.replace("It rains.", "It pours."), fmt).track
-    assert texts(bring(once, script.replace("It rains.", "Hail falls."), fmt))[1] == "Hail falls."
+    assert bring(from_json(to_json(result.track)), script, fmt).track == result.track
+    assert texts(bring(result.track, own, fmt)) == texts(Import(TRACK))
+    if fmt != "json":
+        assert texts(bring(result.track, own.replace("It rains.", "Hail falls."), fmt))[1] == "Hail falls."
 
 
 @pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
@@ -101,14 +89,10 @@ def test_a_script_older_than_an_edit_does_not_undo_it(fmt: str) -> None:
     result = bring(by_hand(TRACK, 1, "Hail falls."), script, fmt)
     assert texts(result) == ["A dog races.", "Hail falls.", "A door opens."]
     assert result.kept == ("s00020000",)
-
-
-@pytest.mark.parametrize("fmt", ["vtt", "csv", "dapt"])
-def test_a_script_older_than_a_rerun_brings_its_edits_only(fmt: str) -> None:
-    script = write_script(TRACK, fmt).replace("A dog runs.", "A dog races.")
-    result = bring(RERUN, script, fmt)
-    assert texts(result) == ["A dog races.", "Rain falls.", "A gate opens."]
-    assert result.changed == ("s00010000",)
+    if fmt != "srt":
+        rerun = bring(RERUN, script, fmt)
+        assert texts(rerun) == ["A dog races.", "Rain falls.", "A gate opens."]
+        assert rerun.changed == ("s00010000",)
 
 
 def test_an_edit_that_the_script_has_seen_may_be_changed() -> None:
@@ -123,13 +107,6 @@ def test_time_changed_here_and_text_changed_there_go_together() -> None:
     mine = TRACK.with_cues([TRACK.cues[0], moved, TRACK.cues[2]])
     line = bring(mine, write_script(TRACK, "vtt").replace("It rains.", "It pours.")).track.cues[1]
     assert (line.text, line.interval) == ("It pours.", Interval(21, 24))
-
-
-def test_changed_times_become_an_edit() -> None:
-    result = bring(TRACK, write_script(TRACK, "vtt").replace("00:00:20.000", "00:00:20.500"))
-    assert result.track.cues[1].interval == Interval(20.5, 23)
-    assert result.track.cues[1].edited is not None
-    assert result.track.cues[1].edited.fields == (EditField.TIME,)
 
 
 def test_a_retold_line_gets_its_spoken_end_within_its_slot() -> None:
@@ -148,31 +125,17 @@ def test_a_line_left_out_is_dropped_and_its_text_stays(fmt: str) -> None:
     gone = result.track.cues[1]
     assert (gone.status, gone.text, gone.reason) == (CueStatus.DROPPED, "It rains.", "left out of x")
     assert texts(import_script(result.track, whole, "x")) == ["A dog runs.", "It rains.", "A door opens."]
-
-
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_taking_a_change_back_in_the_same_file_takes_it_back(fmt: str) -> None:
-    script = write_script(TRACK, fmt)
-    once = bring(TRACK, script.replace("It rains.", "It pours."), fmt).track
-    assert texts(bring(once, script, fmt)) == texts(Import(TRACK))
-
-
-def test_an_emptied_line_is_dropped() -> None:
-    assert bring(TRACK, write_script(TRACK, "vtt").replace("It rains.\n", "")).removed == ("s00020000",)
+    if fmt == "vtt":
+        assert bring(TRACK, write_script(TRACK, fmt).replace("It rains.\n", "")).removed == ("s00020000",)
 
 
 def test_a_line_newer_than_the_script_is_not_taken_for_left_out() -> None:
     script = write_script(TRACK, "vtt")
-    newer = TRACK.with_cues([*TRACK.cues, cue(40, "A cat sits.")])
-    result = bring(newer, script)
-    assert texts(result)[-1] == "A cat sits."
-    assert result.kept == ("s00040000",)
-
-
-def test_a_line_edited_since_is_not_dropped_by_a_script_that_lacks_it() -> None:
-    script = write_script(TRACK, "vtt").replace("s00020000\n00:00:20.000 --> 00:00:23.000\nIt rains.\n\n", "")
-    assert "It rains." not in script
-    result = bring(by_hand(TRACK, 1, "Hail falls."), script)
+    result = bring(TRACK.with_cues([*TRACK.cues, cue(40, "A cat sits.")]), script)
+    assert (texts(result)[-1], result.kept) == ("A cat sits.", ("s00040000",))
+    less = script.replace("s00020000\n00:00:20.000 --> 00:00:23.000\nIt rains.\n\n", "")
+    assert less != script
+    result = bring(by_hand(TRACK, 1, "Hail falls."), less)
     assert (texts(result)[1], result.kept) == ("Hail falls.", ("s00020000",))
 
 
@@ -206,13 +169,13 @@ def test_a_line_that_a_person_dropped_comes_back_only_by_a_change() -> None:
         bring(mine, script.replace("It rains.", "It pours."))
 
 
-def test_a_line_beyond_the_film_is_refused() -> None:
-    table = "id,start,end,text\ns00020000,20000,23000,It rains.\n"
-    with pytest.raises(ScriptError, match=r"20000.000 s, but the film ends at 100.000 s.*thousands"):
-        bring(TRACK, table, "csv")
-
-
-def test_an_id_used_twice_is_refused_with_both_texts() -> None:
-    table = "id,start,end,text\ns00020000,20,23,One.\ns00020000,40,43,Two.\n"
-    with pytest.raises(ScriptError, match="'One.' and 'Two.'"):
-        bring(TRACK, table, "csv")
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("s00020000,20000,23000,It rains.", r"20000.000 s, but the film ends at 100.000 s.*thousands"),
+        ("s00020000,20,23,One.\ns00020000,40,43,Two.", "'One.' and 'Two.'"),
+    ],
+)
+def test_a_line_beyond_the_film_and_an_id_used_twice_are_refused(rows: str, message: str) -> None:
+    with pytest.raises(ScriptError, match=message):
+        bring(TRACK, f"id,start,end,text\n{rows}\n", "csv")

@@ -1,11 +1,13 @@
-"""Lines by what people call them, and refusals that name the nearest."""
+"""Lines by what people call them; names that are nobody's, come too early, or are two for one person."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from shotad.core import Interval, UsageError
-from shotad.script import Cue, CueStatus, FilmId, Track, find_lines
+from shotad.core import Cast, Character, Interval, Member, Reveal, UsageError
+from shotad.script import Cue, CueStatus, FilmId, Track, check_names, find_lines, people_named
 
 
 def cue(start: float, end: float, status: CueStatus = CueStatus.PLACED) -> Cue:
@@ -32,12 +34,10 @@ TRACK = Track(
     ("name", "start"),
     [
         ("s00083120", 83.12),
-        (" s00083120 ", 83.12),
         ("1:23", 83.12),
         ("1:23.12", 83.12),
         ("0:01:25", 83.12),
         ("87.9", 83.12),
-        ("2.0", 2.0),
         ("0:12", 10.0),
         ("1", 2.0),
         ("2", 83.12),
@@ -55,14 +55,10 @@ def test_a_line_is_found(name: str, start: float) -> None:
         ("s00083121", "no line s00083121. The nearest is s00083120, at 00:01:23.120"),
         ("s1", "The nearest is s00002000"),
         ("1:28", "no line at 1:28. The nearest is s00083120"),
-        ("88.0", "no line at 88.0"),
-        ("0", "no line 0: 4 lines are heard"),
         ("5", "no line 5: 4 lines are heard"),
         ("2:00", "more than one line: s00120200 (00:02:00.200) and s00120600"),
         ("first", "'first' is neither an id nor a time nor a number"),
         ("1:99", "'1:99' is neither"),
-        ("-1", "'-1' is neither"),
-        ("", "'' is neither"),
     ],
 )
 def test_what_is_no_line_is_refused_with_the_nearest(name: str, words: str) -> None:
@@ -74,8 +70,63 @@ def test_what_is_no_line_is_refused_with_the_nearest(name: str, words: str) -> N
 def test_several_come_in_the_order_of_the_film_each_once() -> None:
     found = find_lines(TRACK, ["1:23", "1", "s00083120"])
     assert [line.interval.start for line in found] == [2.0, 83.12]
-
-
-def test_an_empty_track_has_no_nearest() -> None:
     with pytest.raises(UsageError, match="no lines"):
         find_lines(TRACK.with_cues([]), ["s00000001"])
+
+
+CAST = Cast(
+    (
+        Member("ann", "Ann Lee", "Ann", ("Annie",), "she"),
+        Member("bo", "Bo Hill", "Bo", (), "he", "the man in grey", (Reveal(100.0),)),
+        Member("cy", nameless=True),
+    )
+)
+
+
+def cast(at: float) -> Sequence[Character]:
+    return CAST.characters("film", at)
+
+
+def rules(*lines: tuple[float, str]) -> list[list[str]]:
+    return [[f.rule for f in found] for found in check_names(lines, cast, people_named)]
+
+
+def test_clean_lines() -> None:
+    assert rules((1, "Ann runs."), (2, "The man in grey waits."), (150, "Bo looks at Ann.")) == [[], [], []]
+
+
+def test_a_name_before_the_film_reveals_it_is_an_error() -> None:
+    early, late = check_names([(99.9, "Ann sees Bo Hill."), (100.0, "Ann sees Bo Hill.")], cast)
+    (finding,) = early
+    assert (finding.rule, str(finding.level)) == ("L7", "error")
+    assert finding.span == (9, 16)
+    assert "'Bo Hill'" in finding.message
+    assert late == ()
+
+
+def test_a_name_of_nobody_is_an_error() -> None:
+    ((finding,),) = check_names([(1, "Ann smiles at Boris.")], cast, people_named)
+    assert (finding.rule, str(finding.level), finding.span) == ("L7", "error", (14, 19))
+    assert check_names([(1, "Ann smiles at Boris.")], cast) == ((),)
+    assert rules((1, "Ann flies to the Bronx Zoo.")) == [[]]
+    ((misspelt,),) = check_names([(150, "She smiles at Anne.")], cast, people_named)
+    assert misspelt.message.endswith("is it 'Ann'?")
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["Ann runs.", "Annie falls.", "Ann and Lee wait.", "Ann sits."], [[], ["L8"], ["L8"], []]),
+        # A track may use another name throughout, a full name may introduce somebody, a title is none.
+        (["Lee runs.", "Lee falls.", "Ann sits."], [[], [], ["L8"]]),
+        (["Ann Lee runs.", "Ann falls.", "Ann Lee sits.", "Ann hides."], [[], [], ["L8"], []]),
+        (["Ann runs.", "Dr. Ann falls.", "Ann sits."], [[], [], []]),
+        ([], []),
+    ],
+)
+def test_two_names_for_one_person_are_a_warning(lines: list[str], found: list[list[str]]) -> None:
+    told = check_names(list(enumerate(lines, 1)), cast, people_named)
+    assert [[f.rule for f in one] for one in told] == found
+    assert {str(f.level) for one in told for f in one} <= {"warning"}
+    assert all("'Ann'" in f.message or "'Lee'" in f.message for one in told for f in one)
+    assert check_names([(1, text) for text in lines], lambda at: (), people_named) == tuple(() for _ in lines)

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections import Counter
-from pathlib import Path
-
 import pytest
 
 from shotad.core import Character
-from shotad.script import cast_mentions, keys_of, words_of
-
-CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
+from shotad.script import cast_mentions
 
 CAST = (
     Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "the Doc"), pronoun="she"),
@@ -62,18 +55,12 @@ def test_mentions(text: str, names: list[tuple[str, str]]) -> None:
     assert found(text) == names
 
 
-def test_spans_are_those_of_the_text() -> None:
+def test_spans_are_those_of_the_text_and_names_that_may_not_be_said_are_marked() -> None:
     text = "Then Dr. Celia Smith’s bag falls."
     (mention,) = cast_mentions(text, CAST)
     assert text[mention.start : mention.end] == "Dr. Celia Smith"
-    assert not mention.hidden
-
-
-def test_names_that_may_not_be_said_are_marked() -> None:
     assert [mention.hidden for mention in cast_mentions("Bo sees Celia.", CAST)] == [True, False]
-
-
-def test_a_hidden_name_is_found_even_where_it_may_be_a_word() -> None:
+    # Also where it may be a word.
     rose = Character("r", "the woman in red", "the woman in red", (), ("Rose",), "she", named=False)
     assert [mention.id for mention in cast_mentions("Rose walks in.", [rose])] == ["r"]
 
@@ -91,30 +78,3 @@ def test_initials_keep_a_sentences_full_stop() -> None:
 )  # fmt: skip
 def test_names_of_other_scripts_and_kinds(name: str, text: str) -> None:
     assert [mention.id for mention in cast_mentions(text, [Character("x", name, name)])] == ["x"]
-
-
-def test_nobody_in_an_empty_cast() -> None:
-    assert cast_mentions("Celia runs.", ()) == ()
-    assert words_of(()) == frozenset()
-
-
-def test_words_and_keys() -> None:
-    assert words_of(CAST[:2]) == frozenset(
-        ["celia", "smith", "doctor", "the", "doc", "thom", "thomas", "q", "van", "beek"]
-    )
-    assert keys_of("Dr. O’Brien's") == ("doctor", "obrien")
-
-
-@pytest.mark.skipif(not CMD_AD.exists(), reason="the published AD is not beside the repository")
-def test_on_published_descriptions() -> None:
-    """Most lines name people of the ten first cast members by a part of the name in the list."""
-    casts = {
-        film: tuple(Character(str(i), name, name) for i, name in enumerate(names))
-        for film, names in json.loads((CMD_AD / "cast.json").read_text()).items()
-    }
-    hits: Counter[str] = Counter()
-    with (CMD_AD / "cmdad_anno.csv").open() as file:
-        for row in csv.DictReader(file):
-            hits.update(f"{row['imdbid']} {m.text}" for m in cast_mentions(row["text"], casts[row["imdbid"]]))
-    assert hits.total() > 3300
-    assert hits["tt0042208 Emmerich"] == 15

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval
-from shotad.script import Level, Limits, check_line, quotations, read_cues, similarity
+from shotad.script import Level, Limits, check_line, quotations, similarity
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -29,18 +29,11 @@ GOOD = (
     "Words appear: “THE BLENDER FOUNDATION”.",
     "He closes up the shop and pulls down the shutter.",
     "A shot rings out. He fires a long shot glass across the bar.",
-    "She downs a shot of whiskey and pans for gold.",
     "He leans on the door frame, then hangs a picture in a frame.",
-    "She stands in the window frame.",
-    "On a screen, a cartoon plays.",
     "He lifts the frying pan and scrambles eggs.",
     "He takes a close-up black and white photo of English.",
     "A portrait of Elizabeth I hangs beside a US flag.",
-    "He enters a coal mine.",
-    "The audience applauds.",
-    "He performs close-up magic.",
     "He walks away from the scene of the crime.",
-    "The curtain opens; a woman bows.",
     "A sign reads “We are open - you may come in”.",
     'Words appear: "I am your father".',
     "Words appear: 'Your camera zooms in', she's gone.",
@@ -60,35 +53,23 @@ def test_good_lines_have_no_error(text: str) -> None:
         ("We see a man on a bridge.", "L2"),
         ("I can see a man.", "L2"),
         ("He turns and looks at us.", "L2"),
-        ("Viewers get a glimpse of the city.", "L2"),
         ("It’s our hero, and you’re next.", "L2"),
         ("The camera pans over the city.", "L3"),
-        ("The camera slowly zooms in on her face.", "L3"),
         ("A close-up of a hand.", "L3"),
         ("A wide shot shows the valley.", "L3"),
-        ("The scene shifts to a kitchen.", "L3"),
-        ("A dog enters the frame.", "L3"),
         ("Seen from a low angle, he draws a sword.", "L3"),
-        ("A man walks out of frame.", "L3"),
         ("The image shows a man with a sword.", "L5"),
-        ("In this video, a man runs.", "L5"),
-        ("The first frame has a man in it.", "L5"),
         ("In Shot 2 a dog runs.", "L5"),
         ("I'm sorry, but I can't help with that.", "L5"),
-        ("As an AI language model, there is nothing to say.", "L5"),
         ("Actions: A man runs.", "L5"),
         ("The place is not mentioned.", "L5"),
-        ("One concise sentence.", "L5"),
         ("He runs to the \ufffd\ufffd.", "L5"),
         ("Sure, here is the description.", "L5"),
-        ("Here's a one-sentence summary of it.", "L5"),
         ("Audio description: A dog runs.", "L5"),
         ("N/A", "L5"),
         ("**A dog** runs.", "L5"),
         ("- A dog runs.", "L5"),
-        ("# Description", "L5"),
         ('{"summarized_AD": "A dog runs."}', "L5"),
-        ("```json", "L5"),
         ("A dog runs.<|im_end|>", "L5"),
         ("A dog runs.\\nIt barks.", "L5"),
         ("[INST] A dog runs.", "L5"),
@@ -104,19 +85,14 @@ def test_errors_are_found(text: str, rule: str) -> None:
         ("He smiles at the camera.", "L3"),
         ("The picture fades to black.", "L3"),
         ("She seems to know him.", "L4"),
-        ("He nods as if in a dream.", "L4"),
         ("An ominous tower stands on a hill.", "L4"),
         ("Nervously he turns.", "L4"),
-        ("A raised hand, suggesting danger.", "L4"),
-        ("The mood is grim.", "L4"),
         ("She decides to leave.", "L4"),
         ("He is ready to fight.", "L4"),
         ("He walked to the door.", "L1"),
         ("Ann slammed the door.", "L1"),
-        ("The door was shut.", "L1"),
         ("They will fall.", "L1"),
         ("He is hit by a car.", "L1"),
-        ("A rifle is being loaded.", "L1"),
     ],
 )
 def test_warnings_are_found_and_are_no_errors(text: str, rule: str) -> None:
@@ -131,13 +107,8 @@ def test_warnings_are_found_and_are_no_errors(text: str, rule: str) -> None:
         "They look at the spot where they left him.",
         "Will reads the will of his father.",
         "The hills are covered in snow.",
-        "A tired man is seated by the door.",
-        "The shutters are closed.",
-        "He need not turn.",
         "The wounded lie in rows.",
         "A sign reads “I was here”.",
-        "The car is parked by the river.",
-        "He is gone.",
     ],
 )
 def test_states_and_looks_back_are_present_tense(text: str) -> None:
@@ -146,20 +117,10 @@ def test_states_and_looks_back_are_present_tense(text: str) -> None:
 
 def test_titles_are_a_warning_only_where_first_names_are_asked_for() -> None:
     asked = Limits(titles=True)
-    for text in (
-        "Mrs. Jones nods.",
-        "He follows Professor Grant.",
-        "Dr Burke looks up.",
-        "Sir Charles bows.",
-    ):
+    for text in ("Mrs. Jones nods.", "He follows Professor Grant.", "Dr Burke looks up."):
         assert rules(text) == set()
         assert rules(text, Level.WARNING, limits=asked) == {"L13"}
-    for text in (
-        "The doctor nods.",
-        "A sergeant salutes.",
-        "He looks at the inspector.",
-        "The Captain bows.",
-    ):
+    for text in ("The doctor nods.", "The Captain bows."):
         assert rules(text, limits=asked) == set()
 
 
@@ -188,21 +149,15 @@ def test_quotations(text: str, quoted: list[str]) -> None:
 NEAR = (
     ("A man walks to the door.", "The man walks to a door."),
     ("He avoids a tree.", "He avoids a fallen tree."),
-    ("At the door, the man stops.", "The man stops at the door."),
-    ("Kozlow and his driver look around.", "Kozlow and his driver walk and look around."),
-    ("David lowers his head.", "David lowers his head."),
     ("Two people walk on the left.", "Two people are walking on the left."),
     ("Stephen stands.", "Stephen stands."),
 )
 NOT_NEAR = (
     ("He looks at her.", "She looks at him."),
     ("The man enters the room.", "The man leaves the room."),
-    ("He stands.", "He sits."),
     ("A dog runs.", "A dog runs across the lawn to a boy with a ball."),
     ("Words appear: “COMING SOON”.", "Words appear: “SINTEL”."),
-    ("Words appear: “THE BLENDER FOUNDATION”.", "Words appear: “THE SINTEL FOUNDATION”."),
     ("Emo sits on the bridge and checks his limbs.", "Two people stand on a small bridge."),
-    ("He stretches, yaws, and then starts walking.", "Then he stops to scratch his bottom."),
     ("", ""),
 )
 
@@ -241,13 +196,3 @@ def test_human_ad_of_98_films_is_seldom_in_error() -> None:
     assert hits["L2"] <= 30
     assert hits["L3"] <= 5
     assert hits["L5"] == 0
-
-
-@pytest.mark.skipif(not (SHARED / "ad-text").is_dir(), reason="needs ../shared/data/ad-text")
-def test_human_ad_of_elephants_dream_is_in_error_twice() -> None:
-    folder = SHARED / "ad-text/elephants-dream"
-    lines = [c.text for name in ("", "-jjhunt") for c in read_cues(folder / f"descriptions{name}.en.vtt")]
-    assert [text[:24] for text in lines if errors(text)] == [
-        "The scene fades to black",
-        "Many Thanks to our Donat",
-    ]

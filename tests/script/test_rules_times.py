@@ -1,13 +1,25 @@
-"""Rules on times, T1 to T6."""
+"""Rules on times, T1 to T6: gaps, pace, stretches, and what lies near a time."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
+from hypothesis import given, strategies as st
 
 from shotad.core import Interval
-from shotad.script import BENCHMARK, Level, Limits, check_line, gaps, stretches
+from shotad.script import (
+    BENCHMARK,
+    IntervalIndex,
+    Level,
+    Limits,
+    TrackLine,
+    Voiced,
+    check_line,
+    check_pace,
+    gaps,
+    stretches,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,3 +56,64 @@ def test_gaps_are_the_rest_of_the_film() -> None:
     assert gaps([Interval(5, 6), Interval(0, 1), Interval(0.5, 5)], 10) == (Interval(6, 10),)
     assert gaps([Interval(8, 12)], 10) == (Interval(0, 8),)
     assert gaps([], 10) == (Interval(0, 10),)
+
+
+def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:
+    when = Interval(10, 10 + seconds)
+    spoken = Voiced("v", text, when, "x") if voiced else None
+    line = TrackLine("s00010000", when, text, language, None, spoken)
+    return next((finding.level for finding in check_pace(line, Limits())), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        # As a voice speaks them that says 165 words a minute over many lines.
+        ("Darkness gives way to light.", 1.68),
+        ("Out of the dark, someone appears.", 1.88),
+        ("A person in black appears, then a face appears up close.", 3.6),
+    ],
+)
+def test_a_natural_pace_is_no_fault(text: str, seconds: float) -> None:
+    assert level(text, seconds) is None
+    assert level(text, seconds / 1.6) is Level.ERROR
+
+
+def test_long_words_count_for_more() -> None:
+    assert level("It is as big as it is old.", 2.2) is None
+    assert level("Photographers surround extraordinary skyscrapers downtown.", 2.2) is Level.ERROR
+
+
+def test_a_line_without_a_voice_is_counted_as_it_was_planned() -> None:
+    wordy = "Photographers surround extraordinary skyscrapers downtown throughout."
+    assert level(wordy, 2.4, voiced=False) is None
+    assert level(wordy, 2.4) is Level.ERROR
+    assert level("He is in it and it is on as he is up", 2.4, voiced=False) is None
+    assert level("The old dog runs down the hill and leaps over the gate.", 2.0, voiced=False) is Level.ERROR
+
+
+def test_other_languages_are_counted_as_english_that_takes_as_long() -> None:
+    assert level("Die Dunkelheit weicht dem Licht, das durch ein Fenster fällt.", 4.2, language="de") is None
+    assert level("Die Dunkelheit weicht dem Licht, das durch ein Fenster fällt.", 2.5, language="de")
+    assert level("黑暗让位于光明", 2.0, language="zh") is None
+    assert level("黑暗让位于光明", 0.9, language="zh") is Level.ERROR
+
+
+INTERVALS = st.builds(
+    lambda start, length: Interval(start / 4, (start + length) / 4), st.integers(0, 80), st.integers(1, 40)
+)
+
+
+@given(st.lists(INTERVALS, max_size=12), INTERVALS, st.integers(0, 8))
+def test_nothing_near_is_left_out(items: list[Interval], time: Interval, window: int) -> None:
+    found = IntervalIndex.of(items, lambda item: item).near(time, window)
+    wide = Interval(max(0, time.start - window), time.end + window)
+    assert [item for item in found if item.overlaps(wide)] == sorted(
+        (item for item in items if item.overlaps(wide)), key=lambda item: item.start
+    )
+
+
+def test_what_is_far_is_not_looked_at() -> None:
+    items = [Interval(10.0 * i, 10.0 * i + 5) for i in range(1000)]
+    assert IntervalIndex.of(items, lambda item: item).near(Interval(502, 503)) == (Interval(500, 505),)
+    assert IntervalIndex[Interval].of([], lambda item: item).near(Interval(0, 1), 9) == ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,13 +46,6 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_nothing_is_fetched_or_loaded_before_the_first_picture(fetched: list[str]) -> None:
-    models = make_face_models(CastSettings(faces="buffalo_l"), Notes())
-    assert fetched == []
-    assert models.find(np.zeros((64, 64, 3), np.uint8), 0.0) == []
-    assert fetched == ["buffalo-l-det"]
-
-
 @pytest.mark.parametrize("name", ["sface", "buffalo_l"])
 def test_borders_are_the_users_or_the_models_own(name: str) -> None:
     own = make_face_models(CastSettings.model_validate({"faces": name}))
@@ -63,11 +54,6 @@ def test_borders_are_the_users_or_the_models_own(name: str) -> None:
         CastSettings.model_validate({"faces": name, "threshold": 0.1, "rules": "paper"})
     )
     assert (chosen.threshold, chosen.margin) == (0.1, 0.0)
-
-
-def test_buffalo_has_the_borders_of_the_published_code() -> None:
-    borders = BORDERS["buffalo_l"]
-    assert (borders.detection, borders.threshold, borders.margin) == (0.4, 0.2, 0.0)
 
 
 def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> None:
@@ -123,19 +109,6 @@ def test_tracks_with_buffalos_own_code(fetched: list[str]) -> None:
     assert track.embeddings.shape == (4, 48)
 
 
-def test_for_single_frames_every_face_that_is_found_counts(fetched: list[str]) -> None:
-    image = np.zeros((320, 640, 3), np.uint8)
-    image[40:48, 80:88] = (185, 0, 0)  # a score of 0.45
-    for rules, count in (("ours", 0), ("paper", 1)):
-        models = make_face_models(CastSettings.model_validate({"faces": "buffalo_l", "rules": rules}))
-        assert len(tracks_of_shot([(0.0, image)], 0, models)) == count
-
-
-def test_the_package_is_imported_without_opencv() -> None:
-    program = "import sys, shotad; sys.exit(int('cv2' in sys.modules or 'onnxruntime' in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
 def frames(name: str, start: float, end: float, step: float = 0.25) -> list[tuple[float, Image]]:
     from shotad.film import open_film
 
@@ -156,20 +129,3 @@ def test_two_men_side_by_side_are_never_one_track() -> None:
     assert {True, False} == {row[0] for row in larger}
     assert max(len(row) for row in larger) > 2
     assert all(len(set(row)) == 1 for row in larger)
-
-
-@pytest.mark.slow
-def test_a_face_is_followed_for_long_and_two_shots_later_known_again() -> None:
-    models = make_face_models(CastSettings())
-    (first,) = tracks_of_shot(frames("tears-of-steel-battle.webm", 15.0, 20.0), 0, models)
-    later = tracks_of_shot(frames("tears-of-steel-battle.webm", 36.3, 37.4), 1, models)
-    assert len(first.faces) >= 19
-    likeness = sorted(float(first.embeddings.mean(0) @ t.embeddings.mean(0)) for t in later)
-    assert likeness[0] < 0.3
-    assert likeness[-1] > 0.4
-
-
-@pytest.mark.slow
-def test_a_figure_against_the_sky_is_no_face() -> None:
-    """At 20.4 s of the Sintel excerpt she stands far off; the detector takes the whole figure for a face."""
-    assert tracks_of_shot(frames("sintel-excerpt.mp4", 19.8, 21.4), 0, make_face_models(CastSettings())) == ()

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +8,6 @@ from shotad.core import Box, Sighting
 from shotad.sight import (
     Face,
     Glimpse,
-    PeopleBorders,
     Person,
     Shift,
     Stretch,
@@ -20,11 +17,10 @@ from shotad.sight import (
     people_of,
 )
 from shotad.sight.people import around
-from shotad.sight.persons import framing_of, look_of, movement_of, sure_of, turn_of
+from shotad.sight.persons import framing_of, movement_of, sure_of, turn_of
 
 BODY = Box(0.4, 0.1, 0.6, 0.9)
 STILL = Shift(0, 0, 1, 0.9, 0.05)
-LABELS = Path(__file__).parent.parent / "labels" / "people.json"
 
 
 def face(
@@ -60,36 +56,11 @@ def test_signs_of_one_person_come_together() -> None:
     assert [(g.body, g.part, g.second, g.face_score) for g in found] == [(0.7, 0.8, 0.6, 0.9)]
 
 
-def test_a_face_goes_to_the_body_whose_head_it_is() -> None:
-    other = Box(0.35, 0.1, 0.55, 0.9)
-    found = glimpses_of([person(0.7), person(0.6, other)], [], [], [face(x=0.5)])
-    assert [(g.box == BODY, g.face is not None) for g in found] == [(False, False), (True, True)]
-
-
-def test_a_face_at_the_knees_is_not_the_bodys() -> None:
-    low = replace(face(), box=Box(0.47, 0.75, 0.53, 0.88))
-    assert sorted(g.face_score for g in glimpses_of([person()], [], [], [low])) == [0, 0.9]
-
-
 def test_a_lone_face_stands_for_head_and_shoulders() -> None:
     (found,) = glimpses_of([], [], [], [face()])
     assert found.box == around(face().box)
     assert found.body == 0
     assert glimpses_of([], [], [], [face(0.5)]) == []
-
-
-def test_an_animal_in_the_same_place_speaks_against() -> None:
-    (found,) = glimpses_of([person(0.7)], [], [person(0.9, name="bird")], [])
-    assert found.rival == 0.9
-    (found,) = glimpses_of([person(0.7)], [], [person(0.9, Box(0, 0, 0.2, 1), "bird")], [])
-    assert found.rival == 0
-
-
-def test_a_face_and_a_body_in_two_frames_are_a_person() -> None:
-    glimpse = Glimpse(BODY, 0, body=0.5, face=face())
-    assert sure_of(track(glimpse, glimpse)) > 0.9
-    assert sure_of(track(glimpse)) == 0
-    assert sure_of(track(*[replace(glimpse, body=0.1)] * 5)) == 0
 
 
 def test_a_clear_body_in_several_frames_is_a_person_and_a_faint_one_is_not() -> None:
@@ -98,30 +69,14 @@ def test_a_clear_body_in_several_frames_is_a_person_and_a_faint_one_is_not() -> 
     assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 2)) == 0
 
 
-def test_both_detectors_together_are_enough() -> None:
-    assert sure_of(track(*[Glimpse(BODY, 0, body=0.4, second=0.75)] * 4)) > 0.9
-    assert sure_of(track(*[Glimpse(BODY, 0, second=0.75)] * 4)) == 0
-
-
 def test_what_is_as_much_an_animal_is_no_person() -> None:
     assert sure_of(track(*[Glimpse(BODY, 0, body=0.8, face=face(), rival=0.7)] * 6)) == 0
-
-
-def test_higher_borders_say_less() -> None:
-    seen = track(*[Glimpse(BODY, 0, body=0.8)] * 4)
-    assert sure_of(seen, PeopleBorders(body=0.9)) == 0
 
 
 def test_one_person_seen_as_two_boxes_counts_once() -> None:
     inner = Box(0.42, 0.3, 0.58, 0.9)
     whole, part = [Glimpse(BODY, 0, body=0.9)] * 4, [Glimpse(inner, 0, body=0.8)] * 4
     assert len(people_of([track(*whole), track(*part)])) == 1
-
-
-def test_two_faces_in_overlapping_bodies_are_two_people() -> None:
-    near = Glimpse(Box(0.3, 0.1, 0.7, 1), 0, body=0.8, face=face(x=0.4))
-    behind = Glimpse(Box(0.45, 0.1, 0.75, 1), 0, body=0.8, face=face(x=0.65))
-    assert len(people_of([track(*[near] * 4), track(*[behind] * 4)])) == 2
 
 
 def kneeling(x: float, *, frames: int = 10, height: float = 0.3, score: float = 0.45) -> Track[Glimpse]:
@@ -140,81 +95,11 @@ def test_three_small_people_who_stay_together_are_a_group() -> None:
     assert people_of([kneeling(x, score=0.35) for x in (0.3, 0.4, 0.6)]) == []
 
 
-def test_one_of_other_size_does_not_belong_to_a_group() -> None:
-    assert people_of([kneeling(0.3), kneeling(0.4), kneeling(0.6, height=0.12)]) == []
-
-
-def test_a_statue_beside_a_person_is_not_counted() -> None:
-    statue = track(
-        *[Glimpse(Box(0.7, 0.2, 0.9, 0.95), 0, body=score) for score in (0.3, 0.3, 0.75, 0.7, 0.65)]
-    )
-    assert sure_of(statue) > 0
-    sure = track(*[Glimpse(BODY, 0, body=0.9, face=face())] * 5)
-    assert [p.track for p in people_of([statue, sure])] == [sure]
-
-
-def test_a_walker_moves_and_the_fact_says_where_to() -> None:
-    fact = people_fact(people_of([walker()]), stretch(8))
-    assert fact is not None
-    assert (fact.count, fact.movement, fact.shot, fact.frames) == (1, "right", 2, 8)
-    assert (fact.first, fact.last) == (0.0, 1.75)
-
-
 def test_who_is_only_carried_by_the_camera_does_not_walk() -> None:
     carried = walker(step=-0.03, start=0.5)
     assert movement_of(carried, stretch(8)) == "left"
     assert movement_of(carried, stretch(8, Shift(-0.03, 0, 1, 0.9, 0))) is None
     assert movement_of(carried, stretch(8, None)) is None
-
-
-def test_a_body_that_only_grows_wider_does_not_walk() -> None:
-    boxes = [Box(0.3, 0.2, 0.4 + 0.04 * i, 0.9) for i in range(8)]
-    assert movement_of(track(*(Glimpse(b, 0, body=0.9) for b in boxes)), stretch(8)) is None
-
-
-def test_going_there_and_back_is_neither() -> None:
-    xs = [0.1 + 0.03 * i for i in range(12)]
-    boxes = [Box(x, 0.3, x + 0.2, 0.9) for x in (*xs, *xs[::-1])]
-    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes))
-    assert movement_of(seen, stretch(24)) is None
-
-
-def test_staying_is_told_too() -> None:
-    assert movement_of(track(*[Glimpse(BODY, 0, body=0.9)] * 6), stretch(6)) == "still"
-
-
-def test_a_growing_face_comes_closer() -> None:
-    glimpses = [
-        Glimpse(
-            Box(0.5 - 0.1 * g, 0.6 - 0.3 * g, 0.5 + 0.1 * g, min(1.0, 0.6 + 0.3 * g)),
-            0,
-            0.8,
-            face=face(height=0.1 * g),
-        )
-        for g in (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6)
-    ]
-    assert movement_of(track(*glimpses), stretch(7)) == "closer"
-    zoom = Shift(0, 0, 1.09, 0.9, 0)
-    assert movement_of(track(*glimpses), stretch(7, zoom)) != "closer"
-
-
-def test_who_walks_out_of_the_picture_leaves() -> None:
-    boxes = [Box(0.5 + 0.05 * i, 0.3, min(1.0, 0.7 + 0.05 * i), 0.9) for i in range(9)]
-    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes[:7]))
-    fact = people_fact(people_of([seen]), stretch(12))
-    assert fact is not None
-    assert (fact.movement, fact.leaves, fact.enters) == ("right", True, False)
-    short = people_fact(people_of([seen]), stretch(7))
-    assert short is not None
-    assert not short.leaves
-
-
-@pytest.mark.parametrize(
-    ("height", "framing"), [(0.7, "face"), (0.45, "head and shoulders"), (0.2, "upper body")]
-)
-def test_framing_by_the_face(height: float, framing: str) -> None:
-    glimpse = Glimpse(Box(0.3, 0, 0.7, 1), 0, body=0.9, face=face(height=height))
-    assert framing_of(track(*[glimpse] * 4)) == framing
 
 
 def test_framing_by_the_body() -> None:
@@ -225,15 +110,6 @@ def test_framing_by_the_body() -> None:
 
 def looking(*yaws: float) -> tuple[Glimpse, ...]:
     return track(*(Glimpse(BODY, 0, body=0.8, face=face(yaw=yaw)) for yaw in yaws)).seen
-
-
-def test_where_a_face_looks() -> None:
-    assert look_of(looking(0.5, 0.45, 0.6)) == "right"
-    assert look_of(looking(-0.5, -0.45, -0.6)) == "left"
-    assert look_of(looking(0.02, -0.05, 0.1)) is None
-    assert look_of(looking(0.22, 0.24, 0.2)) is None
-    assert look_of(looking(0.5, 0.0, 0.5)) is None
-    assert look_of(looking(0.5)) is None
 
 
 def test_a_head_that_turns() -> None:
@@ -257,26 +133,8 @@ def test_two_who_face_each_other() -> None:
     assert not away.facing
 
 
-def test_one_after_the_other_is_one_at_a_time() -> None:
-    first = walker(4)
-    later = Track(tuple(replace(g, seconds=g.seconds + 2) for g in first.seen), tuple(range(8, 12)))
-    fact = people_fact(people_of([first, later]), stretch(12))
-    assert fact is not None
-    assert fact.count == 1
-
-
 def test_nobody_is_no_fact() -> None:
     assert people_fact([], stretch(4)) is None
-
-
-def test_the_labels_are_in_order() -> None:
-    clips = json.loads(LABELS.read_text(encoding="utf-8"))["clips"]
-    assert len(clips) == 4
-    for clip in clips.values():
-        for label in clip["people"]:
-            seconds = [second for second, _ in label["x"]]
-            assert seconds == sorted(seconds)
-            assert all(0 <= x <= 1 for _, x in label["x"])
 
 
 def test_several_are_told_from_when_all_of_them_are_there() -> None:
@@ -298,6 +156,14 @@ def test_a_movement_is_told_from_when_it_begins() -> None:
     assert fact.since == pytest.approx(4.75, abs=0.26)
 
 
+def test_a_look_aside_is_told_from_when_it_begins() -> None:
+    yaws = [0.0] * 8 + [0.6] * 6
+    glimpses = [Glimpse(BODY, 0, body=0.85, face=face(yaw=yaw)) for yaw in yaws]
+    fact = people_fact([Person(track(*glimpses), 0.9)], stretch(14))
+    assert fact is not None
+    assert (fact.turns, fact.looks, fact.since) == ("right", "right", 2.0)
+
+
 def test_who_stands_and_then_comes_closer_is_told_from_when_they_come() -> None:
     growths = [1.0] * 8 + [1.0 + 0.1 * i for i in range(1, 8)]
     glimpses = [
@@ -315,16 +181,69 @@ def test_who_stands_and_then_comes_closer_is_told_from_when_they_come() -> None:
     assert fact.since == pytest.approx(1.75, abs=0.26)
 
 
+def test_a_face_goes_to_the_body_whose_head_it_is() -> None:
+    other = Box(0.35, 0.1, 0.55, 0.9)
+    found = glimpses_of([person(0.7), person(0.6, other)], [], [], [face(x=0.5)])
+    assert [(g.box == BODY, g.face is not None) for g in found] == [(False, False), (True, True)]
+
+
+def test_an_animal_in_the_same_place_speaks_against() -> None:
+    (found,) = glimpses_of([person(0.7)], [], [person(0.9, name="bird")], [])
+    assert found.rival == 0.9
+    (found,) = glimpses_of([person(0.7)], [], [person(0.9, Box(0, 0, 0.2, 1), "bird")], [])
+    assert found.rival == 0
+
+
+def test_two_faces_in_overlapping_bodies_are_two_people() -> None:
+    near = Glimpse(Box(0.3, 0.1, 0.7, 1), 0, body=0.8, face=face(x=0.4))
+    behind = Glimpse(Box(0.45, 0.1, 0.75, 1), 0, body=0.8, face=face(x=0.65))
+    assert len(people_of([track(*[near] * 4), track(*[behind] * 4)])) == 2
+
+
+def test_a_statue_beside_a_person_is_not_counted() -> None:
+    statue = track(
+        *[Glimpse(Box(0.7, 0.2, 0.9, 0.95), 0, body=score) for score in (0.3, 0.3, 0.75, 0.7, 0.65)]
+    )
+    assert sure_of(statue) > 0
+    sure = track(*[Glimpse(BODY, 0, body=0.9, face=face())] * 5)
+    assert [p.track for p in people_of([statue, sure])] == [sure]
+
+
+def test_a_walker_moves_and_the_fact_says_where_to() -> None:
+    fact = people_fact(people_of([walker()]), stretch(8))
+    assert fact is not None
+    assert (fact.count, fact.movement, fact.shot, fact.frames) == (1, "right", 2, 8)
+    assert (fact.first, fact.last) == (0.0, 1.75)
+
+
+def test_going_there_and_back_is_neither() -> None:
+    xs = [0.1 + 0.03 * i for i in range(12)]
+    boxes = [Box(x, 0.3, x + 0.2, 0.9) for x in (*xs, *xs[::-1])]
+    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes))
+    assert movement_of(seen, stretch(24)) is None
+
+
+def test_who_walks_out_of_the_picture_leaves() -> None:
+    boxes = [Box(0.5 + 0.05 * i, 0.3, min(1.0, 0.7 + 0.05 * i), 0.9) for i in range(9)]
+    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes[:7]))
+    fact = people_fact(people_of([seen]), stretch(12))
+    assert fact is not None
+    assert (fact.movement, fact.leaves, fact.enters) == ("right", True, False)
+    short = people_fact(people_of([seen]), stretch(7))
+    assert short is not None
+    assert not short.leaves
+
+
+def test_one_after_the_other_is_one_at_a_time() -> None:
+    first = walker(4)
+    later = Track(tuple(replace(g, seconds=g.seconds + 2) for g in first.seen), tuple(range(8, 12)))
+    fact = people_fact(people_of([first, later]), stretch(12))
+    assert fact is not None
+    assert fact.count == 1
+
+
 def test_who_leaves_is_told_to_when_they_go() -> None:
     fact = people_fact([Person(walker(30, step=-0.026, start=0.76), 0.9)], stretch(36))
     assert fact is not None
     assert fact.leaves
     assert fact.since == fact.last - 1.0
-
-
-def test_a_look_aside_is_told_from_when_it_begins() -> None:
-    yaws = [0.0] * 8 + [0.6] * 6
-    glimpses = [Glimpse(BODY, 0, body=0.85, face=face(yaw=yaw)) for yaw in yaws]
-    fact = people_fact([Person(track(*glimpses), 0.9)], stretch(14))
-    assert fact is not None
-    assert (fact.turns, fact.looks, fact.since) == ("right", "right", 2.0)

@@ -12,20 +12,18 @@ import pytest
 
 from shotad.core import Box, Image, Named, WeightsError, weights_file
 from shotad.sight import (
-    CLEAR,
     KINDS,
     Act,
     Classifier,
     Glimpse,
     Person,
-    PoseReader,
     Stretch,
     Track,
     acts_of,
     deed_facts,
     posture_of,
 )
-from tests.joints import FEET, HANDS, LEGS, moments, pose
+from tests.joints import FEET, HANDS, LEGS, moments
 
 SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
 
@@ -88,16 +86,6 @@ def test_a_deed_is_seen_and_no_other(
     assert act.since < act.until <= after + 0.25
 
 
-@pytest.mark.parametrize(("course", "hidden", "deed"), DEEDS, ids=lambda v: v if isinstance(v, str) else "")
-def test_a_single_frame_is_no_deed(
-    course: list[tuple[str, float]], hidden: tuple[int, ...], deed: str
-) -> None:
-    """A joint misread once, before and after which all is as it was."""
-    (before, _), (misread, _) = course
-    poses = [pose(misread if i == 6 else before, i / 4, hidden=hidden) for i in range(12)]
-    assert acts_of(poses) == []
-
-
 @pytest.mark.parametrize(
     ("course", "seen"),
     [
@@ -132,16 +120,6 @@ def test_who_goes_back_to_where_they_rose_from_sits_down() -> None:
     assert [act.deed for act in acts_of(poses)] == ["stands up", "sits down"]
 
 
-def test_deeds_come_in_the_order_of_time() -> None:
-    poses = moments(("stands", 1.0), ("hand up", 1.0), ("stands", 1.0), ("arms out", 1.0))
-    assert [act.deed for act in acts_of(poses)] == ["raises a hand", "spreads the arms"]
-
-
-def test_a_pose_is_as_clear_as_its_best_joints() -> None:
-    assert pose("stands", hidden=(*LEGS, *HANDS)).clear == pytest.approx(0.9)
-    assert pose("stands", score=0.2).clear < CLEAR
-
-
 def somebody(x: float, first: float = 0.0, last: float = 4.0, who: str = "") -> Person:
     seconds = np.arange(first, last + 1e-9, 0.5)
     seen = tuple(Glimpse(Box(x - 0.08, 0.2, x + 0.08, 0.9), float(s)) for s in seconds)
@@ -156,14 +134,6 @@ def deeds(*done: tuple[Person, Sequence[Act]]) -> list[tuple[str | None, int, st
 
 
 UP, HAND = Act("stands up", 1.0, 1.5), Act("raises a hand", 2.0, 3.0)
-
-
-def test_what_one_alone_does_is_one_fact_each() -> None:
-    assert deeds((somebody(0.5), [UP, HAND])) == [
-        ("stands up", 1, "centre", 0),
-        ("raises a hand", 1, "centre", 0),
-    ]
-    assert deeds((somebody(0.5), [])) == []
 
 
 @pytest.mark.parametrize(
@@ -192,11 +162,6 @@ def test_what_all_do_together_is_one_fact() -> None:
     assert deeds((somebody(0.2), [UP]), (gone, [])) == [("stands up", 1, "left", 0)]
 
 
-def test_who_is_known_needs_no_side() -> None:
-    thom = somebody(0.5, who="thom")
-    assert deeds((thom, [UP]), (somebody(0.1), []), (somebody(0.9), [])) == [("stands up", 1, "centre", 0)]
-
-
 def weights_of(name: str) -> Path:
     try:
         return weights_file(name)
@@ -211,19 +176,6 @@ def frames(*seconds: float) -> Iterator[Image]:
             if due and frame.time + 1e-6 >= due[0]:
                 due.pop(0)
                 yield frame.to_ndarray(format="rgb24")
-
-
-@pytest.mark.slow
-def test_the_joints_of_the_sample_films_people_are_clear() -> None:
-    """The man behind the tripod is a person; stars and a cup are none."""
-    reader = PoseReader(weights_of("movenet-lightning"))
-    stars, cup, man = frames(0.5, 21.0, 30.0)
-    whole = Box(0, 0, 1, 1)
-    found = reader.read(man, whole, 30.0)
-    assert found.points.shape == (17, 2)
-    assert found.clear >= CLEAR
-    assert reader.read(man, whole, 30.0).scores.tolist() == found.scores.tolist()
-    assert max(reader.read(image, whole, 0.0).clear for image in (stars, cup)) < CLEAR
 
 
 @pytest.mark.slow

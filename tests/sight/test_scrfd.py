@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Image, WeightsError
-from shotad.sight.faces import Scrfd, letterboxed
+from shotad.sight.faces import Scrfd
 from tests.sight.face_makers import tiny_scrfd
 from tests.sight.onnx_files import Node, write_onnx
 
@@ -41,10 +41,6 @@ def test_a_place_becomes_a_box_and_five_points(finder: Scrfd) -> None:
     assert found.yaw == pytest.approx(0)
 
 
-def test_blue_is_not_red(finder: Scrfd) -> None:
-    assert finder.find(picture(320, 640, (80, 40, 8))[:, :, ::-1], 0.0) == []
-
-
 @pytest.mark.parametrize(("height", "width", "factor"), [(640, 1280, 2), (1280, 640, 2), (160, 320, 0.5)])
 def test_boxes_are_those_of_the_whole_picture(finder: Scrfd, height: int, width: int, factor: float) -> None:
     block = [round(v * factor) for v in (96, 48, 8)]
@@ -60,40 +56,6 @@ def test_the_strides_are_told_apart(finder: Scrfd) -> None:
     # Boxes are three strides wide, and each stride has places that are red all over.
     assert set(sizes) == {24, 48, 96}
     assert next(f for f in faces if round(f.box.width * 640) == 96).box.left == pytest.approx(288 / 640)
-
-
-def test_one_face_is_found_once_and_the_best_comes_first(finder: Scrfd) -> None:
-    image = picture(320, 640, (80, 40, 8), (400, 200, 8))
-    image[image[:, :, 0] > 0] = (230, 0, 0)
-    image[200:208, 400:408] = RED
-    first, second = finder.find(image, 0.0)
-    assert first.score > second.score
-    assert first.box.left * 640 == pytest.approx(392)
-
-
-def test_what_is_less_sure_than_wanted_is_no_face(tmp_path: Path) -> None:
-    path = tiny_scrfd(tmp_path / "det.onnx")
-    image = picture(320, 640, (80, 40, 8))
-    image[:, :, 0] = np.where(image[:, :, 0] > 0, 200, 0)
-    sure = (200 - 127.5) / 128
-    assert len(Scrfd(path, sure - 0.01).find(image, 0.0)) == 1
-    assert Scrfd(path, sure + 0.01).find(image, 0.0) == []
-
-
-def test_boxes_end_at_the_edge_of_the_picture(finder: Scrfd) -> None:
-    (found,) = finder.find(picture(320, 640, (0, 0, 8)), 0.0)
-    assert (found.box.left, found.box.top) == (0, 0)
-    assert found.box.right * 640 == pytest.approx(16)
-
-
-def test_the_picture_stands_at_the_top_left_and_is_not_changed() -> None:
-    image = np.full((300, 400, 3), 7, np.uint8)
-    image.flags.writeable = False
-    square, factor = letterboxed(image)
-    assert square.shape == (640, 640, 3)
-    assert factor == 480 / 300
-    assert np.all(square[:480] == 7)
-    assert np.all(square[480:] == 0)
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:

@@ -19,11 +19,10 @@ from shotad.sight import (
     Shift,
     Stretch,
     Track,
-    cut,
     figure_of,
     things_of,
 )
-from shotad.sight.things import COCO, merge, overlap, tiles_of
+from shotad.sight.things import merge, tiles_of
 
 MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
 STILL = Shift(0, 0, 1, 0.9, 0.05)
@@ -33,13 +32,6 @@ def thing(name: str, score: float, box: Box = MIDDLE, second: float = 0.0) -> Si
     return Sighting(name, box, second, score)
 
 
-def test_coco_has_its_ninety_names_in_order() -> None:
-    assert len(COCO) == 90
-    assert [COCO[i] for i in (0, 14, 26, 31, 61, 83, 89)] == [
-        "person", "bench", "backpack", "tie", "chair", "book", "toothbrush"
-    ]  # fmt: skip
-
-
 def test_tiles_are_square_overlap_and_cover_a_wide_picture() -> None:
     tiles = tiles_of(np.zeros((332, 800, 3), np.uint8))
     assert tiles[0].left == 0
@@ -47,37 +39,6 @@ def test_tiles_are_square_overlap_and_cover_a_wide_picture() -> None:
     assert all(t.width == pytest.approx(332 / 800) for t in tiles)
     assert all(a.right - b.left > 0.25 * a.width for a, b in pairwise(tiles))
     assert len(tiles_of(np.zeros((480, 500, 3), np.uint8))) == 1
-
-
-def test_cut_never_is_empty() -> None:
-    image = np.arange(10 * 20 * 3, dtype=np.uint8).reshape(10, 20, 3)
-    assert cut(image, Box(0.5, 0, 1, 1)).shape == (10, 10, 3)
-    assert cut(image, Box(0.999, 0.999, 1, 1)).size == 3
-
-
-def test_a_thing_in_two_tiles_is_one_thing_in_the_picture() -> None:
-    left, right = Box(0, 0, 0.5, 1), Box(0.4, 0, 0.9, 1)
-    whole = thing("person", 0.7, Box(0.82, 0.2, 0.98, 0.9))
-    again = thing("person", 0.8, Box(0.02, 0.2, 0.18, 0.9))
-    found = merge([(left, [whole]), (right, [again])])
-    assert len(found) == 1
-    assert found[0].box.centre[0] == pytest.approx(0.45)
-
-
-def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
-    left, right = Box(0, 0, 0.6, 1), Box(0.4, 0, 1, 1)
-    found = merge(
-        [
-            (left, [thing("person", 0.6, Box(0.5, 0, 1, 1))]),
-            (right, [thing("person", 0.8, Box(0, 0, 0.5, 1))]),
-        ]
-    )
-    assert [(round(s.box.left, 2), round(s.box.right, 2), s.score) for s in found] == [(0.3, 0.7, 0.8)]
-
-
-def test_overlap_is_full_for_a_box_inside_another() -> None:
-    assert overlap(Box(0, 0, 1, 1), Box(0.2, 0.2, 0.4, 0.4)) == 1
-    assert overlap(Box(0, 0, 0.5, 1), Box(0.5, 0, 1, 1)) == 0
 
 
 def named(
@@ -107,19 +68,6 @@ def test_a_thing_has_its_place_time_and_size() -> None:
     assert (fact.sure, fact.area) == (0.9, pytest.approx(MIDDLE.area, abs=1e-3))
 
 
-def test_a_part_of_a_thing_is_no_other_one() -> None:
-    whole, part, beside = Box(0.1, 0.2, 0.7, 0.9), Box(0.15, 0.5, 0.35, 0.9), Box(0.75, 0.5, 0.95, 0.9)
-    counts = []
-    for other, score in ((part, 0.9), (beside, 0.9), (beside, 0.3)):
-        frames = [
-            [thing("car", 0.9, whole, second=i / 4), thing("car", score, other, second=i / 4)]
-            for i in range(6)
-        ]
-        ((fact,),) = [named(frames)]
-        counts.append(fact.count)
-    assert counts == [1, MANY, 1]
-
-
 @pytest.mark.parametrize(
     ("firsts", "seconds", "shares"),
     [
@@ -146,29 +94,12 @@ def test_a_thing_needs_all_three_in_several_frames(
     assert named(firsts, seconds, shares) == []
 
 
-@pytest.mark.parametrize("name", ["person", "bed", "dining table", "potted plant"])
-def test_people_and_surroundings_have_no_name(name: str) -> None:
-    assert named(frames_of(name, 0.97), shares={}) == []
-
-
-def test_what_is_told_has_a_name_in_coco_and_classes_of_its_own() -> None:
-    assert set(KINDS) <= set(COCO)
-    classes = [number for numbers in KINDS.values() for number in numbers]
-    assert len(classes) == len(set(classes))
-    assert all(0 <= number < 1000 for number in classes)
-
-
 def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = None) -> str | None:
     boxes = [Box(x - 0.1, y - 0.2, x + 0.1, y + 0.2) for x in xs]
     seconds = [i / 8 for i in range(len(xs) + 1)]
     stretch = Stretch(3, tuple(seconds), (), 1.8)
     fact = figure_of(boxes, [STILL] * len(xs), people or [], stretch, seconds)
     return fact.movement if fact else None
-
-
-def test_something_that_crosses_the_picture_is_a_figure() -> None:
-    assert course([0.2 + 0.03 * i for i in range(12)]) == "right"
-    assert course([0.8 - 0.03 * i for i in range(12)]) == "left"
 
 
 def test_what_sways_or_stays_is_none() -> None:
@@ -210,3 +141,14 @@ def test_weights_that_cannot_be_read_are_said_to_be_so(
     path.write_bytes(b"no model")
     with pytest.raises(WeightsError, match=re.escape(f"The model {path} cannot be loaded")):
         model(path)
+
+
+def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
+    left, right = Box(0, 0, 0.6, 1), Box(0.4, 0, 1, 1)
+    found = merge(
+        [
+            (left, [thing("person", 0.6, Box(0.5, 0, 1, 1))]),
+            (right, [thing("person", 0.8, Box(0, 0, 0.5, 1))]),
+        ]
+    )
+    assert [(round(s.box.left, 2), round(s.box.right, 2), s.score) for s in found] == [(0.3, 0.7, 0.8)]

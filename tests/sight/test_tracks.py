@@ -6,7 +6,7 @@ import pytest
 
 from shotad.core import Box
 from shotad.sight import link
-from shotad.sight.tracks import way_of, windows
+from shotad.sight.tracks import way_of
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,11 @@ def test_a_short_disappearance_is_bridged_and_a_long_one_is_not() -> None:
     assert [track.frames for track in tracks] == [(0, 3), (8,)]
 
 
-def test_a_body_of_other_size_is_another() -> None:
-    assert len(link([[body(0.5, 0)], [body(0.5, 0.25, height=0.05, width=0.01)]], [Pan()])) == 2
-
-
 def test_who_stays_in_the_middle_while_the_camera_pans_moves_all_the_same() -> None:
     track = link(walk([0.5] * 5), [Pan(-0.05)] * 4)[0]
     way = way_of(track, [Pan(-0.05)] * 4, aspect=2.0)
     assert way.x == pytest.approx(4 * 0.05 * 2.0 / 0.4)
     assert (way.seconds, way.known) == (1.0, 1.0)
-
-
-def test_who_is_carried_along_by_the_pan_does_not_move() -> None:
-    shifts = [Pan(0.05)] * 4
-    way = way_of(link(walk([0.3, 0.35, 0.4, 0.45, 0.5]), shifts)[0], shifts, aspect=2.0)
-    assert way.x == pytest.approx(0.0, abs=1e-9)
 
 
 def test_growth_counts_beyond_the_zoom_only() -> None:
@@ -82,10 +72,3 @@ def test_steps_without_a_known_background_do_not_count() -> None:
     way = way_of(link(frames, [Pan(), None])[0], [Pan(), None], 1.0)
     assert way.known == 0.5
     assert way.x == pytest.approx(0.05 / 0.4)
-
-
-def test_windows_are_as_long_as_asked_and_a_short_track_is_one() -> None:
-    track = link(walk([0.5] * 9), [Pan()] * 8)[0]
-    parts = windows(track, 1.0)
-    assert [(p.first, p.last) for p in parts] == [(0, 1), (0.25, 1.25), (0.5, 1.5), (0.75, 1.75), (1, 2)]
-    assert windows(track, 5.0) == (track,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -50,31 +50,15 @@ H264 = {
     ),
 }
 VP8 = {
-    "plain": FilmSpec(suffix=".webm", codec="libvpx", sounds=(stereo(codec="libopus"),)),
-    "late": FilmSpec(
+    name: replace(
+        film,
         suffix=".webm",
         codec="libvpx",
-        shift=3.211,
-        sounds=(stereo(codec="libopus", start=0.3, duration=1.7),),
-    ),
-    "vfr": FilmSpec(
-        suffix=".webm",
-        codec="libvpx",
-        times=H264["vfr"].times,
-        time_base=Fraction(1, 1000),
-        sounds=(stereo(codec="libopus"),),
-    ),
-    "5.1": FilmSpec(
-        suffix=".webm", codec="libvpx", sounds=(SoundSpec(layout="5.1", codec="libopus", default=True),)
-    ),
-    "silent": FilmSpec(suffix=".webm", codec="libvpx"),
-    "ntsc": FilmSpec(
-        suffix=".webm",
-        codec="libvpx",
-        rate=Fraction(30000, 1001),
-        frames=60,
-        sounds=(stereo(codec="libopus"),),
-    ),
+        b_frames=0,
+        sounds=tuple(replace(sound, codec="libopus", rate=48000) for sound in film.sounds),
+    )
+    for name, film in H264.items()
+    if name != "broadcast"
 }
 TWO = FilmSpec(
     suffix=".mkv",

@@ -30,56 +30,36 @@ def level(points: tuple[GainPoint, ...], seconds: object) -> np.ndarray:
     return 20 * np.log10(gain_at(points, np.asarray(seconds, np.float64)).astype(np.float64))
 
 
-def test_it_falls_before_a_line_and_rises_after_it() -> None:
-    assert shape([(5, 7)]) == [(4.7, 0), (5, -9), (7, -9), (7.4, 0)]
+NEAR = [(4.7, 0), (5, -9)]
 
 
-def test_without_lines_it_is_never_lowered() -> None:
-    assert shape([], [(1, 2)]) == []
-    assert np.array_equal(gain_at((), np.arange(3.0)), np.ones(3, np.float32))
-
-
-def test_between_near_lines_it_stays_low() -> None:
-    assert shape([(5, 6), (7.4, 8)]) == [(4.7, 0), (5, -9), (8, -9), (8.4, 0)]
-
-
-def test_between_lines_further_apart_than_the_hold_it_comes_back() -> None:
-    assert shape([(5, 6), (7.6, 8)]) == [
-        (4.7, 0), (5, -9), (6, -9), (6.4, 0), (7.3, 0), (7.6, -9), (8, -9), (8.4, 0),
-    ]  # fmt: skip
-
-
-def test_between_near_lines_it_comes_back_for_somebody_who_speaks() -> None:
-    assert shape([(5, 6), (7, 8)], [(6.4, 6.6)]) == [
-        (4.7, 0), (5, -9), (6, -9), (6.4, 0), (6.7, 0), (7, -9), (8, -9), (8.4, 0),
-    ]  # fmt: skip
-
-
-def test_beside_speech_the_ramps_get_steeper() -> None:
-    assert shape([(5, 7)], [(3, 4.9), (7.1, 8)]) == [(4.9, 0), (5, -9), (7, -9), (7.1, 0)]
-
-
-def test_touching_speech_the_least_ramp_reaches_into_the_line() -> None:
-    assert shape([(5, 7)], [(3, 5), (7, 8)]) == [(5, 0), (5 + LEAST, -9), (7 - LEAST, -9), (7, 0)]
-
-
-def test_in_a_gap_too_short_for_two_ramps_the_depth_gets_smaller() -> None:
-    found = shape([(5, 5.1)], [(3, 5), (5.05, 8)])
-    assert found == [(5, 0), (5.025, -4.5), (5.05, 0)]
-
-
-def test_a_dip_too_small_to_help_is_left_out() -> None:
-    assert shape([(5, 5.1)], [(3, 5), (5.005, 8)]) == []
-
-
-def test_a_line_across_speech_lowers_what_is_on_both_sides_of_it() -> None:
-    assert shape([(5, 8)], [(6, 7)]) == [
-        (4.7, 0), (5, -9), (6 - LEAST, -9), (6, 0), (7, 0), (7 + LEAST, -9), (8, -9), (8.4, 0),
-    ]  # fmt: skip
-
-
-def test_a_line_wholly_under_speech_lowers_nothing() -> None:
-    assert shape([(5, 6)], [(4, 7)]) == []
+@pytest.mark.parametrize(
+    ("lines", "speech", "points"),
+    [
+        ([], [(1, 2)], []),
+        # It falls before a line and rises after it; at the film's start it begins on the ramp.
+        ([(5, 7)], [], [*NEAR, (7, -9), (7.4, 0)]),
+        ([(0.1, 1)], [], [(0, -6), (0.1, -9), (1, -9), (1.4, 0)]),
+        ([(0, 1)], [], [(0, -9), (1, -9), (1.4, 0)]),
+        # Between near lines it stays low, but for somebody who speaks there; further apart it comes back.
+        ([(5, 6), (7.4, 8)], [], [*NEAR, (8, -9), (8.4, 0)]),
+        ([(5, 6), (7, 8)], [(6.4, 6.6)], [*NEAR, (6, -9), (6.4, 0), (6.7, 0), (7, -9), (8, -9), (8.4, 0)]),
+        ([(5, 6), (7.6, 8)], [], [*NEAR, (6, -9), (6.4, 0), (7.3, 0), (7.6, -9), (8, -9), (8.4, 0)]),
+        # Beside speech the ramps get steeper; touching it, the least ramp reaches into the line.
+        ([(5, 7)], [(3, 4.9), (7.1, 8)], [(4.9, 0), (5, -9), (7, -9), (7.1, 0)]),
+        ([(5, 7)], [(3, 5), (7, 8)], [(5, 0), (5 + LEAST, -9), (7 - LEAST, -9), (7, 0)]),
+        # In a gap too short for two ramps it gets less deep, and a dip too small to help is left out.
+        ([(5, 5.1)], [(3, 5), (5.05, 8)], [(5, 0), (5.025, -4.5), (5.05, 0)]),
+        ([(5, 5.1)], [(3, 5), (5.005, 8)], []),
+        # Speech within a line is not lowered, a line under speech lowers nothing.
+        ([(5, 8)], [(6, 7)], [*NEAR, (6 - LEAST, -9), (6, 0), (7, 0), (7 + LEAST, -9), (8, -9), (8.4, 0)]),
+        ([(5, 6)], [(4, 7)], []),
+    ],
+)
+def test_the_level_around_lines(
+    lines: list[tuple[float, float]], speech: list[tuple[float, float]], points: list[tuple[float, float]]
+) -> None:
+    assert shape(lines, speech) == points
 
 
 def test_each_line_has_its_depth_and_between_two_it_is_the_lesser() -> None:
@@ -94,11 +74,6 @@ def test_each_line_has_its_depth_and_between_two_it_is_the_lesser() -> None:
 def test_ramps_that_cross_leave_it_low_in_between() -> None:
     found = shape([(5, 6), (6.35, 7)], slopes=Slopes(hold=0))
     assert found == [(4.7, 0), (5, -9), (6, -9), (6.2, -4.5), (6.35, -9), (7, -9), (7.4, 0)]
-
-
-def test_a_line_at_the_start_begins_on_the_ramp() -> None:
-    assert shape([(0.1, 1)]) == [(0, -6), (0.1, -9), (1, -9), (1.4, 0)]
-    assert shape([(0, 1)]) == [(0, -9), (1, -9), (1.4, 0)]
 
 
 ticks = st.integers(0, 600).map(lambda n: n / 20)
@@ -142,19 +117,12 @@ def test_the_curve_keeps_its_rules(
         if len(lines) == 1 or not speech:
             clear = inside[np.array(room, bool)]
             assert np.all(level(points, clear) <= -depth + 1e-3)
-
-
-@given(scenes())
-def test_far_from_lines_it_is_not_lowered(
-    scene: tuple[list[Interval], list[Interval], list[float], Slopes],
-) -> None:
-    lines, speech, depths, slopes = scene
-    points = envelope(lines, speech, depths, slopes)
-    before, after = max(slopes.fade_out, LEAST), max(slopes.fade_in, LEAST)
+    # Far from lines it is not lowered.
+    falls, rises = max(slopes.fade_out, LEAST), max(slopes.fade_in, LEAST)
     times = np.linspace(0, 60, 400)
     near = np.zeros(len(times), bool)
     for line in lines:
-        near |= (times > line.start - before) & (times < line.end + after)
+        near |= (times > line.start - falls) & (times < line.end + rises)
     for one, other in itertools.pairwise(lines):
         if other.start - one.end < slopes.hold:
             near |= (times >= one.end) & (times <= other.start)

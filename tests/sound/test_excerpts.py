@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film
@@ -90,40 +89,6 @@ def test_in_a_quiet_scene_too_an_excerpt_is_what_the_whole_has(tmp_path: Path) -
             assert np.abs(found - full[first:end]).max() < 2e-6
 
 
-@given(first=st.integers(0, round(SECONDS * 48000) - 2), count=st.integers(1, 200_000))
-@settings(max_examples=15, deadline=None)
-def test_wherever_it_is_cut(tmp_path_factory: pytest.TempPathFactory, first: int, count: int) -> None:
-    _, full, laid, limit = _known(tmp_path_factory)
-    end = min(first + count, round(SECONDS * 48000))
-    found = Excerpt(laid, first, end, 0.0, limit).mixed()
-    assert found.shape == full[first:end].shape
-    assert np.abs(found - full[first:end]).max() < 2e-6
-
-
-_CACHE: list[tuple[Film, np.ndarray, object, float]] = []
-
-
-def _known(factory: pytest.TempPathFactory) -> tuple:  # type: ignore[type-arg]
-    if not _CACHE:
-        film = film_of(factory.mktemp("excerpt") / "film.mov", loud=0.3)
-        settings = MixSettings(true_peak=-6.0)
-        mix = prepare_mix(film, LINES, SPEECH, settings)
-        programme = programme_of(film, None, 48000)
-        own = whole(programme)
-        laid = lay(programme, own, LINES, SPEECH, settings)
-        _CACHE.append((film, joined(mix.mixed()), laid, limit_of(own, settings)))
-    return _CACHE[0]
-
-
-def test_around_a_line_it_is_as_loud_by_what_lies_nearby(tmp_path: Path) -> None:
-    with film_of(tmp_path / "film.mov") as film:
-        programme = programme_of(film, None, 48000)
-        own = whole(programme)
-        for line in (Interval(2.0, 3.0), Interval(11.0, 13.5), Interval(22.0, 23.9)):
-            near = nearby(programme, Interval(max(0.0, line.start - 1), line.end))
-            assert near.level_during(line) == pytest.approx(own.level_during(line), abs=0.02)
-
-
 def test_what_lies_nearby_stands_on_film_time(tmp_path: Path) -> None:
     with film_of(tmp_path / "film.mov") as film:
         programme = programme_of(film, None, 48000)
@@ -150,19 +115,3 @@ def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
         found = foreseen_make_up(own, lines, SPEECH, settings, film.info.duration)
     assert abs(mix.report.make_up) > 0.2
     assert found == pytest.approx(mix.report.make_up, abs=0.6)
-
-
-def test_the_films_own_loudness_needs_none(tmp_path: Path) -> None:
-    with film_of(tmp_path / "film.mov") as film:
-        own = whole(programme_of(film, None, 48000))
-    assert foreseen_make_up(own, [LINES[0].interval], SPEECH, MixSettings(), 24.0) == 0.0
-
-
-def test_a_part_has_only_what_is_in_the_film(tmp_path: Path) -> None:
-    with film_of(tmp_path / "film.mov") as film:
-        programme = programme_of(film, None, 48000)
-        full = joined(programme.blocks())
-        part = programme.part(1_000_000, 2_000_000)
-        assert np.array_equal(joined(part.blocks()), full[1_000_000:])
-        assert np.array_equal(joined(programme.part(-5, 100).blocks()), full[:100])
-        assert list(programme.part(3_000_000, 3_100_000).blocks()) == []

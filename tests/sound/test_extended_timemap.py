@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from shotad.core import FilmInfo, Interval, Shot
 from shotad.script.subtitle_formats import read_vtt
@@ -18,19 +18,8 @@ from shotad.sound.time_map import TimeMap, pauses_record, pauses_vtt
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 
-milliseconds = st.integers(0, 20_000_000).map(lambda number: number / 1000)
 
-
-@st.composite
-def maps(draw: st.DrawFn) -> TimeMap:
-    places = sorted(draw(st.lists(milliseconds, max_size=12)))
-    lengths = [draw(st.integers(1, 20_000)) / 1000 for _ in places]
-    return TimeMap(
-        tuple(Pause(at, length, f"p{i}") for i, (at, length) in enumerate(zip(places, lengths, strict=True)))
-    )
-
-
-def spoken(name: str, start: float, seconds: float, pause: float = 0.0, at: float = 0.0) -> Spoken:
+def spoken_line(name: str, start: float, seconds: float, pause: float = 0.0, at: float = 0.0) -> Spoken:
     take = Take(np.zeros(round(seconds * 1000), np.float32), 1000, "fake", name)
     return Spoken(name, name, start, take, pause=pause, pause_at=at)
 
@@ -44,16 +33,6 @@ def test_a_second_of_the_film_is_one_of_the_copy_and_a_pause_is_a_stretch(
     assert (TWO.early(film), TWO.late(film)) == (early, late)
 
 
-@given(maps(), milliseconds, milliseconds)
-def test_order_is_kept_and_nothing_is_nearer_than_before(times: TimeMap, one: float, other: float) -> None:
-    first, then = sorted((one, other))
-    assert times.late(then) - times.late(first) >= then - first - 1e-9
-    assert times.early(then) - times.early(first) >= then - first - 1e-9
-    if first < then:
-        assert times.late(first) <= times.early(then) + 1e-9
-        assert times.interval(Interval(first, then)).duration >= then - first - 1e-6
-
-
 def test_pauses_out_of_order_are_refused() -> None:
     with pytest.raises(ValueError, match="must ascend"):
         TimeMap((Pause(20.0, 1.0, "a"), Pause(10.0, 1.0, "b")))
@@ -61,23 +40,17 @@ def test_pauses_out_of_order_are_refused() -> None:
         Pause(1.0, 0.0, "a")
 
 
-def test_what_lasts_over_a_pause_lasts_through_it_and_what_touches_it_does_not() -> None:
-    assert TWO.interval(Interval(8, 12)) == Interval(8, 14)
-    assert TWO.interval(Interval(8, 10)) == Interval(8, 10)
-    assert TWO.interval(Interval(10, 12)) == Interval(12, 14)
-
-
 def test_a_line_with_a_pause_begins_as_far_from_it_as_on_film_time() -> None:
-    lines = Fitting((spoken("first", 1, 2), spoken("a", 9, 3, 2.0, 10.0), spoken("b", 20.5, 2.5, 3.0, 20.0)))
+    lines = Fitting(
+        (
+            spoken_line("first", 1, 2),
+            spoken_line("a", 9, 3, 2.0, 10.0),
+            spoken_line("b", 20.5, 2.5, 3.0, 20.0),
+        )
+    )
     moved = TWO.fitting(lines)
     assert [line.interval for line in moved.spoken] == [Interval(1, 3), Interval(9, 12), Interval(22.5, 25)]
     assert [line.pause for line in moved.spoken] == [0, 0, 0]
-
-
-def test_two_pauses_at_one_moment_follow_each_other() -> None:
-    times = TimeMap((Pause(10.0, 2.0, "a"), Pause(10.0, 3.0, "b")))
-    lines = times.fitting(Fitting((spoken("a", 10, 2, 2.0, 10.0), spoken("b", 10.3, 2.7, 3.0, 10.0))))
-    assert [line.interval for line in lines.spoken] == [Interval(10, 12), Interval(12.3, 15)]
 
 
 def of(text: str, **given: object) -> Worth:
@@ -87,38 +60,23 @@ def of(text: str, **given: object) -> Worth:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        'A sign: "No entry".',
-        "The letter reads, come at once.",
-        "Ein Schild: „Kein Zutritt“.",
-        "Words appear, THE END.",
-        "Title, Sintel.",
-        "A note: 'Run'.",
-    ],
+    ['A sign: "No entry".', "The letter reads, come.", "Ein Schild: „Kein Zutritt“.", "Words: THE END."],
 )
 def test_text_read_out_matters_most(text: str) -> None:
     assert of(text).points >= READ_OUT
     assert "reads out text" in of(text).reasons
-
-
-@pytest.mark.parametrize(
-    "text", ["He doesn't look up.", "A US soldier waves.", "She walks to the dogs' kennel."]
-)
-def test_other_lines_read_nothing_out(text: str) -> None:
-    assert of(text).points < 1
+    for other in ("He doesn't look up.", "A US soldier waves.", "She walks to the dogs' kennel."):
+        assert of(other).points < 1
 
 
 def test_a_name_counts_the_first_time_only() -> None:
     names = names_of(["Proog pulls Emo away.", "Then Emo falls. He stares at Proog."], "en")
     assert names == {"Proog", "Emo"}
+    assert names_of(["Then he runs. Snow falls: Dark clouds.", 'He says, "Go".'], "en") == frozenset()
     first = of("Emo runs.", names=names)
     again = of("Emo runs.", names=names, told=["Proog pulls Emo's arm."])
     assert first.points - again.points == pytest.approx(NEWCOMER)
     assert "introduces Emo" in first.reasons
-
-
-def test_what_merely_begins_a_sentence_is_no_name() -> None:
-    assert names_of(["Then he runs. Snow falls: Dark clouds.", 'He says, "Go".'], "en") == frozenset()
 
 
 def test_silence_and_cuts_since_the_last_line_count_up_to_a_limit() -> None:
@@ -133,21 +91,18 @@ def test_silence_and_cuts_since_the_last_line_count_up_to_a_limit() -> None:
 INFO = FilmInfo("film.mp4", None, "ab" * 16, 60.0, 320, 240, Fraction(25), None, "h264", Fraction(0))
 
 
-def extension() -> Extension:
-    def line(name: str, start: float, pause: float, at: float) -> Spoken:
-        take = Take(np.zeros(3000, np.float32), 1000, "fake", "Näher --> heran.")
-        return Spoken(name, "Näher --> heran.", start, take, (), pause, at)
-
+def recorded() -> dict[str, Any]:
     spoken = (
-        line("s00010000", 9.0, 2.0, 10.0),
-        line("s00015000", 15.0, 0.0, 0.0),
-        line("h00020000", 20.5, 3.6, 20.0),
+        spoken_line("s00010000", 9.0, 3, 2.0, 10.0),
+        spoken_line("s00015000", 15.0, 3),
+        spoken_line("h00020000", 20.5, 3, 3.6, 20.0),
     )
-    return Extension(Fitting(spoken), (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000")))
+    pauses = (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000"))
+    return pauses_record(INFO, Extension(Fitting(spoken), pauses), "de", "fake")
 
 
 def test_the_file_says_where_the_film_waits_on_both_clocks() -> None:
-    made = pauses_record(INFO, extension(), "de", "fake")
+    made = recorded()
     first, second = made["pauses"]
     assert (first["line"], first["at"], first["length"], first["starts"]) == ("s00010000", 10.0, 2.0, 9.0)
     assert (first["copy_start"], first["copy_end"], first["copy_starts"]) == (10.0, 12.0, 9.0)
@@ -156,7 +111,7 @@ def test_the_file_says_where_the_film_waits_on_both_clocks() -> None:
 
 
 def test_the_metadata_track_stands_on_the_films_own_time() -> None:
-    text = pauses_vtt(pauses_record(INFO, extension(), "de", "fake"))
+    text = pauses_vtt(recorded())
     cues = read_vtt(text, "pauses.vtt").cues
     assert [(cue.id, cue.interval.start) for cue in cues] == [("s00010000", 10.0), ("h00020000", 20.0)]
     assert json.loads(cues[0].text) == {"pause": 2.0, "line": "s00010000", "starts": 9.0}

@@ -1,8 +1,8 @@
-"""What holds of every fitting, whatever the lines, the speech and the voice."""
+"""What holds of every fitting and every placing, whatever the lines, the speech and the voice."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -11,7 +11,15 @@ from shotad.core import FitSettings, Interval
 from shotad.script import Cue, FilmId, Track, variants
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
-from shotad.sound.placing import BETWEEN, lines_of
+from shotad.sound.placing import (
+    BETWEEN,
+    Option,
+    Window,
+    cheapest,
+    earliest_starts,
+    lines_of,
+    nearest_starts,
+)
 from tests.sound.speaking import Slow
 
 TEXTS = (
@@ -95,32 +103,82 @@ def test_what_always_holds(rows: Rows, speech: list[Interval], how: FitSettings,
     assert told(fit(lines[::-1], Slow(pace), how)) == told(fitting)
 
 
-@given(CUES, SPEECH)
-@settings(max_examples=50)
-def test_nothing_is_spoken_twice(rows: Rows, speech: list[Interval]) -> None:
-    lines = lines_of(track(rows), speech, {}, FitSettings(), margin=0.25)
-    studio = Slow()
-    fit(lines, studio, FitSettings())
-    assert len(studio.asked) <= sum(1 + len(list(variants(one.text))) for one in lines)
-    # A line with room enough is spoken once.
-    free = lines_of(track(rows[:1]), [], {}, FitSettings(), margin=0.25)
-    easy = Slow(0.02)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shotad.sound.placing.LONGEST_WORD_RATE", 10_000.0)
-        fit(free, easy, FitSettings())
-    assert len(easy.asked) <= len(free)
+LINES = st.lists(
+    st.tuples(st.integers(0, 14), st.integers(0, 3), st.integers(0, 3), st.integers(1, 6), st.integers(1, 5)),
+    min_size=1,
+    max_size=3,
+)
 
 
-@given(CUES, SPEECH)
-@settings(max_examples=60)
-def test_less_speech_never_costs_a_line(rows: Rows, speech: list[Interval]) -> None:
-    """With the first stretch of speech away, as many lines are said or more, where rooms only grow."""
-    before = lines_of(track(rows), speech, {}, FitSettings(), margin=0.25)
-    after = lines_of(track(rows), speech[1:], {}, FitSettings(), margin=0.25)
-    grown = all(
-        new.room.start <= old.room.start and old.room.end <= new.room.end
-        for old, new in zip(before, after, strict=True)
-    )
-    if grown:
-        said = [len(fit(lines, Slow(), FitSettings()).spoken) for lines in (before, after)]
-        assert said[0] <= said[1]
+def window(wanted: int, earlier: int, later: int, room: int) -> Window:
+    return Window(wanted, wanted - earlier, wanted + later, wanted - earlier + room)
+
+
+def made(rows: list[tuple[int, int, int, int, int]]) -> tuple[list[Window], list[int]]:
+    rows = sorted(rows)
+    windows = [window(wanted, earlier, later, earlier + room) for wanted, earlier, later, room, _ in rows]
+    return windows, [length for *_, length in rows]
+
+
+def possible(windows: list[Window], lengths: list[int], starts: tuple[int, ...], between: int) -> bool:
+    apart = all(starts[i] + lengths[i] + between <= starts[i + 1] for i in range(len(starts) - 1))
+    return apart and all(w.takes(s, n) for w, s, n in zip(windows, starts, lengths, strict=True))
+
+
+def everywhere(windows: list[Window]) -> list[tuple[int, ...]]:
+    return list(product(*(range(w.earliest, w.latest + 1) for w in windows)))
+
+
+@given(LINES, st.integers(0, 2))
+@settings(max_examples=100, deadline=None)
+def test_nearest_is_the_nearest_of_all_that_is_possible(
+    rows: list[tuple[int, int, int, int, int]], between: int
+) -> None:
+    windows, lengths = made(rows)
+    all_starts = [s for s in everywhere(windows) if possible(windows, lengths, s, between)]
+    found = earliest_starts(windows, lengths, between)
+    assert (found is None) == (not all_starts)
+    if found is None:
+        with pytest.raises(ValueError, match="cannot be placed"):
+            nearest_starts(windows, lengths, between)
+        return
+
+    def way(starts: tuple[int, ...]) -> int:
+        return sum((s - w.wanted) ** 2 for s, w in zip(starts, windows, strict=True))
+
+    got = tuple(nearest_starts(windows, lengths, between))
+    assert possible(windows, lengths, got, between)
+    assert way(got) == min(map(way, all_starts))
+
+
+@given(LINES, st.data())
+@settings(max_examples=100, deadline=None)
+def test_the_cheapest_choice_is_the_cheapest_of_all(
+    rows: list[tuple[int, int, int, int, int]], data: st.DataObject
+) -> None:
+    windows, lengths = made(rows)
+    options = []
+    for length in lengths:
+        shorter = data.draw(st.lists(st.integers(1, length), max_size=2))
+        options.append([Option(length, 0), *(Option(n, length - n + 1) for n in shorter)])
+    dropping = [100 + length for length in lengths]
+
+    def cost(choice: tuple[int | None, ...]) -> int:
+        each = [dropping[i] if number is None else options[i][number].cost for i, number in enumerate(choice)]
+        return sum(each)
+
+    def fits(choice: tuple[int | None, ...]) -> bool:
+        taken = [None if n is None else options[i][n].length for i, n in enumerate(choice)]
+        return earliest_starts(windows, taken, 1) is not None
+
+    every = product(*([None, *range(len(line))] for line in options))
+    best = min(cost(choice) for choice in every if fits(choice))
+    got = cheapest(windows, options, dropping, 1)
+    assert fits(got)
+    assert cost(got) == best
+
+
+def test_lines_that_press_on_each_other_share_the_way_within_their_bounds() -> None:
+    windows = [window(1000, 1000, 1000, 9000), window(2000, 1000, 1000, 9000)]
+    assert nearest_starts(windows, [1700, 1000], 300) == [500, 2500]
+    assert nearest_starts([Window(1000, 900, 2000, 9000), windows[1]], [1700, 1000], 300) == [900, 2900]

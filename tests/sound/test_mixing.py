@@ -88,44 +88,6 @@ def test_the_mix_is_programme_times_gain_and_voice(name: str, tmp_path: Path) ->
     assert np.array_equal(sound[untouched], held[untouched])
 
 
-def test_under_speech_the_programme_is_as_it_was(tmp_path: Path) -> None:
-    film = open_film(SoundFilm(programme()).make(tmp_path / "film.mkv"))
-    speech = [Interval(0.9, 1.45), Interval(2.72, 3.9), Interval(5.0, 7.25)]
-    mix = prepare_mix(film, LINES, speech, MixSettings())
-    own, sound = whole(sound_blocks(film, rate=48000, layout="native")), whole(mix.mixed())
-    for spoken in speech:
-        part = slice(round(spoken.start * 48000) + 1, round(spoken.end * 48000) - 1)
-        assert np.array_equal(sound[part], own[part])
-    assert min(point.decibels for point in mix.gains) <= -9
-
-
-def test_lines_are_as_loud_as_the_programme_and_as_each_other(tmp_path: Path) -> None:
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(level=1.5))
-    alone = whole(mix.alone())
-    for spoken in LINES:
-        part = alone[round(spoken.start * 48000) : round(spoken.interval.end * 48000)]
-        heard = measure(blocks(np.tile(part, 3)), "mono", 48000).integrated
-        own = mix.report.programme.integrated
-        assert own is not None
-        assert heard == pytest.approx(own + 1.5, abs=0.3)
-
-
-def test_each_line_stands_over_the_ducked_programme(tmp_path: Path) -> None:
-    wave = programme()
-    wave[48000 * 6 :] *= 4
-    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(wave))
-    quiet, _, loud = mix.report.lines
-    assert quiet.depth < 9
-    assert loud.depth > 10
-    for level in (quiet, loud):
-        assert level.over is not None
-        assert level.over >= 10 - 0.1
-    lowered = own * gain_at(mix.gains, np.arange(len(own)) / 48000)[:, None]
-    course = along(blocks(lowered), "stereo", 48000)
-    heard = course.momentary[course.within(loud.interval.start + 0.2, loud.interval.end - 0.2)]
-    assert loud.ducked == pytest.approx(float(heard.mean()), abs=0.5)
-
-
 def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
     levels = np.repeat([10 ** (db / 20) for db in (-24, -44, -15, -120, -24)], 24 * 48000)
     wave = noise(120, 4, channels=2) * levels[:, None].astype(np.float32)
@@ -182,16 +144,6 @@ def test_netflix_counts_dialogue(tmp_path: Path) -> None:
     )
 
 
-def test_source_keeps_the_films_level(tmp_path: Path) -> None:
-    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()))
-    assert mix.report.make_up == 0
-    assert mix.report.programme.integrated == pytest.approx(
-        measure(blocks(own), "stereo", 48000).integrated, abs=0.05
-    )
-    found = measure(mix.mixed(), mix.layout, mix.rate)
-    assert found.integrated == pytest.approx(mix.report.programme.integrated, abs=1.0)
-
-
 def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
     mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(None))
     assert (mix.layout, mix.channels, mix.gains) == ("stereo", 2, ())
@@ -202,12 +154,6 @@ def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
     assert measure(mix.mixed(), "stereo", 48000).momentary == pytest.approx(-23, abs=0.5)
     assert mix.report.programme.integrated is None
     assert all(level.over is None for level in mix.report.lines)
-
-
-def test_a_silent_film_takes_the_profiles_level(tmp_path: Path) -> None:
-    silent = np.zeros((480000, 2), np.float32)
-    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(silent), MixSettings(profile="web"))
-    assert measure(mix.mixed(), "stereo", 48000).integrated == pytest.approx(-16, abs=0.1)
 
 
 def test_without_lines_the_mix_is_the_programme(tmp_path: Path) -> None:

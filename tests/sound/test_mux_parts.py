@@ -1,4 +1,4 @@
-"""The parts of writing a film: decoding times, payload, texts, boxes, metadata."""
+"""The parts of writing a film: decoding times, boxes, metadata, and what receivers of MPEG-TS know AD by."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.sound.ad_tracks import coded_text
 from shotad.sound.containers import (
     CONTAINERS,
     MKV,
     MP4,
     TS,
-    same_language,
-    track_language,
 )
-from shotad.sound.packets import Clock, Payload
-from shotad.sound.player_marks import TrackBoxes, mark_tracks
+from shotad.sound.packets import Clock
+from shotad.sound.player_marks import TrackBoxes, crc, mark_tracks, supplementary, with_descriptor
 from shotad.sound.tracks import film_tags
+from tests.sound.muxmedia import describe_tracks, film_for, written
 
 MILLISECOND = Fraction(1, 1000)
 
@@ -37,11 +35,8 @@ def timed(*times: tuple[int | None, int | None], start: Fraction = Fraction(0)) 
     return [(packet.pts, packet.dts) for packet in (*out, *clock.rest())]
 
 
-def test_times_count_from_the_films_start() -> None:
+def test_times_count_from_the_films_start_and_decoding_times_ascend() -> None:
     assert timed((5040, 5000), (5080, 5040), start=Fraction(5)) == [(40, 0), (80, 40)]
-
-
-def test_a_decoding_time_that_does_not_ascend_is_moved() -> None:
     assert timed((0, 0), (40, 0), (80, 80)) == [(0, 0), (40, 1), (80, 80)]
     assert timed((0, 0), (None, 40), (90, None)) == [(0, 0), (40, 40), (90, 80)]
 
@@ -54,37 +49,6 @@ def test_whatever_comes_decoding_ascends_and_nothing_is_shown_before(
     assert len(out) == len(times)
     assert all(pts >= dts for pts, dts in out)
     assert all(b > a for (_, a), (_, b) in pairwise(out))
-
-
-def named(codec: str, extra: bytes | None, *data: bytes) -> str:
-    payload = Payload(codec, extra)
-    for packet in data:
-        payload.add(packet)
-    assert payload.packets == len(data)
-    return payload.digest
-
-
-def test_h264_is_the_same_behind_lengths_and_start_codes() -> None:
-    picture, sets = b"\x65" + bytes(range(1, 90)), (b"\x67\x42\x01", b"\x68\xce\x01", b"\x09\xf0")
-    lengths = len(picture).to_bytes(4) + picture
-    codes = b"".join(b"\0\0\0\1" + unit for unit in (*sets, picture))
-    head = b"\x01\x42\x00\x1e\xff"
-    assert named("h264", head, lengths) == named("h264", None, codes)
-    other = len(picture).to_bytes(4) + picture[:-1] + b"\x07"
-    assert named("h264", head, lengths) != named("h264", head, other)
-
-
-def test_aac_is_the_same_with_and_without_adts() -> None:
-    frame = bytes(range(40))
-    size = len(frame) + 7
-    head = bytes([0xFF, 0xF1, 0x50, 0x80 | size >> 11, size >> 3 & 0xFF, (size & 7) << 5 | 0x1F, 0xFC])
-    assert named("aac", None, head + frame) == named("aac", None, frame)
-    assert named("ac3", None, head + frame) != named("ac3", None, frame)
-
-
-def test_blank_lines_do_not_end_a_cue() -> None:
-    assert coded_text("One\n\n \nTwo", "subrip") == b"One\nTwo"
-    assert coded_text("a < b & c --> d", "webvtt") == b"a &lt; b &amp; c --&gt; d"
 
 
 def test_boxes_take_the_room_that_was_made_for_them(tmp_path: Path) -> None:
@@ -148,16 +112,76 @@ def test_the_libraries_write_every_codec_that_a_container_is_said_to_hold(
             film.add_mux_stream(codec)
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-def test_every_container_holds_what_the_ad_is_written_in(container: Any) -> None:
-    assert all(container.holds("audio", codec) for codec in container.speech)
-    assert container.text is None or container.holds("subtitle", container.text)
+SIZES = {".ts": 188, ".m2ts": 192}
 
 
-def test_languages() -> None:
-    assert (track_language("de-CH", MKV), track_language("ger", MP4)) == ("ger", "deu")
-    assert (track_language("xx", MP4), track_language("qaa", MP4)) == ("und", "qaa")
-    assert same_language("ger", "de-AT")
-    assert same_language("", "und")
-    assert not same_language("eng", "de")
-    assert not same_language("", "en")
+def tables(path: Path) -> list[tuple[int, bytes]]:
+    """PID and section of all packets with a table of the kinds PAT and PMT."""
+    size, data = SIZES[path.suffix], path.read_bytes()
+    assert len(data) % size == 0
+    found = []
+    for at in range(size - 188, len(data), size):
+        packet = data[at : at + 188]
+        assert packet[0] == 0x47
+        pid, start = (packet[1] & 0x1F) << 8 | packet[2], 5 + packet[4]
+        if packet[1] & 0x40 and not packet[3] & 0x20 and packet[start] in (0, 2):
+            length = 3 + ((packet[start + 1] & 0xF) << 8 | packet[start + 2])
+            section = packet[start : start + length]
+            if crc(section) == 0:
+                assert set(packet[start + length :]) <= {0xFF}
+                found.append((pid, section))
+    return found
+
+
+@pytest.mark.parametrize("mixed", [True, False])
+@pytest.mark.parametrize("ending", [".ts", ".m2ts"])
+def test_each_table_says_whether_the_film_is_in_the_ad(ending: str, mixed: bool, tmp_path: Path) -> None:
+    target = tmp_path / f"described{ending}"
+    written(film_for("plain", ".ts"), target, sound="mix" if mixed else "alone")
+    maps = [section for _, section in tables(target) if section[0] == 2]
+    assert len(maps) >= 10
+    assert {section[-11:-4] for section in maps} == {bytes((0x7F, 5, 6, 0x87 if mixed else 0x07)) + b"eng"}
+    assert len(set(maps)) == 1
+    marks = next(track for track in describe_tracks(target) if track.number == 2).marks
+    assert "visual_impaired" in marks
+    assert ("dependent" in marks) == (not mixed)
+
+
+def packet(section: bytes, room: int = 0, head: bytes = b"\x47\x50\x00\x10\x00") -> bytes:
+    """A packet that ends with at least so much ``room``."""
+    rest = 188 - len(head + section)
+    return head + section + (b"\x00" * (rest - room) + b"\xff" * room if room else b"\xff" * rest)
+
+
+def table(descriptors: bytes) -> bytes:
+    entry = b"\x0f\xe1\x01" + (0xF000 | len(descriptors)).to_bytes(2) + descriptors
+    body = b"\x00\x01\xc1\x00\x00\xe1\x01\xf0\x00" + entry
+    head = b"\x02" + (0xB000 | len(body) + 4).to_bytes(2)
+    return head + body + crc(head + body).to_bytes(4)
+
+
+BLIND = b"\x0a\x04eng\x03"
+
+
+def test_tables_without_room_stay() -> None:
+    added = supplementary("eng", True)
+    marked = with_descriptor(packet(table(BLIND)), added)
+    assert marked == packet(table(BLIND + added))
+    assert with_descriptor(packet(table(BLIND), room=6), added) is None
+    long = table(b"\x05\x04AAAA" * 25 + BLIND)
+    assert len(packet(long)) == 188
+    assert with_descriptor(packet(long), added) is None
+    # A packet of another kind, and one that only goes on with a table.
+    assert with_descriptor(b"\x47\x10\x00\x10" + bytes(184), added) is None
+
+
+def test_ac3_says_in_each_frame_whom_it_is_for(tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / "described.ts"
+    written(film_for("5.1", ".ts"), target, layout="5.1", codec="ac3")
+    with av.open(str(target)) as film:
+        packets = [bytes(packet) for packet in film.demux(film.streams.audio[1]) if packet.size]
+    # Synchronisation, checksum, size; then five bits of version and three of service: 2 is "visually impaired".
+    assert {data[:2] for data in packets} == {b"\x0b\x77"}
+    assert {data[5] & 7 for data in packets} == {2}

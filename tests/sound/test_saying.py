@@ -1,4 +1,4 @@
-"""What is said for what is written."""
+"""What is said for what is written, and words that are said in their own way."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import data_root
-from shotad.sound import said
+from shotad.core import Member, data_root
+from shotad.sound import NOTHING, Lexicon, said
+from shotad.sound.pronunciation import lexicon_of, parse_lexicon
 from shotad.sound.quantities import Words, roman, words_of
 from shotad.sound.voice_engines import EVERYTHING, Reading
 
@@ -66,10 +67,11 @@ def test_capitals(text: str, spoken: str) -> None:
     assert said(text, "en") == spoken
 
 
-def test_a_voice_that_reads_letters_gets_initials_as_they_are() -> None:
-    assert (
-        said("FBI agents see SINTEL.", "en", reads=frozenset({Reading.LETTERS})) == "FBI agents see Sintel."
-    )
+def test_what_a_voice_reads_itself_is_left_to_it() -> None:
+    letters = frozenset({Reading.LETTERS})
+    assert said("FBI agents see SINTEL.", "en", reads=letters) == "FBI agents see Sintel."
+    for text in ("3:15 a.m.", "£20 and 50%", "1995", "20,000 men", "5 km", "the 21st"):
+        assert said(text, "en", reads=EVERYTHING) == text
 
 
 @pytest.mark.parametrize(
@@ -156,11 +158,6 @@ def test_a_language_without_words_here_is_left_to_the_voice() -> None:
     assert words_of("pl") == Words()
 
 
-@pytest.mark.parametrize("text", ["3:15 a.m.", "£20 and 50%", "1995", "20,000 men", "5 km", "the 21st"])
-def test_what_a_voice_reads_itself_is_left_to_it(text: str) -> None:
-    assert said(text, "en", reads=EVERYTHING) == text
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_word_files_are_whole(language: str) -> None:
     words = words_of(language)
@@ -169,15 +166,6 @@ def test_word_files_are_whole(language: str) -> None:
     assert all((words.range, words.dot, words.point, words.before_name, words.spoken, words.roman.names))
     assert not words.spelled & words.spoken
     assert {word.upper() for word in words.spelled | words.spoken} == words.spelled | words.spoken
-
-
-def test_the_files_of_the_program_count_where_a_data_folder_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words_of.cache_clear()
-    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
-    assert "&" in words_of("en").signs
-    words_of.cache_clear()
 
 
 def test_roman_numerals() -> None:
@@ -198,3 +186,56 @@ def test_human_lines_are_hardly_touched() -> None:
         lines = [" ".join(row["text"].split()) for row in csv.DictReader(file)][::5]
     changed = [line for line in lines if said(line, "en", reads=EVERYTHING).replace("…", "...") != line]
     assert len(changed) < 0.02 * len(lines), changed[:10]
+
+
+def spoken(text: str, **sayings: str) -> str:
+    return said(text, "en", Lexicon({word.replace("_", " "): saying for word, saying in sayings.items()}))
+
+
+@pytest.mark.parametrize(
+    ("text", "sayings", "said_so"),
+    [
+        # Whole words, with their possessives and capitals; the longest first.
+        ("Sintel meets Sintelia; sintel, (Sintel).", {"Sintel": "Sin-TELL"}, "Sin-TELL meets Sintelia; sintel, Sin-TELL."),
+        ("Sintel's dragon, Sintel’s spear", {"Sintel": "Sin-TELL"}, "Sin-TELL's dragon, Sin-TELL’s spear"),
+        ("SINTEL'S END", {"Sintel": "Sin-TELL"}, "Sin-TELL's End"),
+        ("Anna Lee and Anna", {"Anna": "AH-na", "Anna Lee": "AH-na LEE"}, "AH-na LEE and AH-na"),
+        # With a capital as written or shouted, a small word in any case.
+        ("Will will WILL", {"Will": "Wil"}, "Wil will Wil"),
+        ("Gif gif GIF", {"gif": "jiff"}, "jiff jiff jiff"),
+        # No other rule touches a saying or looks past it.
+        ("St. Clair", {"St. Clair": "Sinclair"}, "Sinclair"),
+        ("Dr. Nkemelu III", {"Nkemelu": "n'keh-MEH-loo"}, "Doctor n'keh-MEH-loo three"),
+        ("The FBI", {"FBI": "the FEDS"}, "The the FEDS"),
+        ("Sintel & Co", {"Sintel": "Sin & TELL"}, "Sin & TELL and Co"),
+        # Signs are no patterns, characters of private use nobody's mark.
+        ("so c++ then", {"c++": "see"}, "so see then"),
+        ("a \ue000 b Sintel \ue001", {"Sintel": "Sin-TELL"}, "a b Sin-TELL"),
+    ],
+)  # fmt: skip
+def test_words_are_said_in_their_own_way(text: str, sayings: dict[str, str], said_so: str) -> None:
+    assert said(text, "en", Lexicon(sayings)) == said_so
+
+
+def test_a_cast_says_its_names_as_its_entries_tell() -> None:
+    people = [
+        Member("sintel", "Sintel Ishtar", spoken="Sintel", say_as="Sin-TELL"),
+        Member("thom", "Thom"),
+        Member("extra", "Extra", nameless=True, say_as="x"),
+    ]
+    assert lexicon_of(people) == Lexicon({"Sintel": "Sin-TELL"})
+
+
+def test_comments_and_order_of_a_file() -> None:
+    text = "\ufeff# names\n\nSintel = Sin-TELL # ours\nC# = see sharp\nAnna  Lee=AH-na Lee\n"
+    assert parse_lexicon(text).sayings == {"Sintel": "Sin-TELL", "C#": "see sharp", "Anna Lee": "AH-na Lee"}
+
+
+@given(st.text(max_size=80))
+def test_no_text_breaks_it_and_the_empty_lexicon_adds_nothing(text: str) -> None:
+    marked, sayings = NOTHING.marked(text)
+    assert sayings == ()
+    assert set(marked) <= set(text)
+    found = said(text, "en", Lexicon({"the": "thee"}))
+    assert "\ue000" not in found
+    assert "\n" not in found

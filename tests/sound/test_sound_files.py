@@ -12,7 +12,7 @@ import pytest
 from shotad.core import SoundError, WorkFolderError
 from shotad.film import SoundBlock
 from shotad.sound import Take
-from shotad.sound.files import KINDS, kind_of, write_sound
+from shotad.sound.files import KINDS, write_sound
 from shotad.sound.loudness import measure
 from shotad.sound.mix import resampled
 from tests.sound.tones import Samples, blocks, decoded, noise, onset
@@ -79,13 +79,7 @@ def test_tags_are_written(ending: str, tmp_path: Path) -> None:
     assert found["title"] == tags["title"]
     assert found["comment"] == tags["comment"]
     assert found["language"] in ("de", "deu")
-
-
-def test_an_unknown_language_is_no_hindrance(tmp_path: Path) -> None:
-    path = write_sound(
-        tmp_path / "a.m4a", blocks(bursts()), layout="stereo", rate=48000, tags={"language": "?"}
-    )
-    assert path.stat().st_size > 1000
+    assert ending != ".wav" or b"bext" in path.read_bytes()[:2000]
 
 
 @pytest.mark.parametrize("name", ["a.wma", "a", "a.mp4"])
@@ -93,10 +87,6 @@ def test_an_unknown_ending_is_refused_with_those_that_are_known(name: str, tmp_p
     with pytest.raises(SoundError, match=r"\.wav, \.flac, \.mp3, \.opus, \.ogg, \.m4a"):
         write_sound(tmp_path / name, blocks(bursts()), layout="stereo", rate=48000)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_endings_in_capitals_are_known() -> None:
-    assert kind_of(Path("A.WAV")) is KINDS[".wav"]
 
 
 def test_mp3_of_six_channels_is_a_stereo_downmix_that_does_not_clip(tmp_path: Path) -> None:
@@ -107,18 +97,6 @@ def test_mp3_of_six_channels_is_a_stereo_downmix_that_does_not_clip(tmp_path: Pa
     peak = measure(blocks(found), "stereo", 48000).true_peak
     assert peak is not None
     assert -4 < peak < 0
-
-
-def test_a_rate_that_the_coder_does_not_know_becomes_the_next(tmp_path: Path) -> None:
-    for ending, expected in ((".opus", 48000), (".mp3", 48000)):
-        path = write_sound(
-            tmp_path / f"a{ending}", blocks(bursts(1, 46000), 46000), layout="mono", rate=46000
-        )
-        found, rate = decoded(path)
-        assert rate == expected
-        assert onset(
-            found[:, 0], at_rate(burst(1, 46000), 46000, rate), round(BURSTS[1] * rate)
-        ) == pytest.approx(BURSTS[1] * rate, abs=48)
 
 
 def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
@@ -144,10 +122,3 @@ def test_the_same_sound_gives_the_same_file(tmp_path: Path) -> None:
             for name in "ab"
         )
         assert one == other, ending
-
-
-def test_wav_carries_its_time_reference(tmp_path: Path) -> None:
-    path = write_sound(tmp_path / "a.wav", blocks(bursts()), layout="stereo", rate=48000)
-    head = path.read_bytes()[:2000]
-    assert head[:4] == b"RIFF"
-    assert b"bext" in head

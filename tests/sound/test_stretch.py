@@ -13,10 +13,10 @@ from shotad.sound.takes import stretched, to_length
 RATE = 16000
 
 
-def voice(seconds: float, pitch: float = 120.0, rate: int = RATE, glide: float = 0.1) -> Samples:
+def voice(seconds: float, pitch: float = 120.0, glide: float = 0.1) -> Samples:
     """Something like a vowel that glides and swells."""
-    t = np.arange(int(seconds * rate)) / rate
-    phase = 2 * np.pi * np.cumsum(pitch * (1 + glide * np.sin(2 * np.pi * 1.5 * t))) / rate
+    t = np.arange(int(seconds * RATE)) / RATE
+    phase = 2 * np.pi * np.cumsum(pitch * (1 + glide * np.sin(2 * np.pi * 1.5 * t))) / RATE
     tone = sum(np.sin(k * phase) / k for k in range(1, 12))
     swell = 0.5 - 0.5 * np.cos(2 * np.pi * 3 * t)
     return (0.2 * tone * swell).astype(np.float32)
@@ -26,17 +26,17 @@ def stretch(samples: Samples, rate: int, factor: float) -> Samples:
     return stretched(samples, rate, max(1, round(samples.size / factor)))
 
 
-def pitches(samples: Samples, rate: int = RATE) -> float:
+def pitches(samples: Samples) -> float:
     """Median pitch in Hz, by autocorrelation."""
-    size, found = rate // 20, []
+    size, found = RATE // 20, []
     for at in range(0, samples.size - 2 * size, size // 2):
         piece = samples[at : at + 2 * size].astype(np.float64)
         if np.mean(piece**2) < 1e-3:
             continue
         spectrum = np.abs(np.fft.rfft(piece * np.hanning(2 * size), 4 * size)) ** 2
         likeness = np.fft.irfft(spectrum)[:size]
-        low, high = rate // 300, rate // 60
-        found.append(rate / (low + int(np.argmax(likeness[low:high]))))
+        low, high = RATE // 300, RATE // 60
+        found.append(RATE / (low + int(np.argmax(likeness[low:high]))))
     return float(np.median(found))
 
 
@@ -62,19 +62,12 @@ def test_the_pitch_stays(factor: float, pitch: float) -> None:
 
 
 @pytest.mark.parametrize("factor", [1.03, 1.15, 1.4])
-def test_the_ends_are_those_of_the_original(factor: float) -> None:
-    samples = voice(1.3)
+def test_the_ends_are_those_of_the_original_and_nothing_clicks(factor: float) -> None:
+    samples = voice(2.0)
     made = stretch(samples, RATE, factor)
     assert made[:20] == pytest.approx(samples[:20], abs=1e-3)
     assert made[-20:] == pytest.approx(samples[-20:], abs=1e-3)
-
-
-@pytest.mark.parametrize("factor", [1.03, 1.15, 1.4])
-def test_no_clicks(factor: float) -> None:
-    """No step between samples is greater than those in the original."""
-    samples = voice(2.0)
-    steps = np.abs(np.diff(stretch(samples, RATE, factor))).max()
-    assert steps <= np.abs(np.diff(samples)).max() * 1.1
+    assert np.abs(np.diff(made)).max() <= np.abs(np.diff(samples)).max() * 1.1
 
 
 def test_a_take_of_a_length_is_never_longer() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import Task, VoiceError, VoiceSettings
-from shotad.sound import Keeping, Lexicon, Take, flac, read_lexicon
+from shotad.core import NoProgress, Task, VoiceError, VoiceSettings
+from shotad.sound import Keeping, Lexicon, Take, read_lexicon
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.kinds import Studio
 from shotad.sound.takes import read_take
@@ -19,20 +19,16 @@ from shotad.sound.voice_engines import Reading
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
 
 
-class Counter:
+class Counter(NoProgress, Task):
     """Progress that counts."""
 
     def __init__(self) -> None:
         self.total: float | None = None
         self.done_so_far = 0.0
-        self.notes: list[str] = []
 
     def task(self, name: str, total: float | None, unit: str) -> Task:
         self.total = total
         return self
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
     def advance(self, amount: float = 1) -> None:
         self.done_so_far += amount
@@ -138,23 +134,6 @@ def test_a_damaged_take_is_spoken_anew(tmp_path: Path, harm: str) -> None:
     assert read_take(path, "fake", LINES[0]) is not None
 
 
-def test_files_are_the_same_to_the_byte_from_run_to_run(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        studio(tmp_path / folder).say_all(LINES)
-    for name in files(tmp_path / "a"):
-        assert (tmp_path / "a/voice" / name).read_bytes() == (tmp_path / "b/voice" / name).read_bytes()
-
-
-def test_a_take_survives_its_file_as_it_is(tmp_path: Path) -> None:
-    samples = np.random.default_rng(0).uniform(-1, 1, 10001).astype(np.float32)
-    path = tmp_path / "x.flac"
-    path.write_bytes(flac(Take(samples, 22050, "v", "t", 1.25)))
-    found = read_take(path, "v", "t")
-    assert found is not None
-    assert (found.rate, found.speed, found.samples.size) == (22050, 1.25, 10001)
-    assert float(np.abs(found.samples - samples).max()) <= 1.01 / 32768
-
-
 def test_several_lines_are_spoken_at_once_and_each_once(tmp_path: Path) -> None:
     voice, counter = Slow(), Counter()
     speaking = studio(tmp_path, voice)
@@ -172,13 +151,6 @@ def test_a_voice_that_speaks_many_in_one_go_is_given_many(tmp_path: Path) -> Non
     assert speaking.spoken == 5
     alone = studio(tmp_path / "other")
     assert np.array_equal(alone.say(LINES[3]).samples, speaking.say(LINES[3]).samples)
-
-
-def test_what_is_spoken_before_an_error_is_kept(tmp_path: Path) -> None:
-    speaking = studio(tmp_path)
-    with pytest.raises(VoiceError):
-        speaking.say_all([LINES[0], "…", LINES[1]])
-    assert len(files(tmp_path)) == 1
 
 
 def test_takes_that_no_line_uses_are_swept(tmp_path: Path) -> None:
@@ -226,3 +198,10 @@ def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(
     with pytest.raises(VoiceError) as error:
         read_lexicon(str(file))
     assert words in str(error.value)
+
+
+def test_what_is_spoken_before_an_error_is_kept(tmp_path: Path) -> None:
+    speaking = studio(tmp_path)
+    with pytest.raises(VoiceError):
+        speaking.say_all([LINES[0], "…", LINES[1]])
+    assert len(files(tmp_path)) == 1

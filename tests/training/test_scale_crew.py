@@ -16,12 +16,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from shotad.core import ComputeSettings, NoProgress, ShotadError, ShotScale, Task, load_settings
+from shotad.core import ComputeSettings, NoProgress, ShotadError, Task, load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.movieshots import read_items
 from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import ScaleClassifier, load_net
-from tests.scale_pictures import make_scale_pictures, scale_picture
+from tests.scale_pictures import make_scale_pictures
 from tests.tiny import make_backbone
 
 pytestmark = pytest.mark.slow
@@ -108,10 +108,9 @@ def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) ->
     assert done.stdout.count("this run, on its own test split") == 1
 
 
-@pytest.mark.parametrize("batch", ["9", "44"])
-def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path, batch: str) -> None:
-    """Of 45 pictures shares are uneven with 9 a step; with 44 the last step is one, and a process has none."""
-    more = (f"batch={batch}", "compute.batch=4", "net.drop_path=0")
+def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path) -> None:
+    """Of 45 pictures the last step of 44 is one, and a process has none."""
+    more = ("batch=44", "compute.batch=4", "net.drop_path=0")
     launched(1, ready, tmp_path / "one", *more)
     launched(2, ready, tmp_path / "two", *more)
     one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
@@ -148,9 +147,6 @@ def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
         guess is not None and guess.scale is item.scale for guess, item in zip(guesses, items, strict=True)
     ]
     assert np.mean(hits) == pytest.approx(outcome.test.accuracy, abs=0.01)
-    new = [(scale, scale_picture(scale, f"never seen {k}")) for scale in ShotScale for k in range(40)]
-    found = reader.of([image for _, image in new])
-    assert np.mean([g is not None and g.scale is s for g, (s, _) in zip(found, new, strict=True)]) > 0.65
 
 
 LEARN_PICTURES = 900

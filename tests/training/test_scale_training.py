@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import signal
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +37,6 @@ from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.grammar.training_feed import Feed, Pick, epoch_order
 from shotad.grammar.training_loop import (
-    class_weights,
     make_optimizer,
     parameter_groups,
     rate_factor,
@@ -81,7 +79,8 @@ SMALL = (
     "data.workers=0",
     "epochs=3",
     "batch=8",
-    "log_every=1",
+    "net.drop_path=0.2",
+    "log_every=2",
     "tensorboard=false",
     "optim.lr=1e-3",
     "compute.device=cpu",
@@ -200,16 +199,6 @@ def test_rates_fall_with_the_layers_and_vectors_do_not_decay() -> None:
     assert [g["lr"] for g in optimizer.param_groups[:4]] == pytest.approx([2.5e-3, 2.5e-3, 5e-4, 5e-4])
 
 
-def test_weights_of_classes_are_inverse_frequencies_with_mean_one() -> None:
-    counts = dict(zip(ShotScale, (10, 20, 40, 20, 10), strict=True))
-    weights = class_weights(counts, "inverse")
-    assert weights == pytest.approx((2, 1, 0.5, 1, 2))
-    assert sum(w * n for w, n in zip(weights, counts.values(), strict=True)) == pytest.approx(100)
-    assert class_weights(counts, "none") == (1, 1, 1, 1, 1)
-    with pytest.raises(ValueError, match="every class"):
-        class_weights({**counts, ShotScale.FULL: 0}, "inverse")
-
-
 def test_scores_by_hand() -> None:
     confusion = np.zeros((5, 5), np.int64)
     confusion[0, 0], confusion[0, 1], confusion[1, 1], confusion[2, 1] = 3, 1, 4, 2
@@ -225,28 +214,6 @@ def test_scores_by_hand() -> None:
         Scores(np.zeros((5, 5), np.int64), 0.0)
     with pytest.raises(ValueError, match="5 x 5"):
         Scores(np.ones((4, 4), np.int64), 0.0)
-
-
-def test_a_picture_is_a_function_of_seed_epoch_and_key(run: Run) -> None:
-    item = read_items(run.pictures).of("train")[0]
-    seen = {}
-    for seed, epoch in ((1, 0), (1, 1), (2, 0), (1, 0)):
-        feed = Feed(run.settings(f"seed={seed}"))
-        piece = next(feed.pieces([[Pick(item, epoch)]]))
-        seen.setdefault((seed, epoch), set()).add(zlib.crc32(piece.groups[0].numpy().tobytes()))
-    assert [len(marks) for marks in seen.values()] == [1, 1, 1]
-    assert len(set.union(*seen.values())) == 3
-
-
-def test_val_sees_the_middle_frame_unchanged(run: Run) -> None:
-    data = read_items(run.pictures)
-    upright = [item for item in data.items if item.key.endswith("0003.png")]
-    broad = next(item for item in data.items if item.key.endswith("0004.png"))
-    piece = next(Feed(run.settings()).pieces([[Pick(upright[0]), Pick(broad)]]))
-    shapes = [tuple(group.shape) for group in piece.groups]
-    assert shapes == [(1, 42, 56, 3), (1, 56, 42, 3)]
-    assert np.array_equal(piece.groups[0][0].numpy(), open_picture(broad))
-    assert piece.labels.tolist() == [broad.scale.number, upright[0].scale.number]
 
 
 # Small trainings
@@ -268,7 +235,7 @@ def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     assert report["data"]["counts"]["train"] == {scale.value: 7 for scale in ShotScale}
     assert [row["accuracy"] for row in report["published"]] == [0.747, 0.875, 0.892, 0.895, 0.897]
     rows = run.losses("whole")
-    assert [row[0] for row in rows] == [str(n) for n in range(1, 16)]
+    assert [row[0] for row in rows] == ["2", "4", "5", "6", "8", "10", "12", "14", "15"]
     assert [row[0] for row in rows if row[2]] == ["5", "10", "15"]
     assert all(
         str(run.root) not in p.read_text(encoding="utf-8", errors="replace") for p in folder.glob("*.[js]*")
@@ -291,15 +258,21 @@ def test_the_checkpoint_answers_as_the_report_says(run: Run) -> None:
     assert "torch" in record["versions"]
 
 
-@pytest.mark.parametrize("step", [5, 7])
-def test_stopped_and_resumed_is_never_stopped(run: Run, step: int) -> None:
-    presence = Presence(step, interrupt)
-    name = f"stopped {step}"
-    with pytest.raises(KeyboardInterrupt):
-        run(name, progress=presence)
-    assert f"Stopped after step {step} of 15: --resume goes on." in presence.notes
-    assert len(run.losses(name)) == step - (step == 5)
-    run(name, resume=True)
+@pytest.mark.parametrize(
+    ("name", "stop", "error", "left"),
+    [("stopped", interrupt, KeyboardInterrupt, 8), ("killed", crash, MemoryError, 9)],
+)
+def test_stopped_or_killed_and_resumed_is_never_stopped(
+    run: Run, name: str, stop: Callable[[], None], error: type[BaseException], left: int
+) -> None:
+    """Step 7 is amid an epoch and a logged mean; a killed run goes on from the state of step 6."""
+    presence = Presence(7, stop)
+    with pytest.raises(error):
+        run(name, "save_every=3", progress=presence)
+    assert ("Stopped after step 7 of 15: --resume goes on." in presence.notes) is (stop is interrupt)
+    rest = Presence(0, stop)
+    run(name, resume=True, progress=rest)
+    assert rest.steps == left
     assert run.losses(name) == run.losses("whole")
     whole, pieced = run.weights("whole"), run.weights(name)
     assert all(torch.equal(whole[key], pieced[key]) for key in whole)
@@ -307,48 +280,25 @@ def test_stopped_and_resumed_is_never_stopped(run: Run, step: int) -> None:
     assert reports[0] == reports[1]
 
 
-def test_a_killed_run_goes_on_from_its_last_state(run: Run) -> None:
-    with pytest.raises(MemoryError):
-        run("killed", "save_every=3", progress=Presence(9, crash))
-    assert len(run.losses("killed")) == 8
-    presence = Presence(0, crash)
-    run("killed", resume=True, progress=presence)
-    assert presence.steps == 15 - 6
-    assert run.losses("killed") == run.losses("whole")
-
-
-def test_a_mean_over_several_steps_is_kept_over_a_stop(run: Run) -> None:
-    run("whole by four", "log_every=4")
-    with pytest.raises(KeyboardInterrupt):
-        run("stopped by four", "log_every=4", progress=Presence(6, interrupt))
-    run("stopped by four", "log_every=4", resume=True)
-    steps = [row[0] for row in run.losses("whole by four")]
-    assert steps == ["4", "5", "8", "10", "12", "15"]
-    assert run.losses("stopped by four") == run.losses("whole by four")
-    fine = [float(row[1]) for row in run.losses("whole")]
-    assert float(run.losses("whole by four")[0][1]) == pytest.approx(sum(fine[:4]) / 4, abs=1e-6)
-
-
-def test_skipped_blocks_too_are_the_same_after_a_stop(run: Run) -> None:
-    run("drop", "net.drop_path=0.5", "epochs=1")
-    with pytest.raises(KeyboardInterrupt):
-        run("drop stopped", "net.drop_path=0.5", "epochs=1", progress=Presence(2, interrupt))
-    run("drop stopped", "net.drop_path=0.5", "epochs=1", resume=True)
-    assert run.losses("drop") == run.losses("drop stopped")
-    assert [row[1] for row in run.losses("drop")] != [row[1] for row in run.losses("whole")][:5]
-
-
 def test_losses_do_not_depend_on_how_much_fits_the_device(run: Run) -> None:
-    more = ("epochs=1", "optim.class_weights=inverse", "optim.label_smoothing=0.1")
+    more = ("epochs=1", "net.drop_path=0", "optim.class_weights=inverse", "optim.label_smoothing=0.1")
     run("at once", *more)
     run("in parts", *more, "compute.batch=3")
     once, parts = (np.array([float(row[1]) for row in run.losses(n)]) for n in ("at once", "in parts"))
     assert np.allclose(once, parts, atol=1e-5)
-    assert len(once) == 5
+    assert len(once) == 3
 
 
 def test_the_loss_of_the_first_step_by_hand(run: Run) -> None:
-    run("first", "epochs=1", "augment.enabled=false", "optim.class_weights=none", "optim.label_smoothing=0.1")
+    run(
+        "first",
+        "epochs=1",
+        "log_every=1",
+        "net.drop_path=0",
+        "augment.enabled=false",
+        "optim.class_weights=none",
+        "optim.label_smoothing=0.1",
+    )
     train = read_items(run.pictures).of("train")
     places = epoch_order([item.key for item in train], 42, 0)[:8]
     piece = next(Feed(run.settings("augment.enabled=false")).pieces([[Pick(train[k], 0) for k in places]]))
@@ -373,28 +323,6 @@ def test_it_ends_early_without_a_better_epoch(run: Run) -> None:
     assert run.losses("tired")[-1][0] == "10"
 
 
-def test_a_finished_training_gives_its_figures_again(run: Run) -> None:
-    before = (run.root / "whole" / "best.safetensors").read_bytes()
-    assert (
-        run("whole", resume=True).epoch == json.loads((run.root / "whole/report.json").read_text())["epoch"]
-    )
-    assert (run.root / "whole" / "best.safetensors").read_bytes() == before
-
-
-def test_resuming_begins_where_there_is_nothing(run: Run) -> None:
-    run("fresh", "epochs=1", resume=True)
-    assert len(run.losses("fresh")) == 5
-
-
-def test_brain_float_trains_too(run: Run) -> None:
-    outcome = run("short", "epochs=1", "compute.precision=bfloat16")
-    assert outcome.record["computed"]["precision"] == "bfloat16"
-    plain, short = ([float(row[1]) for row in run.losses(name)][:2] for name in ("whole", "short"))
-    assert short == pytest.approx(plain, abs=0.01)
-    assert short != plain
-    assert run.weights("short")["head.weight"].dtype == torch.float32
-
-
 # What is refused
 
 
@@ -403,29 +331,19 @@ def test_a_begun_training_is_not_written_over(run: Run) -> None:
         run("whole")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("optim.lr=2e-3", "settings.optim.lr was 0.001, is 0.002"),
-        ("seed=7", "settings.seed was 42, is 7"),
-        ("augment.flip=0.1", "settings.augment.flip was 0.5, is 0.1"),
-    ],
-)
-def test_other_settings_cannot_resume(run: Run, change: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        run("whole", change, resume=True)
-
-
-def test_other_data_and_backbones_cannot_resume(run: Run, tmp_path: Path) -> None:
+def test_a_finished_training_goes_on_only_with_what_it_was_begun_with(run: Run, tmp_path: Path) -> None:
+    before = (run.root / "whole" / "best.safetensors").read_bytes()
+    figures = json.loads((run.root / "whole/report.json").read_text())
+    assert run("whole", resume=True).epoch == figures["epoch"]
+    assert (run.root / "whole" / "best.safetensors").read_bytes() == before
+    with pytest.raises(ConfigError, match=r"settings.optim.lr was 0.001, is 0.002"):
+        run("whole", "optim.lr=2e-3", resume=True)
     other = make_scale_pictures(tmp_path / "other", 12, size=(56, 42))
     with pytest.raises(ConfigError, match="data was"):
         train_scale(other, run.root / "whole", run.settings(), resume=True)
     random = make_backbone(tmp_path / "backbone", hidden=32, blocks=2, heads=2)
     with pytest.raises(ConfigError, match=r"net.backbone was 'folder sha256:"):
         Run(random, run.pictures, run.root)("whole", resume=True)
-
-
-def test_settings_that_change_no_result_may_change(run: Run) -> None:
     run("whole", "log_every=5", "save_every=2", "compute.batch=3", resume=True)
 
 
@@ -454,7 +372,7 @@ def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytes
         "shotad.grammar.training_loop.Loop._loss",
         lambda self, piece: self._parts.net.head.bias.sum() * torch.nan,
     )
-    with pytest.raises(ShotadError, match="The loss is nan at step 1.*Lower optim.lr"):
+    with pytest.raises(ShotadError, match="The loss is nan at step 2.*Lower optim.lr"):
         run("nan")
 
 
@@ -474,12 +392,3 @@ def test_backbones_that_do_not_fit_are_refused(run: Run, tmp_path: Path) -> None
     (tmp_path / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}))
     with pytest.raises(ConfigError, match="no usual DINOv2: layer_norm_eps"):
         run("never", f"net.backbone={tmp_path}")
-
-
-def test_the_recipe_is_one_that_loads() -> None:
-    recipe = load_settings(ScaleTraining, ["train-scale"])
-    assert (recipe.net.backbone, recipe.net.tuned_blocks) == ("dinov2-base", 6)
-    assert (recipe.net.long_side, recipe.net.short_side) == (448, 336)
-    assert recipe.optim.class_weights == "inverse"
-    with pytest.raises(ConfigError, match="no setting optim.rate"):
-        load_settings(ScaleTraining, ["train-scale"], ["optim.rate=1"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import sys
 from pathlib import Path
 
@@ -20,18 +19,6 @@ def table(folder: Path) -> list[dict[str, str]]:
 
 def plain(folder: Path, resume_after: int | None = None) -> MetricLog:
     return MetricLog(folder, resume_after=resume_after, tensorboard=False)
-
-
-def test_a_row_is_there_as_soon_as_it_is_added(tmp_path: Path) -> None:
-    log = plain(tmp_path / "a" / "b")
-    assert table(tmp_path / "a/b") == []
-    log.add(1, {"train/loss": 0.5, "train/gradient": math.nan})
-    log.add(20, {"train/loss": 1 / 3, "val/accuracy": 0.25})
-    rows = [
-        (row["step"], row["train/loss"], row["train/gradient"], row["val/accuracy"])
-        for row in table(tmp_path / "a/b")
-    ]
-    assert rows == [("1", "0.5", "nan", ""), ("20", "0.33333333", "", "0.25")]
 
 
 def test_resuming_takes_out_what_came_after_and_what_was_cut_off(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config, EngineError, Interval, RecordLog, Reply, Request, UsageError, load_config
-from shotad.description import foresee_translation, translation
-from shotad.description.translation import Translated, translate_track
+from shotad.description import translation
+from shotad.description.translation import Source, Translated, translate_track
 from shotad.engines.fake import FakeEngine
 from shotad.script import Cue, CueStatus, Edit, EditField, Track
 from tests.translating.germans import (
@@ -46,7 +46,7 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(translation, "LINES", lines)
         return translate_track(
-            track, "de", engine, load_config(), log, slots=slots_of(track), names=("Ann",), own=own
+            Source(track, slots_of(track), ("Ann",)), "de", engine, load_config(), log, own=own
         )
 
 
@@ -64,23 +64,6 @@ def test_lines_come_in_the_other_language_at_their_places(log: Callable[[], Reco
     assert {cue.language for cue in done.track.cues} == {"de"} == {done.track.language}
     assert (done.asked, done.known, done.failed) == (5, 0, ())
     assert engine.calls == 1
-
-
-def test_the_statement_says_that_it_is_translated_and_by_whom(log: Callable[[], RecordLog]) -> None:
-    done = run(Translator(), log(), replace(track_of(), reviewed_by=("Kim",)))
-    assert "Translation: fake (fake 1)). Translated from English." in done.track.statement
-    assert "Stage II: openai (tiny)" in done.track.statement
-    assert "Not reviewed" in done.track.statement
-    made = done.track.heard[0].provenance
-    assert made is not None
-    assert made.makers[-1].stage == "Translation"
-
-
-def test_a_line_that_was_not_heard_stays_unheard_and_unasked(log: Callable[[], RecordLog]) -> None:
-    engine = Translator()
-    silent = by_id(run(engine, log()))["s99000000"]
-    assert (silent.status, silent.reason, silent.text) == (CueStatus.SILENT, "nothing", "")
-    assert all("s99000000" not in ids for ids in engine.asked)
 
 
 def test_a_second_run_asks_nothing_and_a_changed_line_alone(log: Callable[[], RecordLog]) -> None:
@@ -110,20 +93,6 @@ def test_what_was_said_before_is_shown_and_what_follows(log: Callable[[], Record
     assert all(json.dumps(line) in third for line in LINES[:4])
 
 
-def test_a_persons_translation_is_what_was_said_before(log: Callable[[], RecordLog]) -> None:
-    engine = Translator()
-    run(engine, log(), lines=1, own={IDS[0]: "Ann reißt die Tür auf."})
-    assert "Ann reißt die Tür auf." in engine.requests[1].messages[-1].text
-    assert GERMAN[LINES[0]] not in engine.requests[1].messages[-1].text
-
-
-def test_budgets_are_told_in_the_other_language(log: Callable[[], RecordLog]) -> None:
-    engine = Translator()
-    run(engine, log())
-    row = next(r for r in engine.requests[0].messages[-1].text.splitlines() if r.startswith('{"id"'))
-    assert json.loads(row)["most"] == "10 words"  # of 13 in English
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -145,11 +114,6 @@ def test_only_the_line_that_is_wrong_is_asked_again(
     assert len(engine.requests) == 2
     assert len(engine.asked[1]) == 1
     assert told in complaints(engine.requests[1])
-
-
-def test_ids_that_nobody_asked_for_are_left_out(log: Callable[[], RecordLog]) -> None:
-    done = run(Translator(saying(lambda said: said.update({"s00099000": "Nein.", "note": "Hier!"}))), log())
-    assert [cue.text for cue in done.track.heard] == list(GERMAN.values())
 
 
 def test_a_line_that_stays_english_fails_and_is_asked_again_in_the_next_run(
@@ -207,13 +171,6 @@ def parrot(request: Request) -> str:
     return json.dumps(dict.fromkeys(asked(request), "Sie gehen zusammen durch den Wald."))
 
 
-def test_one_sentence_for_different_lines_is_asked_for_again(log: Callable[[], RecordLog]) -> None:
-    engine = Translator(parrot, german)
-    done = run(engine, log())
-    assert [cue.text for cue in done.track.heard] == list(GERMAN.values())
-    assert "the same sentence for another line" in engine.requests[1].messages[-1].text
-
-
 @pytest.mark.parametrize("lines", [5, 1])
 def test_one_sentence_for_whatever_is_asked_is_no_translation(
     log: Callable[[], RecordLog], lines: int
@@ -221,26 +178,6 @@ def test_one_sentence_for_whatever_is_asked_is_no_translation(
     done = run(Translator(parrot), log(), lines=lines)
     assert len(done.failed) >= 4
     assert all("same sentence came for other lines" in one.reason for one in done.failed)
-
-
-def test_near_copies_and_short_lines_may_come_to_one_sentence(log: Callable[[], RecordLog]) -> None:
-    lines = ("Ann opens the door.", "Ann now opens the door.", "He leaves.", "He goes away.")
-    told = ("Ann öffnet die Tür.", "Ann öffnet die Tür.", "Er geht.", "Er geht.")
-
-    def same(request: Request) -> str:
-        return json.dumps({name: told[lines.index(line)] for name, line in asked(request).items()})
-
-    done = run(Translator(same), log(), track_of(lines))
-    assert [cue.text for cue in done.track.heard] == list(told)
-
-
-def test_an_engine_that_fails_for_many_is_asked_for_each(log: Callable[[], RecordLog]) -> None:
-    def weak(request: Request) -> str:
-        if len(asked(request)) > 1:
-            raise MemoryError("too long")
-        return german(request)
-
-    assert run(Translator(weak), log()).failed == ()
 
 
 def test_an_engine_that_fails_says_why(log: Callable[[], RecordLog]) -> None:
@@ -286,13 +223,6 @@ def test_times_that_a_person_set_stay(log: Callable[[], RecordLog]) -> None:
     assert by_id(done)[IDS[0]].edited is None
 
 
-def test_a_line_does_not_run_into_the_next(log: Callable[[], RecordLog]) -> None:
-    cues = list(track_of().cues)
-    cues[1] = replace(cues[1], interval=Interval(12.0, 13.5))
-    done = run(Translator(), log(), replace(track_of(), cues=tuple(cues)))
-    assert by_id(done)[IDS[0]].interval.end <= 12.0
-
-
 def test_an_engine_that_reads_no_prompts_is_refused(log: Callable[[], RecordLog]) -> None:
     with pytest.raises(EngineError, match="cannot translate"):
         run(FakeEngine(), log())
@@ -303,32 +233,4 @@ def test_a_language_that_cannot_be_meant_is_refused(
     log: Callable[[], RecordLog], tag: str, match: str
 ) -> None:
     with pytest.raises(UsageError, match=match):
-        translate_track(track_of(), tag, Translator(), Config(), log())
-
-
-def test_another_region_of_the_same_language_is_another_language(log: Callable[[], RecordLog]) -> None:
-    british = translate_track(
-        track_of(),
-        "en-GB",
-        Translator(lambda request: json.dumps(asked(request))),
-        Config(),
-        log(),
-        slots=slots_of(track_of()),
-    )
-    assert [cue.text for cue in british.track.heard] == list(LINES)
-
-
-def test_an_estimate_asks_nothing_and_counts_what_is_open(log: Callable[[], RecordLog]) -> None:
-    engine, track = Translator(), track_of()
-    config = load_config(None, ["engine=fake"])
-    foreseen = foresee_translation(track, "de", engine, config, log(), slots=slots_of(track))
-    assert engine.calls == 0
-    assert foreseen.stages[0].likely.calls == 1
-    translate_track(track, "de", engine, config, log(), slots=slots_of(track))
-    assert foresee_translation(track, "de", engine, config, log(), slots=slots_of(track)).stages == ()
-
-
-def test_what_a_run_used_is_counted_once(log: Callable[[], RecordLog]) -> None:
-    done = run(Translator(saying(lambda said: said.pop(IDS[1])), german), log())
-    assert done.used.calls == 2
-    assert run(Translator(), log()).used.calls == 0
+        translate_track(Source(track_of()), tag, Translator(), Config(), log())

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Interval, RefusalError, ScriptError, language_of
+from shotad.core import Interval, ScriptError, language_of
 from shotad.description.translation_prompt import Around, Task, Wanted, faults_of, messages
 from shotad.description.translation_requests import read_answer, unwrapped
 from shotad.script import Cue
@@ -35,28 +35,12 @@ def test_translations_are_read(answer: str) -> None:
     assert read_answer(answer, IDS) == BOTH
 
 
-def test_an_answer_that_was_cut_off_gives_what_is_whole() -> None:
-    cut = json.dumps(BOTH, ensure_ascii=False)
-    assert read_answer(cut[: cut.index("Schild")], IDS) == {IDS[0]: DOOR}
-
-
-def test_a_bare_line_is_taken_where_one_was_asked_for() -> None:
-    assert read_answer(f"{DOOR}\n", IDS[:1]) == {IDS[0]: DOOR}
-    with pytest.raises(ScriptError):
-        read_answer(DOOR, IDS)
-
-
 @pytest.mark.parametrize(
     "answer", ["", "...", "[1, 2]", "{}", '{"s00010000": "..."}', "Sure!\n\nWhat?", "{" * 3000]
 )
 def test_an_answer_without_a_translation_is_told(answer: str) -> None:
     with pytest.raises(ScriptError):
         read_answer(answer, IDS)
-
-
-def test_a_refusal_is_told() -> None:
-    with pytest.raises(RefusalError):
-        read_answer("I'm sorry, but I can't assist with that.", IDS)
 
 
 @given(st.text(max_size=300))
@@ -116,22 +100,6 @@ def test_quoted_words_may_be_kept() -> None:
     sign = line('A sign says "Exit".')
     assert kinds("Auf einem Schild steht „Exit“.", sign, quotes="keep") == []
     assert kinds("Auf einem Schild steht „Ausgang“.", sign, quotes="keep") == ["quote"]
-
-
-def test_the_prompt_says_what_there_is_and_no_more() -> None:
-    task = Task(language_of("en"), language_of("pt-BR"))
-    plain = messages([line("She opens the door.")], task, Around())[1].text
-    full = messages(
-        [line('Ann reads "Exit".', 20, "Ann")],
-        Task(language_of("en"), language_of("pt-BR"), note="Ann is a thief."),
-        Around((("He waits.", "Ele espera."),), ("They leave.",)),
-        [("s00010000", "It is in English. Write it in Portuguese (Brazil).")],
-    )[1].text
-    assert "from English into Portuguese (Brazil)" in plain
-    for word in ("Names of people", "quotation marks", "Lines before", "that follow", "Note on", "was wrong"):
-        assert (word in plain, word in full) == (False, True), word
-    assert "\n\n\n" not in plain + full
-    assert "$" not in plain + full
 
 
 @given(st.text(min_size=1, max_size=200))

@@ -1,4 +1,4 @@
-"""Metrics of a report against people."""
+"""Metrics against people: their scores from files, correlations with their intervals, and what is told."""
 
 from __future__ import annotations
 
@@ -6,15 +6,140 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from shotad.core import EvaluationError, ReportSettings
-from shotad.evaluation import Report, agreement, read_report, write_report
-from shotad.evaluation.human_agreement import HumanScores
+from shotad.core import DatasetError, EvaluationError, ReportSettings
+from shotad.evaluation import Report, agreement, read_report, read_scores, write_report
+from shotad.evaluation.human_agreement import HumanScores, correlations
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
+
+def read(tmp_path: Path, text: str, name: str = "scores.csv", encoding: str = "utf-8") -> HumanScores:
+    path = tmp_path / name
+    path.write_text(text, encoding=encoding)
+    return read_scores(path)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, mark: str) -> None:
+    text = "anno_idx,ann,ben,cleo\n1,3,2,1\n2,0,,1\n".replace(",", mark)
+    found = read(tmp_path, text, encoding="utf-8-sig")
+    assert found.scores == {"1": 2.0, "2": 0.5}
+    assert found.by_annotator == {
+        "ann": {"1": 3.0, "2": 0.0},
+        "ben": {"1": 2.0},
+        "cleo": {"1": 1.0, "2": 1.0},
+    }
+
+
+def test_actions_of_an_ad_are_averaged_after_the_annotators(tmp_path: Path) -> None:
+    """One action with two annotators, one with one: 2 and 1 make 1.5, not (3 + 1 + 1) / 3."""
+    found = read(tmp_path, "id,action,a,b\n1,He runs.,3,1\n1,He falls.,1,\n")
+    assert found.scores == {"1": 1.5}
+
+
+def test_numbers_that_no_annotator_gave_are_not_averaged(tmp_path: Path) -> None:
+    """Such as those of ``items.csv``, to which people add columns of their own."""
+    (tmp_path / "s.csv").write_text(
+        "id,start,end,cider,llm-ad-eval@openai:gpt-4o,ann,ben\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n"
+    )
+    found = read_scores(tmp_path / "s.csv")
+    assert found.scores == {"1": 4.0, "2": 1.0}
+    assert found.columns == ("ann", "ben")
+    assert found.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
+    (tmp_path / "s.csv").write_text("id,text,start,end\n1,Ann runs.,4.5,6\n")
+    with pytest.raises(EvaluationError, match="no column of scores"):
+        read_scores(tmp_path / "s.csv")
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    text = '{"id": 1, "score": 2}\n\n{"id": "b", "score": 0}\n'
+    assert read(tmp_path, text, "s.jsonl").scores == {"1": 2.0, "b": 0.0}
+    named = read(tmp_path, '{"id": "1", "ann": 1, "ben": 2}\n', "s.jsonl")
+    assert named.scores == {"1": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,score\n", "holds no scores"),
+        ("id,score\n1,2\n1,3\n", "line 3: AD '1' was scored before, in scores.csv, line 2"),
+        ("id,action,score\n1,He runs.,2\n1,He runs.,3\n", "was scored before"),
+        ("id,score\n1,good\n", "line 2: score 'good' is no score"),
+        ("id,text\n1,good\n", "no column of scores"),
+        ("score\n2\n", "names no AD"),
+        ("id,score\n1,2,3\n", "3 cells for 2 columns"),
+        ('{"id": 1, "score": true}\n', "no score"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises((DatasetError, EvaluationError), match=said):
+        read(tmp_path, text)
+
+
 pytest.importorskip("scipy.stats")
+
+
 SETTINGS = ReportSettings()
+
+
+def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    chance = np.random.default_rng(seed)
+    x = chance.normal(size=n)
+    y = 0.7 * x + 0.7 * chance.normal(size=n)
+    return x, y
+
+
+def test_ties_by_hand() -> None:
+    """Four pairs, the first two equal in x: 5 pairs in the same order, none against; tau-b = 5 / sqrt(5 · 6)."""
+    x, y = np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    found = correlations(x, y, ["f"] * 4, SETTINGS)
+    assert found.kendall.value == pytest.approx(5 / np.sqrt(30))
+    assert found.spearman.value == pytest.approx(np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "the metric gives all of them the same"),
+        ([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], "people give all of them the same"),
+        ([1.0, 2.0], [1.0, 2.0], "only 2 ADs"),
+        ([], [], "only 0 ADs"),
+    ],
+)
+def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[float], reason: str) -> None:
+    found = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS)
+    assert reason in found.reason
+    assert found.pearson.value is found.spearman.value is found.kendall.value is None
+
+
+def test_intervals_are_over_films_unless_asked_otherwise() -> None:
+    """ADs of a film that say the same give wide intervals, however many they are."""
+    x, y = rows(8, 5)
+    x, y = np.repeat(x, 40), np.repeat(y, 40)
+    films = [f"{k // 40}" for k in range(320)]
+    wide = correlations(x, y, films, SETTINGS).pearson.interval
+    narrow = correlations(x, y, films, SETTINGS.model_copy(update={"unit": "ad"})).pearson.interval
+    assert narrow is not None
+    assert wide is not None
+    assert (wide.unit, wide.units) == ("film", 8)
+    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
+    assert -1 <= wide.low < wide.high <= 1
+
+
+def test_intervals_of_correlations_hold_the_true_one() -> None:
+    """Six films of 20 pairs, which differ in both: the true correlation is sqrt(0.5)."""
+    held = 0
+    for trial in range(200):
+        x, y = rows(120, 100 + trial)
+        found = correlations(x, y, [f"{k % 6}" for k in range(120)], SETTINGS).pearson.interval
+        assert found is not None
+        held += found.low <= np.sqrt(0.5) <= found.high
+    assert 0.9 <= held / 200 <= 0.99
+
+
+pytest.importorskip("scipy.stats")
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +174,6 @@ def test_the_metric_that_thinks_like_people_agrees_with_them(report: Report) -> 
     assert cider.pearson.interval.low < 0 < cider.pearson.interval.high
 
 
-def test_people_among_themselves(report: Report) -> None:
-    found = agreement(report, people(report), SETTINGS)
-    assert [name for name, _, _ in found.people] == ["ann", "ben"]
-    assert found.people[0][2].pearson.value == pytest.approx(found.people[1][2].pearson.value)
-    alone = HumanScores(people(report).scores, {})
-    assert agreement(report, alone, SETTINGS).people == ()
-
-
 def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:
     scores = people(report)
     more = HumanScores({**scores.scores, "strange": 1.0}, {})
@@ -76,3 +193,9 @@ def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
     assert "CIDER: not defined, the metric gives all of them the same number." in found.text
     record = json.loads(json.dumps(found.record()))
     assert record["metrics"][0]["pearson"] == {"value": None, "interval": None}
+
+
+def test_lines_without_a_score_are_counted(tmp_path: Path) -> None:
+    found = read(tmp_path, "id,a,b\n1,1,1\n2,,\n")
+    assert found.scores == {"1": 1.0}
+    assert found.empty == 1

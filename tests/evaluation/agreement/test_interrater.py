@@ -8,6 +8,7 @@ import pytest
 
 from shotad.core import EvaluationError, Interval, load_config
 from shotad.evaluation import (
+    Item,
     MetricContext,
     Store,
     Version,
@@ -15,10 +16,10 @@ from shotad.evaluation import (
     from_table,
     inter_rater,
 )
-from shotad.evaluation.interrater import pairs, tiou
-from shotad.evaluation.metric import Item
+from shotad.evaluation.interrater import pairs
 
 pytest.importorskip("scipy.optimize")
+
 
 ELEPHANTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "ad-text" / "elephants-dream"
 
@@ -28,33 +29,12 @@ def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> 
     return Version(name, tuple(spoken))
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "wanted"),
-    [
-        ((0, 4), (0, 4), 1.0),
-        ((0, 4), (2, 6), 2 / 6),
-        ((0, 4), (4, 6), 0.0),
-        ((0, 4), (5, 6), 0.0),
-        ((0, 10), (4, 5), 0.1),
-    ],
-)
-def test_tiou_by_hand(one: tuple[int, int], two: tuple[int, int], wanted: float) -> None:
-    assert tiou(Interval(*one), Interval(*two)) == pytest.approx(wanted)
-    assert tiou(Interval(*two), Interval(*one)) == pytest.approx(wanted)
-
-
 def test_each_line_has_one_partner_at_most_and_all_together_the_best() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
     found = {(pair.a.reference, pair.b.reference) for pair in pairs(a, b, 0.1)}
     assert found == {("one", "y"), ("two", "x")}
-
-
-def test_a_pair_at_the_threshold_counts() -> None:
-    a, b = version("a", (0, 10, "one")), version("b", (0, 8, "x"))
-    assert len(pairs(a, b, 0.8)) == 1
-    assert not pairs(a, b, 0.81)
 
 
 def test_lines_of_other_films_are_never_paired() -> None:
@@ -105,16 +85,6 @@ def test_both_directions_at_each_threshold() -> None:
     assert values["film:3"] == pytest.approx(0)
 
 
-def test_words_are_counted_over_all_lines_of_the_reference() -> None:
-    """Also over those that have no partner."""
-    a, b = versions()
-    shorter = Version("second", b.lines[:2])
-    whole = inter_rater(a, b, [0.5], bench(), ["cider"]).directions[0].results[0]
-    part = inter_rater(a, shorter, [0.5], bench(), ["cider"]).directions[0].results[0]
-    assert part.basis == whole.basis
-    assert [row.value for row in part.rows] == [row.value for row in whole.rows[:2]]
-
-
 def test_nothing_in_common_is_an_error_with_a_hint() -> None:
     a = version("a", (0, 4, "one"))
     with pytest.raises(EvaluationError, match=r"No line of a has a tIoU of 0.5 with one of b. Name a lower"):
@@ -129,16 +99,6 @@ def test_a_metric_that_needs_a_cast_is_refused() -> None:
 TABLE = (
     "film,rater,start,end,text\nUp,a,0,4,One.\nUp,b,0:00:01,0:00:04,Two.\nCoco,b,7,9,Three.\nCoco,a,7,9, \n"
 )
-
-
-def test_a_table_of_many_films(tmp_path: Path) -> None:
-    path = tmp_path / "two.csv"
-    path.write_text(TABLE, encoding="utf-8")
-    a, b = from_table(path)
-    assert (a.name, b.name) == ("a", "b")
-    assert [(line.id, line.reference) for line in b.lines] == [("Up:1", "Two."), ("Coco:1", "Three.")]
-    assert b.lines[0].interval == Interval(1, 4)
-    assert len(a.lines) == 1, "a row without a text is no line"
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,91 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import EvaluationError
-from shotad.evaluation import Corpus, as_json, assist, metric, render
+from shotad.core import EvaluationError, Interval, load_config
+from shotad.evaluation import (
+    Corpus,
+    Figure,
+    Item,
+    Metric,
+    MetricContext,
+    Row,
+    Store,
+    as_json,
+    assist,
+    metric,
+    render,
+)
 from shotad.evaluation.assisted_choice import Assisted, Role
-from tests.cli.program import Shotad
-from tests.evaluation.assisted.offering import Told, bench, corpus, item
+from shotad.evaluation.metric import Json
 
-WHERE = "tests.evaluation.assisted.offering:Told"
+
+def bench(*settings: str) -> MetricContext:
+    """One that keeps nothing."""
+    return MetricContext(load_config(None, settings), Store())
+
+
+def item(
+    name: str, *lines: str, prediction: str | None = "", failure: str = "", reference: str = "r"
+) -> Item:
+    """An AD that was offered these lines; its prediction is the first of them unless one is given."""
+    text = (lines[0] if lines else None) if prediction == "" else prediction
+    return Item(
+        name,
+        "film",
+        Interval(float(len(name)), len(name) + 1.0),
+        (reference,),
+        text,
+        failure,
+        candidates=lines,
+    )
+
+
+def corpus(*items: Item) -> Corpus:
+    return Corpus(items, dataset="cmd-ad")
+
+
+class Told(Metric):
+    """The number that stands in a line at the metric's place: ``"3 50"`` is 3 by `one` and 50 by `two`. A line
+    ``x`` says nothing about the metric. Counts what it is asked."""
+
+    figure = Figure()
+    asked: ClassVar[list[tuple[str, str]]] = []
+
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name, context)
+        self.title = name.capitalize()
+
+    @property
+    def identity(self) -> Json:
+        return {"name": self.name}
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        return [{"text": corpus.items[p].prediction, "why": corpus.items[p].failure} for p in places]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        for place in places:
+            text = corpus.items[place].prediction
+            Told.asked.append((self.name, text or ""))
+            if text is None:
+                yield Row(corpus.items[place].id, (0.0, 1.0), 0.0, corpus.items[place].failure)
+            elif self.number(text) is None:
+                yield Row(corpus.items[place].id, (0.0, 0.0), None)
+            else:
+                value = self.number(text) or 0.0
+                yield Row(corpus.items[place].id, (value, 1.0), value)
+
+    def number(self, text: str) -> float | None:
+        told = text.split()[("one", "two").index(self.name.partition("-")[0])]
+        return None if told == "x" else float(told)
+
+
+WHERE = f"{__name__}:Told"
 
 
 @pytest.fixture(autouse=True)
@@ -75,31 +147,6 @@ def test_fewer_candidates_missing_ones_and_failures() -> None:
     assert [i.failure for i in done.corpus.items] == ["", "", "", "no video", ""]
 
 
-def test_what_has_no_candidate_is_left_out_where_that_is_asked() -> None:
-    items = (item("a", "1 1", "5 5"), item("d", prediction=None, failure="no video"))
-    assert value(run(corpus(*items)), "chosen", "one") == 2.5
-    done = run(corpus(*items), "measures.missing=skip")
-    assert value(done, "chosen", "one") == value(done, "best", "one") == 5.0
-    assert [choice.id for choice in done.choices] == ["a"]
-
-
-def test_a_metric_that_says_nothing_of_an_item_does_not_choose() -> None:
-    done = run(corpus(item("a", "1 x", "7 x", "3 x"), item("b", "x x", "x x")))
-    assert [(c.number, c.scores) for c in done.choices] == [(1, (1.0, 7.0, 3.0)), (0, (0.0, 0.0))]
-
-
-def test_no_more_is_scored_than_there_is() -> None:
-    run(corpus(item("a", "1 1", "2 2"), item("b", "1 1"), item("c", prediction=None, failure="gone")))
-    assert sorted(Told.asked) == [
-        ("one", ""),
-        ("one", "1 1"),
-        ("one", "2 2"),
-        ("two", ""),
-        ("two", "1 1"),
-        ("two", "2 2"),
-    ]
-
-
 def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     from shotad.evaluation import assisted_choice as protocol, running
 
@@ -112,17 +159,6 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
     assert done.result("best", "two") is None
     assert value(done, "chosen", "two") == 7.0
     assert "–" in render(done)
-
-
-def test_metrics_along_a_film_have_no_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(metric.METRICS, "repetition", WHERE)
-    from shotad.evaluation import assisted_choice as protocol
-
-    monkeypatch.setattr(protocol, "ALONG", ("two",))
-    done = run(corpus(item("a", "1 9", "2 8")))
-    assert value(done, "first", "two") == 9.0
-    assert done.result("best", "two") is None
-    assert done.result("random", "two") is None
 
 
 def test_with_nothing_to_choose_from_it_says_how_to_get_it() -> None:
@@ -151,20 +187,6 @@ def test_the_order_of_candidates_does_not_matter(offers: list[list[tuple[int, in
     assert both[0] >= sum(value(one, "random", name) for name in ("one", "two")) - 1e-9
 
 
-def test_the_real_metrics_choose_what_a_person_would() -> None:
-    told = [
-        ("She opens the heavy door and leaves.", "She opens the door.", "A dog sleeps on the sofa."),
-        ("He runs along the wet street.", "Two cars collide at night.", "He runs down the street."),
-        ("The old man lights a cigarette.", "The man lights a cigarette.", "Children play in the park."),
-    ]
-    items = [item(f"i{k}", one, two, reference=reference) for k, (reference, one, two) in enumerate(told)]
-    done = assist(corpus(*items), ["cider", "bleu-1", "rouge-l"], bench(), expert=("cider",))
-    assert [choice.number for choice in done.choices] == [0, 1, 0]
-    assert value(done, "chosen", "cider") == value(done, "best", "cider")
-    assert value(done, "best", "rouge-l") >= value(done, "random", "rouge-l") > 0
-    assert value(done, "chosen", "bleu-1") > value(done, "random", "bleu-1")
-
-
 def test_the_table_has_the_papers_numbers_below() -> None:
     items = [item(f"i{k}", "He runs.", "She sits.", reference="He runs.") for k in range(3)]
     done = assist(corpus(*items, item("gone", prediction=None)), ["cider"], bench(), expert=("cider",))
@@ -183,48 +205,7 @@ def test_the_table_has_the_papers_numbers_below() -> None:
     assert told["paper"][0]["values"] == {"cider": [38.4], "critic": [49.2], "action": [35.7]}
 
 
-def test_the_command(shotad: Shotad, tmp_path: Path) -> None:
-    ads = tmp_path / "ads.jsonl"
-    words = ["door", "street", "house", "river", "table"]
-    with ads.open("w") as file:
-        for k, word in enumerate(words):
-            row = {
-                "id": f"n{k}",
-                "film": "f",
-                "start": 5 * k,
-                "end": 5 * k + 2,
-                "text": f"She sees the {word} again.",
-            }
-            file.write(json.dumps(row) + "\n")
-    given = tmp_path / "preds.jsonl"
-    with given.open("w") as file:
-        for k, word in enumerate(words[:-1]):
-            lines = ["Nothing at all.", f"She sees the {word}.", "He sleeps."]
-            file.write(json.dumps({"id": f"n{k}", "text": lines[0], "candidates": lines}) + "\n")
-    said = shotad(
-        "evaluate", "assisted", ads, "--predictions", given, "--metrics", "cider,rouge-l", "--expert", "cider",
-        "--cache", tmp_path / "cache.db", "--json",
-    )  # fmt: skip
-    assert said.code == 0, said.err
-    told = json.loads(said.out)
-    assert told["chosen_number"] == {"1": 4}
-    assert told["without_candidates"] == 1
-    assert told["results"]["chosen"]["cider"] > told["results"]["random"]["cider"]
-    folder = tmp_path / "preds.assisted"
-    assert json.loads((folder / "assisted.json").read_text()) == told
-    choices = [json.loads(line) for line in (folder / "choices.jsonl").read_text().splitlines()]
-    assert [choice["text"] for choice in choices][:2] == ["She sees the door.", "She sees the street."]
-    assert choices[-1] == {"id": "n4", "chosen": None, "text": None, "scores": []}
-    assert (folder / "report.json").is_file()
-
-
 def test_where_the_best_of_each_is_no_bound_the_table_says_so() -> None:
-    long = "A man walks down the road and looks at the old house"
-    given = corpus(
-        item("a", f"{long} there.", "A man walks down the road and looks at the old.", reference=f"{long}."),
-        item("b", "It rains upon the hats.", "It rains.", reference="It rains upon the roofs of the city."),
-    )
-    done = assist(given, ["bleu-1", "cider"], bench(), expert=("cider",))
-    assert "Figures of all lines together: BLEU-1." in render(done)
-    alone = assist(given, ["cider"], bench(), expert=("cider",))
-    assert "Figures of all lines" not in render(alone)
+    given = corpus(item("a", "He runs.", "She sits.", reference="He runs."))
+    text = render(assist(given, ["bleu-1"], bench(), expert=("bleu-1",)))
+    assert "Figures of all lines together: BLEU-1." in text

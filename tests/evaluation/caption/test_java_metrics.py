@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, EvaluationError, Interval
-from shotad.evaluation import Corpus, MetricContext, Store
-from shotad.evaluation.metric import Item, make_metric, meteor, score
+from shotad.evaluation import Corpus, Item, MetricContext, Store, make_metric, score
+from shotad.evaluation.metric import meteor
 from shotad.evaluation.metrics.java import METEOR_COLUMNS
+from tests.evaluation.allmetrics import CORENLP, coco_files
 from tests.evaluation.caption.cocotools import (
-    SHARED,
     coco_scores,
     made_predictions,
     need_cmdad,
@@ -27,7 +27,6 @@ from tests.evaluation.caption.cocotools import (
 )
 from tests.evaluation.measuring import corpus_of
 
-CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 JAVA = """#!{python}
 import json, sys
 if "-version" in sys.argv:
@@ -68,23 +67,9 @@ def bench() -> MetricContext:
 
 @pytest.fixture
 def coco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package pycocoevalcap of empty files, which goes before an installed one, and a Java of 11."""
-    package = tmp_path / "site" / "pycocoevalcap"
-    for path in (
-        "__init__.py",
-        "meteor/meteor-1.5.jar",
-        "meteor/data/paraphrase-en.gz",
-        "spice/spice-1.0.jar",
-        "spice/lib/a.jar",
-    ):
-        (package / path).parent.mkdir(parents=True, exist_ok=True)
-        (package / path).write_bytes(b"")
-    monkeypatch.syspath_prepend(str(package.parent))
-    for name in [name for name in sys.modules if name.startswith("pycocoevalcap")]:
-        monkeypatch.delitem(sys.modules, name)
+    """The COCO tools' and CoreNLP's files, empty, and a Java of 11."""
     install_java(tmp_path, monkeypatch, "11.0.2")
-    monkeypatch.delenv("SHOTAD_SPICE_JARS", raising=False)
-    return package
+    return coco_files(tmp_path, monkeypatch)
 
 
 def install_java(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
@@ -95,50 +80,10 @@ def install_java(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) ->
     monkeypatch.setenv("JAVA_HOME", str(folder / "jre"))
 
 
-@pytest.fixture
-def corenlp(coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "jars"
-    folder.mkdir()
-    for name in CORENLP:
-        (folder / name).write_bytes(b"")
-    monkeypatch.setenv("SHOTAD_SPICE_JARS", str(folder))
-    return folder
-
-
-# --- what is missing
-
-
-@pytest.mark.parametrize("name", ["meteor", "spice"])
-def test_without_the_package_its_extra_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(EvaluationError, match=r"needs the package pycocoevalcap.*shotad\[coco\]"):
-        make_metric(name, bench())
-
-
-@pytest.mark.parametrize("name", ["meteor", "spice"])
-def test_without_java_it_is_asked_for(name: str, coco: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(coco))
-    monkeypatch.setenv("PATH", str(coco))
-    with pytest.raises(EvaluationError, match=r"needs Java, and there is no java .*JAVA_HOME is .*coco"):
-        make_metric(name, bench())
-
-
-def test_a_java_that_does_not_run_is_named(coco: Path) -> None:
-    java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
-    java.write_text("#!/bin/sh\nexit 3\n")
-    with pytest.raises(EvaluationError, match="METEOR needs Java, and .*bin/java does not run"):
-        make_metric("meteor", bench())
-
-
-def test_spice_without_corenlp_says_what_to_get_and_where_to_put_it(coco: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"needs stanford-corenlp-3.6.0.jar and .*-models.jar") as told:
-        make_metric("spice", bench())
-    assert "SHOTAD_SPICE_JARS" in told.value.hint
-
-
 def test_spice_on_a_java_without_scripts_says_so(
-    corenlp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    corenlp = tmp_path / "jars"
     install_java(tmp_path, monkeypatch, "17.0.15")
     with pytest.raises(EvaluationError, match="JavaScript engine, which Java 17 has not.*8 to 14"):
         make_metric("spice", bench())
@@ -150,26 +95,6 @@ def test_spice_on_a_java_without_scripts_says_so(
 
 
 # --- METEOR
-
-
-def test_meteors_answers_become_sums_and_a_whole_match_is_not_broken(coco: Path) -> None:
-    corpus = corpus_of(
-        [("A man walks.", "A man walks."), ("A man walks.", "A man runs."), ("He sits.", None)]
-    )
-    at = bench()
-    result = score(make_metric("meteor", at), corpus, at)
-    assert result.columns == METEOR_COLUMNS
-    named = [dict(zip(result.columns, row.sums, strict=True)) for row in result.rows]
-    assert named[0]["prediction words"] == named[0]["exact content, prediction"] == 3
-    assert named[0]["chunks"] == 0
-    assert named[1]["chunks"] == 2
-    assert named[2]["reference words"] == 2
-    assert [row.failure for row in result.rows] == ["", "", "no prediction"]
-    assert result.rows[0].value == pytest.approx(100.0)
-    assert result.rows[2].value == 0.0
-    assert result.value == pytest.approx(100 * float(meteor(np.array(result.sums))))
-    parts = [score(make_metric("meteor", at), corpus, at, [k]) for k in range(3)]
-    assert (parts[0] + parts[1] + parts[2]).value == result.value
 
 
 def test_meteor_is_weighed_as_its_authors_tell() -> None:
@@ -185,24 +110,8 @@ def test_meteor_is_weighed_as_its_authors_tell() -> None:
     assert meteor(np.zeros((2, len(METEOR_COLUMNS)))).tolist() == [0.0, 0.0]
 
 
-def test_a_program_that_ends_too_soon_is_told_with_its_last_words(coco: Path) -> None:
-    at = bench()
-    with pytest.raises(
-        EvaluationError, match="METEOR ended with code 1 before it had answered: out of memory"
-    ):
-        score(make_metric("meteor", at), corpus_of([("A man.", "A man."), ("A man.", "crash")]), at)
-
-
-def test_an_answer_that_is_none_names_the_item(coco: Path) -> None:
-    at = bench()
-    with pytest.raises(EvaluationError, match=r"answer to item film-1 cannot be read: 'what\?'"):
-        score(make_metric("meteor", at), corpus_of([("A man.", "A man."), ("A man.", "babble")]), at)
-
-
 # --- SPICE
-
-
-def test_spices_answers_become_rows(corenlp: Path) -> None:
+def test_spices_answers_become_rows(coco: Path) -> None:
     pairs = [
         ("A man walks.", "A man walks."),
         ("A man walks.", "A man runs."),
@@ -216,31 +125,6 @@ def test_spices_answers_become_rows(corenlp: Path) -> None:
     assert result.value == pytest.approx(100 * (1 + 2 / 3) / 4)
     assert [row.failure for row in result.rows] == ["", "", "no prediction", ""]
     assert set(result.identity["files"]) == {"spice-1.0.jar", *CORENLP}
-
-
-def test_spices_program_that_fails_is_told(corenlp: Path) -> None:
-    at = bench()
-    with pytest.raises(EvaluationError, match="SPICE's program ended with code 1: no memory for the parser"):
-        score(make_metric("spice", at), corpus_of([("A man.", "crash")]), at)
-
-
-# --- the real METEOR
-
-
-@pytest.mark.slow
-def test_the_example_has_its_known_meteor() -> None:
-    need_coco()
-    need_java()
-    folder = SHARED / "nlg-eval" / "examples"
-    if not folder.is_dir():
-        pytest.skip("no ../shared/data/nlg-eval")
-    said, first, second = ((folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt"))
-    lines = zip(said, first, second, strict=True)
-    corpus = Corpus(
-        tuple(Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
-    )
-    at = bench()
-    assert score(make_metric("meteor", at), corpus, at).value == pytest.approx(29.5797, abs=5e-5)
 
 
 @pytest.mark.slow
@@ -267,3 +151,43 @@ def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
     value, each = coco_scores("Meteor", said, human)
     assert result.value == pytest.approx(100 * value, abs=1e-9)
     assert np.abs(np.array([row.value for row in result.rows]) - 100 * np.array(each)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["meteor", "spice"])
+def test_what_is_missing_is_named_with_how_to_get_it(
+    name: str, coco: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "spice":
+        corenlp = os.environ["SHOTAD_SPICE_JARS"]
+        monkeypatch.delenv("SHOTAD_SPICE_JARS")
+        with pytest.raises(
+            EvaluationError, match=r"needs stanford-corenlp-3.6.0.jar and .*-models.jar"
+        ) as told:
+            make_metric("spice", bench())
+        assert "SHOTAD_SPICE_JARS" in told.value.hint
+        monkeypatch.setenv("SHOTAD_SPICE_JARS", corenlp)
+    java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
+    java.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(EvaluationError, match="needs Java, and .*bin/java does not run"):
+        make_metric(name, bench())
+    monkeypatch.setenv("JAVA_HOME", str(coco))
+    monkeypatch.setenv("PATH", str(coco))
+    with pytest.raises(EvaluationError, match=r"needs Java, and there is no java .*JAVA_HOME is .*coco"):
+        make_metric(name, bench())
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(EvaluationError, match=r"needs the package pycocoevalcap.*shotad\[coco\]"):
+        make_metric(name, bench())
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "why"),
+    [
+        ("meteor", "crash", "METEOR ended with code 1 before it had answered: out of memory"),
+        ("meteor", "babble", r"answer to item film-1 cannot be read: 'what\?'"),
+        ("spice", "crash", "SPICE's program ended with code 1: no memory for the parser"),
+    ],
+)
+def test_a_program_that_fails_is_told(name: str, said: str, why: str, coco: Path) -> None:
+    at = bench()
+    with pytest.raises(EvaluationError, match=why):
+        score(make_metric(name, at), corpus_of([("A man.", "A man."), ("A man.", said)]), at)

@@ -1,13 +1,19 @@
-"""The three benchmarks in their published formats, with every trap in them."""
+"""The three benchmarks in their published formats, with every trap in them; their shots and videos; CMD-AD as it is."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
 from shotad.core import DatasetError, Interval
 from shotad.evaluation import Dataset, load_dataset
+from shotad.evaluation.datasets.checking import video_of, video_places
+from shotad.evaluation.datasets.dataset import Video
+from shotad.evaluation.datasets.loading import touching
 from tests.evaluation.datasets import datasetfiles as files
 
 
@@ -35,15 +41,7 @@ def test_actions_are_joined_by_id_and_not_by_row(tmp_path: Path) -> None:
         None,
         ("He waves.",),
     ]
-    assert dataset.ads[0].text_without_names == "She opens the door."
     assert said(dataset, "'0' is no list") == ["note cmdad_gt_action.csv, line 5"]
-
-
-def test_slot_that_begins_before_its_clip_is_cut(tmp_path: Path) -> None:
-    rows = [files.cmd_row("He sits.", 50.0, 53.0, (-0.6, 2.6))]
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, rows=rows, actions=[]))
-    assert dataset.ads[0].slot == Interval(0.0, 2.5)
-    assert said(dataset, "begins before the clip") == ["note cmdad_anno.csv, line 2"]
 
 
 def test_published_shots_and_an_empty_list(tmp_path: Path) -> None:
@@ -97,15 +95,6 @@ def test_line_that_is_not_utf8_gets_its_text_from_the_actions(tmp_path: Path) ->
     dataset = load_dataset("mad-eval", root)
     assert dataset.ads[1].text == "A window € looks out."
     assert said(dataset, "read as Windows-1252") == ["note madeval_anno.csv, line 3"]
-
-
-def test_line_that_is_not_utf8_does_not_get_another_ads_text(tmp_path: Path) -> None:
-    rows = [list(row) for row in files.CMD_ROWS]
-    rows[0][0] = "Zo\xeb laughs"
-    path = files.cmd_ad(tmp_path, rows=rows) / "cmdad_anno.csv"
-    path.write_bytes(path.read_text(encoding="utf-8").encode("cp1252"))
-    dataset = load_dataset("cmd-ad", tmp_path)
-    assert (dataset.ads[0].text, dataset.ads[0].actions) == ("Zoë laughs", None)
 
 
 @pytest.mark.parametrize("film_column", ["imdbid", "imdb"])
@@ -175,14 +164,6 @@ def test_row_that_is_no_ad_is_refused_and_told_when_checking(tmp_path: Path) -> 
     assert not said(dataset, "is not in cmdad_anno.csv"), "their actions have an AD, though it cannot be read"
 
 
-def test_actions_of_no_ad(tmp_path: Path) -> None:
-    actions = [*files.CMD_ACTIONS, [4, "tt02", "He goes.", "He goes.", "['He goes.']"]]
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
-    assert said(dataset, "rows whose id is not in cmdad_anno.csv: 1.") == [
-        "malformed cmdad_gt_action.csv, line 6"
-    ]
-
-
 def test_actions_of_another_edition_are_not_used(tmp_path: Path) -> None:
     shifted = [[int(str(row[0])) + 1, *row[1:]] for row in files.CMD_ACTIONS]
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=shifted))
@@ -197,15 +178,6 @@ def test_reworded_text_keeps_its_actions(tmp_path: Path) -> None:
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
     assert (dataset.ads[1].text, dataset.ads[1].actions) == ("She runs, and falls.", ("She runs.",))
     assert said(dataset, "differs from that in the file of actions") == ["note cmdad_anno.csv, line 3"]
-
-
-@pytest.mark.parametrize("without", ["0", "Here is the text: " + "He opens it. " * 10])
-def test_text_without_names_that_is_none_is_left_out(tmp_path: Path, without: str) -> None:
-    actions = [row[:] for row in files.CMD_ACTIONS]
-    actions[1][3] = without
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
-    assert dataset.ads[0].text_without_names == ""
-    assert said(dataset, "texts without names") == ["note cmdad_gt_action.csv, line 3"]
 
 
 def test_actions_that_stand_twice_or_have_no_id(tmp_path: Path) -> None:
@@ -240,18 +212,6 @@ def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:
         load_dataset("cmd-ad", files.cmd_ad(tmp_path), casts=tmp_path / "nobody.json")
 
 
-def test_files_may_be_named_one_by_one(tmp_path: Path) -> None:
-    files.cmd_ad(tmp_path / "here")
-    (tmp_path / "there").mkdir()
-    places = {"annotation": "cmdad_anno", "actions": "cmdad_gt_action", "shots": "cmdad_shot_info"}
-    given = {}
-    for what, name in places.items():
-        given[what] = (tmp_path / "here" / f"{name}.csv").rename(tmp_path / "there" / f"my {what}.csv")
-    dataset = load_dataset("cmd-ad", tmp_path, casts=tmp_path / "here" / "cast.json", **given)
-    assert len(dataset.ads) == 4
-    assert dataset.files == {**given, "casts": tmp_path / "here" / "cast.json"}
-
-
 def test_ids_may_stand_in_a_column_of_ones_own_dataset(tmp_path: Path) -> None:
     files.table(
         tmp_path / "ads.csv",
@@ -265,3 +225,85 @@ def test_ids_may_stand_in_a_column_of_ones_own_dataset(tmp_path: Path) -> None:
     assert dataset.ads[0].clip == "f", "without a column for clips, the film is the video"
     assert said(dataset, "the id 'a7' stands twice") == ["malformed ads.csv, line 3"]
     assert not said(dataset, "there is no file of"), "nothing else was described"
+
+
+GAP = 0.02
+
+
+def published(cuts: list[float]) -> list[Interval]:
+    """As the lists are: 10 ms later at the start, 10 ms earlier at the end."""
+    return [Interval(round(a + GAP / 2, 3), round(b - GAP / 2, 3)) for a, b in pairwise(cuts)]
+
+
+@given(st.lists(st.integers(60, 20_000), min_size=1, max_size=30))
+def test_the_true_cuts_come_back(lengths: list[int]) -> None:
+    cuts = [0.0]
+    for length in lengths:
+        cuts.append(round(cuts[-1] + length / 1000, 3))
+    shots = touching(published(cuts), GAP)
+    assert [shot.start for shot in shots] == pytest.approx(cuts[:-1], abs=1e-6)
+    assert all(one.end == other.start for one, other in pairwise(shots))
+    assert shots[-1].end == pytest.approx(cuts[-1], abs=1e-6)
+
+
+def touch(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
+@pytest.mark.parametrize("place", ["2014/ab.mkv", "cmdad/2014/ab.mp4", "videos/2014/ab.webm"])
+def test_cmd_ads_clips_by_year_and_name(tmp_path: Path, place: str) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path))
+    path = touch(tmp_path / place)
+    assert video_of(dataset, dataset.ads[0]) == Video(path)
+    assert video_of(dataset, dataset.ads[2]) is None
+    assert path in video_places(dataset, dataset.ads[0])
+
+
+def test_videos_may_be_elsewhere(tmp_path: Path) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path / "anno"))
+    path = touch(tmp_path / "disk" / "2014" / "ab.mkv")
+    assert video_of(dataset, dataset.ads[0]) is None
+    assert video_of(dataset, dataset.ads[0], tmp_path / "disk") == Video(path)
+
+
+def test_mad_evals_whole_film_goes_before_the_short_pieces(tmp_path: Path) -> None:
+    dataset = load_dataset("mad-eval", files.mad_eval(tmp_path))
+    piece = touch(tmp_path / "madeval" / "1005_Signs" / "1005_Signs_149.970-152.750.avi")
+    assert video_of(dataset, dataset.ads[0]) == Video(piece, begins=149.97, piece=True)
+    assert video_of(dataset, dataset.ads[1]) is None
+    film = touch(tmp_path / "tt05.mkv")
+    assert video_of(dataset, dataset.ads[0]) == video_of(dataset, dataset.ads[1]) == Video(film)
+
+
+@pytest.mark.parametrize("folder", ["tvad/friends_frames", "bbt_frames", "."])
+def test_tv_ads_frames_in_tars_and_folders(tmp_path: Path, folder: str) -> None:
+    dataset = load_dataset("tv-ad", files.tv_ad(tmp_path))
+    name = dataset.ads[0].clip
+    (tmp_path / folder / name).mkdir(parents=True)
+    assert video_of(dataset, dataset.ads[0]) == Video(tmp_path / folder / name, 3.0)
+    tar = touch(tmp_path / folder / f"{name}.tar")
+    assert video_of(dataset, dataset.ads[0]) == Video(tar, 3.0)
+
+
+@pytest.mark.parametrize("clip", ["../outside", "2014/../../outside", "/outside"])
+def test_a_name_does_not_lead_out_of_the_folder(tmp_path: Path, clip: str) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path / "root"))
+    touch(tmp_path / "outside.mkv")
+    ad = replace(
+        dataset.ads[0], clip=clip.replace("/outside", f"{tmp_path}/outside") if clip[0] == "/" else clip
+    )
+    assert video_of(dataset, ad) is None
+
+
+def test_files_may_be_named_one_by_one(tmp_path: Path) -> None:
+    files.cmd_ad(tmp_path / "here")
+    (tmp_path / "there").mkdir()
+    places = {"annotation": "cmdad_anno", "actions": "cmdad_gt_action", "shots": "cmdad_shot_info"}
+    given = {}
+    for what, name in places.items():
+        given[what] = (tmp_path / "here" / f"{name}.csv").rename(tmp_path / "there" / f"my {what}.csv")
+    dataset = load_dataset("cmd-ad", tmp_path, casts=tmp_path / "here" / "cast.json", **given)
+    assert len(dataset.ads) == 4
+    assert dataset.files == {**given, "casts": tmp_path / "here" / "cast.json"}

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from shotad.core import Abilities, Config, Identity, Interval, Reply, Request, load_config
-from shotad.evaluation import Corpus, MetricContext, Store
-from shotad.evaluation.metric import Item
+from shotad.evaluation import Corpus, Item, MetricContext, Store
 
 HERE = "tests.evaluation.judges.judging"
 WORDS = f"{HERE}:WordJudge"

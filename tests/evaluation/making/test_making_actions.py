@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError, EngineError, EvaluationError, load_config
+from shotad.core import DatasetError, EngineError, load_config
 from shotad.evaluation import MetricContext, Store, ads_of, make_actions, make_maker, write_actions
 from shotad.evaluation.datasets.annotation import read_actions
 from shotad.evaluation.datasets.dataset import ActionFile
@@ -24,6 +23,7 @@ from shotad.evaluation.making_actions import (
 )
 from shotad.evaluation.metrics.judge import Unreadable
 from tests.bad_server import Act, BadServer, Seen, answer, status
+from tests.evaluation.datasets.datasetfiles import cmd_ad
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 
 TEXTS = (
@@ -33,6 +33,8 @@ TEXTS = (
     "Ada opens the door and sees Bo.",
     "Rain falls.",
 )
+
+
 ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 
 
@@ -57,18 +59,6 @@ def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
     assert next(text_of(r) for r in Rote.asked if not is_first(r)) == "She opens the door and sees he."
     assert made.made_by == "rote r1 7"
     assert made.count == 6
-
-
-def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    with Store(tmp_path / "a.sqlite") as store:
-        with pytest.raises(EngineError, match="gone"):
-            made_by("tests.evaluation.making.makers:Stops", store)
-        Rote.asked.clear()
-        made = made_by(store=store)
-        assert len(Rote.asked) == 6 - 3, "what was answered in one call with what stopped is asked again"
-        Rote.asked.clear()
-        assert made_by(store=store) == made
-        assert not Rote.asked
 
 
 def test_examples_given_back_are_no_answers() -> None:
@@ -143,26 +133,6 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     assert len(about["identity"]["prompts"]) == 64
 
 
-def test_a_server_that_misbehaves() -> None:
-    def script(seen: Seen) -> Act:
-        asked = seen.body["messages"][1]["content"].rpartition("Text: ")[2]
-        if "guard" in asked:
-            return answer("Sure! Here you go: He sits.")
-        if "Rain" in asked:
-            return status(500)
-        if '"text"' in asked:
-            return answer('{"text": "She opens the door and sees him."}')
-        return answer('```json\n{"actions": ["She opens the door.", "She sees him."]}\n```')
-
-    with BadServer(script) as server:
-        settings = ("openai.retries=1", "openai.longest_pause=0.01")
-        made = made_by(f"openai:m@{server.url}", None, *settings)
-    assert made.made[0].actions == ("She opens the door.", "She sees him.")
-    assert [name for name, _ in made.failed] == ["1", "2", "4"]
-    assert "does not begin with the JSON object" in made.failed[0][1]
-    assert "500" in made.failed[2][1]
-
-
 def test_rules_say_that_no_engine_made_it() -> None:
     pytest.importorskip("spacy")
     maker = make_maker("rules", bench())
@@ -175,13 +145,6 @@ def test_rules_say_that_no_engine_made_it() -> None:
     assert "Tom" not in first.without_names
     assert second.failure == "the rules found no action"
     assert made.identity["engine"] == "rules"
-
-
-def test_what_makes_no_actions() -> None:
-    with pytest.raises(EngineError):
-        make_maker("rule", bench())
-    with pytest.raises(EvaluationError):
-        make_maker("narrator", bench())
 
 
 @pytest.mark.parametrize(
@@ -203,11 +166,6 @@ def test_plain_files_are_read(tmp_path: Path, name: str, body: str) -> None:
     )
 
 
-def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("text\nHe sits.\n\nRain falls.\n", encoding="utf-8")
-    assert [ad.id for ad in ads_of(str(tmp_path / "a.csv"))] == ["0", "1"]
-
-
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -224,32 +182,39 @@ def test_files_that_are_refused(tmp_path: Path, body: str, why: str) -> None:
 
 
 def test_a_dataset_needs_its_folder(tmp_path: Path) -> None:
+    found = ads_of("cmd-ad", cmd_ad(tmp_path))
+    assert found[0] == AdText("0", "tt01", "Ann opens the door.")
     with pytest.raises(DatasetError, match="is no file"):
         ads_of("cmd-ad")
 
 
-CMD = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
+def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        with pytest.raises(EngineError, match="gone"):
+            made_by("tests.evaluation.making.makers:Stops", store)
+        Rote.asked.clear()
+        made = made_by(store=store)
+        assert len(Rote.asked) == 6 - 3, "what was answered in one call with what stopped is asked again"
+        Rote.asked.clear()
+        assert made_by(store=store) == made
+        assert not Rote.asked
 
 
-@pytest.mark.skipif(not CMD.is_dir(), reason="CMD-AD's annotation is not at ../shared/data")
-def test_a_dataset_is_read() -> None:
-    ads = ads_of("cmd-ad", CMD)
-    assert len(ads) == 7316
-    assert ads[2] == AdText("2", "tt0042208", "She smiles.")
+def test_a_server_that_misbehaves() -> None:
+    def script(seen: Seen) -> Act:
+        asked = seen.body["messages"][1]["content"].rpartition("Text: ")[2]
+        if "guard" in asked:
+            return answer("Sure! Here you go: He sits.")
+        if "Rain" in asked:
+            return status(500)
+        if '"text"' in asked:
+            return answer('{"text": "She opens the door and sees him."}')
+        return answer('```json\n{"actions": ["She opens the door.", "She sees him."]}\n```')
 
-
-@pytest.mark.skipif(not CMD.is_dir(), reason="CMD-AD's annotation is not at ../shared/data")
-def test_of_the_published_actions_only_those_are_refused_that_are_no_such_text() -> None:
-    """Some are examples of the prompt that made them; few others are refused, such as paraphrases."""
-    refused = []
-    with (CMD / "cmdad_gt_action.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["gt_action"] != "0"]
-    for row in rows:
-        try:
-            names_question(row["text_gt"]).read(json.dumps({"text": row["text_gt_wo_char"]}))
-            actions = ast.literal_eval(row["gt_action"])
-            split_question(row["text_gt_wo_char"]).read(json.dumps({"actions": actions}))
-        except Unreadable:
-            refused.append(row["anno_idx"])
-    assert len(rows) == 7314
-    assert len(refused) == 34
+    with BadServer(script) as server:
+        settings = ("openai.retries=1", "openai.longest_pause=0.01")
+        made = made_by(f"openai:m@{server.url}", None, *settings)
+    assert made.made[0].actions == ("She opens the door.", "She sees him.")
+    assert [name for name, _ in made.failed] == ["1", "2", "4"]
+    assert "does not begin with the JSON object" in made.failed[0][1]
+    assert "500" in made.failed[2][1]

@@ -10,13 +10,16 @@ from typing import Any
 import av
 import pytest
 
-from shotad.core import EngineError, Request, ShotadError
+from shotad.core import ConfigError, EngineError, Request, ShotadError, load_config
+from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.evaluation import Wanted, read_bank_of_films
+from shotad.evaluation import Job, Wanted, choose, predict, read_bank_of_films
 from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.clip import Described
+from shotad.grammar import vit_features as dinov2
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_mad, make_tv
-from tests.media import FilmSpec, make_film
+from tests.shotad_process import PLAIN
+from tests.tiny import make_backbone
 
 
 @pytest.fixture
@@ -127,15 +130,6 @@ def test_changed_settings_make_every_line_anew_and_come_back_for_nothing(runs: R
     runs.run()
     assert runs.asked() == 0
     assert by_id(runs.rows) == before
-
-
-def test_another_video_makes_its_lines_anew(runs: Runs) -> None:
-    runs.run()
-    runs.asked()
-    shutil.copy(make_film(FilmSpec(frames=210, cuts=(75,), size=(128, 72))).path, runs.root / "2002/two.mp4")
-    runs.run()
-    assert runs.asked() == 2 * 2
-    assert len(runs.rows) == len(runs.dataset.ads)
 
 
 def test_a_video_that_came_later_is_described_then(runs: Runs) -> None:
@@ -269,16 +263,6 @@ def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.Mon
     assert by_id(runs.rows)["0"]["text"] is not None
 
 
-def test_found_shots_when_they_are_asked_for(runs: Runs) -> None:
-    runs.run()
-    published = by_id(runs.rows)
-    runs.run(published=False)
-    rows = by_id(runs.rows)
-    assert {row["shots"] for row in rows.values() if row["text"]} == {"found"}
-    assert rows["0"]["terms"] == published["0"]["terms"]
-    assert rows["0"]["key"] != published["0"]["key"]
-
-
 def test_work_folders_are_kept_where_they_are_wanted(runs: Runs, tmp_path: Path) -> None:
     runs.run()
     assert not list((tmp_path / "preds.shotad").rglob("stage1.jsonl"))
@@ -288,21 +272,6 @@ def test_work_folders_are_kept_where_they_are_wanted(runs: Runs, tmp_path: Path)
     assert folders == ["2001_one", "2002_two"]
     assert len(list((tmp_path / "work").rglob("track.json"))) == 2
     assert not list(tmp_path.rglob("frames.pack"))
-
-
-def test_candidates_are_in_the_lines(runs: Runs) -> None:
-    runs.run("stage2.candidates=5", "slots.seconds_per_word=0.1")
-    row = by_id(runs.rows)["0"]
-    assert len(row["candidates"]) > 1
-    assert row["text"] in row["candidates"]
-
-
-def test_a_line_that_was_chosen_among_others_depends_on_its_neighbours(runs: Runs) -> None:
-    several = ("stage2.candidates=5", "slots.seconds_per_word=0.1")
-    runs.run(*several, wanted=Wanted(ids=frozenset({"9"})))
-    runs.asked()
-    runs.run(*several, wanted=Wanted(ids=frozenset({"9", "10"})))
-    assert runs.asked() == 4
 
 
 def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
@@ -345,6 +314,40 @@ def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> Non
     assert (given.path, given.key) == (bank, "tt1")
 
 
+def test_a_model_that_reads_film_grammar_is_loaded_once(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads: list[str] = []
+    real = dinov2.load_model
+    monkeypatch.setattr(dinov2, "load_model", lambda folder: (loads.append(folder.name), real(folder))[1])
+    model = make_backbone(tmp_path / "tiny", hidden=48, blocks=1, heads=3)
+    settings = (f"threads.features={model}", "compute.device=cpu")
+    runs.run(*settings, work=tmp_path / "work")
+    assert loads == ["tiny"]
+    first, grammars = (
+        runs.out.read_bytes(),
+        [path.read_text() for path in tmp_path.glob("work/*/grammar.json")],
+    )
+    assert len(grammars) == 2
+    assert all("dinov2:tiny@" in json.loads(grammar)["features"] for grammar in grammars)
+    runs.run(*settings)
+    assert loads == ["tiny"], "a second run loads nothing"
+    assert runs.out.read_bytes() == first
+
+
+def grammars(work: Path) -> dict[str, bytes]:
+    """What was read of each clip."""
+    return {path.parent.name: path.read_bytes() for path in work.glob("*/grammar.json")}
+
+
+def test_settings_of_the_grammar_are_refused_before_any_clip(runs: Runs) -> None:
+    for path in runs.root.rglob("*.mp4"):
+        path.unlink()
+    with pytest.raises(ConfigError, match="neither a known name nor a folder"):
+        runs.run("threads.features=dinov3-huge")
+    assert not runs.out.exists()
+
+
 def test_a_changed_picture_of_a_bank_is_noticed(tmp_path: Path) -> None:
     bank, photos = tmp_path / "bank.json", tmp_path / "photos"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
@@ -356,8 +359,54 @@ def test_a_changed_picture_of_a_bank_is_noticed(tmp_path: Path) -> None:
     assert len({none, one, read_bank_of_films(bank, photos).known_of("tt1")}) == 3
 
 
+BRIEF = (
+    "threads.features=grid", "compute.device=cpu", "prompt.example_count=0", "stage1.attempts=1",
+    "stage2.attempts=1", "stage1.sampling.max_tokens=16", "stage2.sampling.max_tokens=16",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from shotad.engines.local_loading import CACHE
+    from tests.language_models import make_llama
+    from tests.vision_models import qwen_folder
+
+    sees, writes = qwen_folder(tmp_path / "sees", "qwen2_vl"), make_llama(tmp_path / "writes", context=4096)
+    loads: list[str] = []
+    real = CACHE._read
+    monkeypatch.setattr(CACHE, "_left", lambda device: 0)  # there is never room for another
+    monkeypatch.setattr(CACHE, "_read", lambda way: (loads.append(way.place.label), real(way))[1])
+    runs = Runs(make_cmd(tmp_path / "root"), tmp_path / "unused")
+    names = (
+        "stage1.engine=qwen2-vl", f"stage1.model={sees}", "stage2.engine=llama3", f"stage2.model={writes}",
+    )  # fmt: skip
+    config = load_config("cmd-ad", (*names, *BRIEF, *PLAIN))
+    files = []
+    for ahead in (1, 9):
+        CACHE.clear()
+        loads.append(f"{ahead} ahead")
+        out = tmp_path / f"{ahead}.jsonl"
+        job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
+        done = predict(job, choose(runs.dataset, Wanted()))
+        assert sum(line.description is not None for line in done.lines) > 0
+        files.append(out.read_bytes())
+    CACHE.clear()
+    assert loads == ["1 ahead", "sees", "writes", "sees", "writes", "9 ahead", "sees", "writes"]
+    assert files[0] == files[1]
+
+
 @pytest.mark.parametrize("content", ["[]", '{"tt1": "Ann"}', "{", ""])
 def test_what_is_no_bank_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "bank.json").write_text(content)
     with pytest.raises(ShotadError, match=r"bank\.json"):
         read_bank_of_films(tmp_path / "bank.json", None)
+
+
+def test_found_shots_when_they_are_asked_for(runs: Runs) -> None:
+    runs.run()
+    published = by_id(runs.rows)
+    runs.run(published=False)
+    rows = by_id(runs.rows)
+    assert {row["shots"] for row in rows.values() if row["text"]} == {"found"}
+    assert rows["0"]["terms"] == published["0"]["terms"]
+    assert rows["0"]["key"] != published["0"]["key"]

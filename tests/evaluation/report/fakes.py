@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, ReportInput, Result
-from shotad.evaluation.metric import Figure, Item, Row
+from shotad.evaluation import Corpus, Figure, Item, ReportInput, Result, Row
 from shotad.evaluation.report.inputs import Predictions
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]

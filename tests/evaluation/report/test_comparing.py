@@ -1,8 +1,7 @@
-"""Two reports held against each other, and shards made one."""
+"""Two reports held against each other, shards made one, and intervals over films."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,15 @@ from shotad.evaluation import (
     comparison_text,
     merge,
     read_report,
-    write_comparison,
     write_report,
 )
-from shotad.evaluation.report.comparing import Comparison, comparison_markdown
+from shotad.evaluation.report.comparing import Comparison
 from shotad.evaluation.report.inputs import Joined, Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
-from tests.evaluation.report.outline import outline
 
 SETTINGS = ReportSettings()
+
+
 B = Predictions("b.jsonl", "1" * 64, "System B")
 
 
@@ -65,12 +64,6 @@ def test_a_better_system_is_found_better(tmp_path: Path, one: Report) -> None:
     assert (repetition.n_better, repetition.n_worse) == (0, 60)
 
 
-def test_two_that_are_the_same_are_left_open(tmp_path: Path, one: Report) -> None:
-    found = held(tmp_path, one, shift=0)
-    assert [metric.verdict(0.95) for metric in found.metrics] == ["open", "open"]
-    assert found.metrics[0].better == ()
-
-
 def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     corpus = made_corpus(60)
     other = made_result(corpus, seed=9)
@@ -104,38 +97,11 @@ def test_other_settings_are_not_compared_and_told(tmp_path: Path, one: Report) -
     assert "frequencies of words" in other.not_compared[0][1]
 
 
-def test_other_texts_under_the_same_ids_are_refused(tmp_path: Path, one: Report) -> None:
-    corpus = made_corpus(60, seed=5)
-    other = kept(tmp_path / "x", made_run(corpus, (made_result(corpus),)))
-    with pytest.raises(EvaluationError, match="AD '0' has another human text in one than in x"):
-        compare(one, other, SETTINGS)
-
-
 def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
     run = made_run()
     a, b = (kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 30), (30, 60)]))
     with pytest.raises(EvaluationError, match="have no AD in common"):
         compare(a, b, SETTINGS)
-
-
-def test_the_files_of_a_comparison(tmp_path: Path, one: Report) -> None:
-    found = held(tmp_path, one)
-    written = write_comparison(tmp_path / "c", found)
-    assert [path.name for path in written] == ["compare.json", "compare.md", "compare.html"]
-    record = json.loads(written[0].read_text(encoding="utf-8"))
-    assert record["metrics"][0]["difference"] == pytest.approx(3)
-    assert record["metrics"][0]["better"] == "B"
-    assert len(record["metrics"][0]["lines"]["gained_most"]) == 20
-    page = outline(written[2].read_text(encoding="utf-8"))
-    assert page.headings[0] == 1
-    assert all(table["caption"] == 1 and table["th"] == table["scoped"] for table in page.tables)
-    assert "## CIDER: gained most (60 lines better in B)" in comparison_markdown(found)
-
-
-def test_systems_of_the_same_name_are_told_apart(tmp_path: Path, one: Report) -> None:
-    two = kept(tmp_path / "two", made_run(made_corpus(60)))
-    found = compare(one, two, SETTINGS)
-    assert (found.a, found.b) == ("Test system (one)", "Test system (two)")
 
 
 FILES = ("report.json", "report.html", "report.md", "items.csv", "items.jsonl")

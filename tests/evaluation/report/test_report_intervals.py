@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
-from shotad.evaluation import Result
-from shotad.evaluation.metric import Figure, Row
+from shotad.evaluation import Figure, Result, Row
 from shotad.evaluation.report.comparing import Paired, paired
-from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans, within
+from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans
 
 SHARE = Figure("share", 100.0)
 
@@ -42,12 +40,6 @@ def interval(values: dict[str, float], of: dict[str, str], **more: object) -> Sp
     found = spans([result(values)], of, **{"unit": "film", "level": 0.95, **more})["cider"]  # type: ignore[arg-type]
     assert found is not None
     return found
-
-
-@given(st.integers(1, 300), st.floats(0.001, 80))
-def test_students_t_is_that_of_scipy(df: int, t: float) -> None:
-    stats = pytest.importorskip("scipy.stats")
-    assert within(t, df) == pytest.approx(1 - 2 * stats.t.sf(t, df), abs=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -88,14 +80,6 @@ def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) 
     assert 0.91 <= held / 300 <= 0.99
 
 
-def test_by_single_ads_they_are_too_narrow_and_this_is_told() -> None:
-    values = of_films(10, 60, 5)
-    by_ad, by_film = (interval(values, films(values, 60), unit=unit) for unit in ("ad", "film"))
-    assert by_film.high - by_film.low > 1.5 * (by_ad.high - by_ad.low)
-    assert "as asked" in basis_words([by_ad], "ad")
-    assert "over 10 films" in basis_words([None, by_film], "film")
-
-
 def test_the_basis_is_told() -> None:
     def over(unit: str, units: int) -> Span:
         return Span(1.0, 2.0, 0.95, unit, units)  # type: ignore[arg-type]
@@ -103,6 +87,7 @@ def test_the_basis_is_told() -> None:
     assert "lines of this film only" in basis_words([over("ad", 63)], "film")
     assert "over 95 to 98 films" in basis_words([over("film", 98), over("film", 95)], "film")
     assert "rough" in basis_words([over("film", 3)], "film")
+    assert "as asked" in basis_words([over("ad", 63)], "ad")
     assert basis_words([None], "film") == ""
 
 
@@ -116,12 +101,6 @@ def silent(values: dict[str, float], names: set[str]) -> Result:
     """A metric that says nothing of these ADs."""
     rows = (replace(r, value=None, sums=(0.0, 0.0)) if r.id in names else r for r in result(values).rows)
     return replace(result(values), rows=tuple(rows))
-
-
-def test_a_metric_that_speaks_of_few_ads_has_no_interval_however_many_there_are() -> None:
-    values = normal(50)
-    few = silent(values, set(list(values)[4:]))
-    assert spans([few], films(values), unit="film", level=0.95) == {"cider": None}
 
 
 def test_films_of_which_a_metric_says_nothing_do_not_count() -> None:
@@ -145,26 +124,3 @@ def test_as_students_paired_test_by_film() -> None:
     found = told(result(one), result(two), films(one, 12))
     means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
     assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)
-
-
-def test_a_system_against_itself_is_not_better() -> None:
-    values = normal(30)
-    found = told(result(values), result(values), films(values, 5))
-    assert (found.difference, found.p, found.not_better) == (0, 1, 0.5)
-
-
-def test_where_lower_is_better_the_lower_one_wins() -> None:
-    values = normal(80)
-    lower = {name: value - 0.05 for name, value in values.items()}
-    one, two = (replace(result(some), higher_is_better=False) for some in (values, lower))
-    found = told(one, two, films(values, 4))
-    assert found.difference == pytest.approx(-5)
-    assert found.not_better == pytest.approx(0)
-    assert told(result(values), result(lower), films(values, 4)).not_better == pytest.approx(1)
-
-
-def test_only_common_ads_are_compared() -> None:
-    one, two = normal(40), {**{f"x{k}": 1.0 for k in range(5)}, **dict(list(normal(40).items())[10:])}
-    found = told(result(one), result(two), films({**one, **two}))
-    assert found.n == 30
-    assert found.difference == 0

@@ -1,31 +1,71 @@
-"""What a report says, in words, tables and on its page."""
+"""What a report says, in words, tables, plots and on its page, with the paper's numbers beside it."""
 
 from __future__ import annotations
 
+import io
 import itertools
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, read_report, terminal_text, write_report
-from shotad.evaluation.metric import Figure, Item, Row
-from shotad.evaluation.report.content import identity_words, listings, notes_words
+from shotad.evaluation import Corpus, Row, read_report, terminal_text, write_report
+from shotad.evaluation.report.content import listings
 from shotad.evaluation.report.intervals import (
     DURATIONS,
-    SCALES,
     duration_label,
     grouped,
-    main_results,
-    scale_label,
 )
-from shotad.evaluation.report.table import footnotes
+from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
+from shotad.evaluation.report.table import (
+    paper_rows,
+    paper_values,
+)
 from shotad.evaluation.report.wording import COLUMNS
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
-from tests.evaluation.report.outline import outline
+
+
+class Outline(HTMLParser):
+    """What a screen reader meets, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headings: list[int] = []
+        self.tables: list[dict[str, int]] = []
+        self.images: list[dict[str, str | None]] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.language = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.tags.append(tag)
+        self.ids += [told["id"] or ""] if "id" in told else []
+        if re.fullmatch(r"h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        elif tag == "table":
+            self.tables.append({"caption": 0, "th": 0, "scoped": 0})
+        elif tag in ("caption", "th") and self.tables:
+            self.tables[-1][tag] += 1
+            self.tables[-1]["scoped"] += tag == "th" and told.get("scope") in ("row", "col")
+        elif tag == "img":
+            self.images.append(told)
+        elif tag == "a":
+            self.links.append(told["href"] or "")
+        elif tag == "html":
+            self.language = told.get("lang") or ""
+
+
+def outline(page: str) -> Outline:
+    found = Outline()
+    found.feed(page)
+    return found
 
 
 def test_a_failure_that_no_number_counts_is_not_told_as_0(tmp_path: Path) -> None:
@@ -52,31 +92,6 @@ def test_numbers_that_are_not_comparable_are_named_under_the_papers() -> None:
     assert "The first row is of 20 of 60 ADs, the paper's rows are of all." in part
 
 
-def test_not_comparable_is_said_once_to_a_metric() -> None:
-    corpus = made_corpus()
-    told = {"comparable": False, "title": "Action score"}
-    plain = made_result(corpus, "action", remarks=("A smaller model.",), **told)
-    saying = made_result(corpus, "action", remarks=("A small one: not comparable with the paper's.",), **told)
-    ((_, one),), ((_, two),) = (footnotes([result]).values() for result in (plain, saying))
-    assert one == "Action score: not comparable with the paper's number; A smaller model."
-    assert two == "Action score: A small one: not comparable with the paper's."
-
-
-def test_where_0_stands_on_a_shifted_scale_is_said() -> None:
-    corpus = made_corpus(6)
-    result = replace(
-        made_result(corpus, "action", title="Action score"), figure=Figure("share", 200.0, -0.25)
-    )
-    ((_, note),) = footnotes([result, made_result(corpus)]).values()
-    assert note == "Action score: the score 0, as of what is missing, stands at −50.0 on this scale."
-
-
-def test_what_a_metric_is_reads_as_words() -> None:
-    identity = {"rules": "paper", "instruction": "", "embedding": {"model": "minilm", "revision": None}}
-    said = identity_words(identity)
-    assert said == "rules: paper, instruction: none, embedding: (model: minilm, revision: none)"
-
-
 def test_counts_stand_in_plain_words(folder: Path) -> None:
     for text in (terminal_text(with_trouble()), (folder / "report.md").read_text(encoding="utf-8")):
         assert "CMD-AD has 30 ADs; this report speaks of 30 of them." in text
@@ -89,16 +104,6 @@ def test_counts_stand_in_plain_words(folder: Path) -> None:
         assert "Java is missing." in text
 
 
-def test_what_was_skipped_is_told_with_what_it_does() -> None:
-    run = with_trouble()
-    gone = {item.id for item in run.corpus.items if item.prediction is None}
-    results = tuple(replace(r, rows=tuple(row for row in r.rows if row.id not in gone)) for r in run.results)
-    measures = run.config.measures.model_copy(update={"missing": "skip"})
-    text = terminal_text(replace(run, results=results, config=Config(measures=measures)))
-    assert "this report speaks of 28 of them" in text
-    assert "2 ADs without a prediction were left out, as --missing skip asks: the numbers are higher" in text
-
-
 def test_the_papers_rows_are_below_ones_own_and_marked() -> None:
     lines = terminal_text(with_trouble()).splitlines()
     own = next(k for k, line in enumerate(lines) if "measured here" in line)
@@ -109,11 +114,6 @@ def test_the_papers_rows_are_below_ones_own_and_marked() -> None:
     assert any(
         line.startswith("Another human AD") and "Table A5" in line and "61.5" in line for line in lines
     )
-
-
-def test_a_dataset_that_the_paper_has_not_has_no_such_table() -> None:
-    corpus = made_corpus(12, dataset="mine")
-    assert "from the paper" not in terminal_text(made_run(corpus, (made_result(corpus),)))
 
 
 def test_the_page_can_be_read_by_ear(folder: Path) -> None:
@@ -149,37 +149,6 @@ def test_text_of_lines_cannot_break_the_markdown(folder: Path) -> None:
     assert any("東京へ行く neu" in line for line in lines)
 
 
-def item(number: int, seconds: float = 2.0, **more: object) -> Item:
-    return Item(str(number), "film", Interval(10.0, 10 + seconds), ("He runs.",), "He runs.", **more)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "label"),
-    [
-        (0.2, DURATIONS[0]),
-        (1.0, DURATIONS[1]),
-        (1.99, DURATIONS[1]),
-        (5.0, DURATIONS[4]),
-    ],
-)
-def test_lengths_are_half_open_classes(seconds: float, label: str) -> None:
-    assert duration_label(item(1, seconds)) == label
-
-
-@pytest.mark.parametrize(
-    ("scale", "label"),
-    [
-        (0.0, "extreme close-up"),
-        (0.5, "close-up"),
-        (3.4, "full"),
-        (3.5, "long"),
-    ],
-)
-def test_scales_go_to_the_nearest_class(scale: float, label: str) -> None:
-    assert scale_label(item(1, scale=scale)) == label
-    assert label in SCALES
-
-
 def test_parts_make_up_the_whole() -> None:
     """Sums of parts are the sum of all: weighted by their ADs, their numbers give the number over all."""
     run = made_run(made_corpus(200))
@@ -191,25 +160,6 @@ def test_parts_make_up_the_whole() -> None:
         assert group.interval is not None
         assert group.value is not None
         assert group.interval.low <= group.value <= group.interval.high
-
-
-def test_a_part_without_any_number_has_none() -> None:
-    corpus = made_corpus(6, 2)
-    result = made_result(corpus, "critic")
-    rows = tuple(replace(r, value=None, sums=(0.0, 0.0)) if int(r.id) % 2 else r for r in result.rows)
-    run = made_run(corpus, (replace(result, rows=rows),))
-    even, odd = grouped(run, run.results, lambda item: item.film)["critic"]
-    assert even.n == 3
-    assert (odd.n, odd.value, odd.interval) == (0, None, None)
-
-
-def test_main_metrics_come_first_and_judges_count_as_theirs() -> None:
-    corpus = made_corpus(4)
-    names = ("bleu-2", "action", "llm-ad-eval@fake", "cider", "repetition")
-    run = made_run(corpus, tuple(made_result(corpus, name) for name in names))
-    assert [r.name for r in main_results(run)] == ["cider", "action", "llm-ad-eval@fake"]
-    alone = made_run(corpus, (made_result(corpus, "repetition"),))
-    assert [r.name for r in main_results(alone)] == ["repetition"]
 
 
 def test_worst_and_best_lines_are_that() -> None:
@@ -224,13 +174,6 @@ def test_worst_and_best_lines_are_that() -> None:
     assert line[1:4] == (f"{values[there.id]:.1f}", there.reference, there.prediction)
 
 
-def test_where_lower_is_better_the_best_is_low() -> None:
-    corpus = made_corpus(20)
-    run = made_run(corpus, (made_result(corpus, "repetition"),))
-    (listing,) = listings(run)
-    assert float(listing.best[0][1]) < float(listing.worst[0][1])
-
-
 def test_what_was_never_said_is_counted_and_not_listed() -> None:
     corpus = made_corpus(20)
     items = tuple(
@@ -243,25 +186,99 @@ def test_what_was_never_said_is_counted_and_not_listed() -> None:
     assert not {"3", "4"} & {line[0] for line in (*listing.worst, *listing.best)}
 
 
-def test_of_equal_lines_those_come_first_that_the_other_metrics_agree_on() -> None:
-    corpus = made_corpus(10)
-    flat = replace(made_result(corpus), rows=tuple(Row(i.id, (0.0, 1.0), 0.0) for i in corpus.items))
-    other = replace(
-        made_result(corpus, "action"),
-        rows=tuple(Row(i.id, (int(i.id) / 100, 1.0), float(i.id)) for i in corpus.items),
-    )
-    (cider, _) = listings(made_run(corpus, (flat, other)))
-    assert [line[0] for line in cider.worst] == ["0", "1", "2", "3", "4"]
-    assert [line[0] for line in cider.best] == ["9", "8", "7", "6", "5"]
+pytest.importorskip("matplotlib")
 
 
-def test_notes_in_one_line() -> None:
-    row = Row(
-        "1",
-        (1.0,),
-        1.0,
-        "judge was silent",
-        {"wanted": ["Ann", "Ben"], "sure": 0.123456, "none": [], "deep": {"a": 1}},
+@pytest.fixture(scope="module")
+def plots() -> dict[str, Plot]:
+    corpus = made_corpus(90, 5)
+    recall = made_result(corpus, "recall", title="Recall@1/5")
+    rows = tuple(Row(row.id, (k % 2, 1.0), 100.0 * (k % 2)) for k, row in enumerate(recall.rows))
+    results = (made_result(corpus, title="CIDEr"), replace(recall, rows=rows))
+    return {plot.name: plot for plot in plots_of(made_run(corpus, results))}
+
+
+@pytest.mark.parametrize("name", PLOT_NAMES)
+def test_each_is_a_picture_that_is_not_empty(plots: dict[str, Plot], name: str) -> None:
+    with Image.open(io.BytesIO(plots[name].png)) as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+        assert picture.format == "PNG"
+        assert picture.width >= 600
+        assert "Software" not in picture.info
+    border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    assert (border == 255).all(), "nothing reaches the edge"
+    assert 0.005 < (pixels < 250).any(axis=-1).mean() < 0.6
+
+
+def test_the_words_have_the_numbers(plots: dict[str, Plot]) -> None:
+    table = plots["thread"].table
+    for _, label, n, score, _ in table.rows:
+        assert f"{label} {score} ({n} ADs)" in plots["thread"].alt
+    assert sum(int(row[2]) for row in table.rows) == 180
+
+
+def test_without_scales_and_threads_there_are_no_such_plots() -> None:
+    items = tuple(replace(i, scale=None, threaded=None) for i in made_corpus(20, 1).items)
+    corpus = Corpus(items, dataset="cmd-ad")
+    assert [plot.name for plot in plots_of(made_run(corpus, (made_result(corpus),)))] == [
+        "distributions",
+        "duration",
+    ]
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, -3.0])
+def test_a_metric_of_one_value_is_drawn(value: float) -> None:
+    corpus = made_corpus(12, 2)
+    flat = replace(
+        made_result(corpus), rows=tuple(Row(i.id, (value / 100, 1.0), value) for i in corpus.items)
     )
-    assert notes_words(row) == "judge was silent; wanted: Ann, Ben; sure: 0.1235; deep: (a 1)"
-    assert len(notes_words(Row("1", (1.0,), 1.0, "", {"reason": "x" * 999}))) == 300
+    assert len(plots_of(made_run(corpus, (flat,)))) == 5
+
+
+def test_plots_of_an_earlier_report_do_not_stay(tmp_path: Path) -> None:
+    write_report(tmp_path, made_run())
+    (tmp_path / "plots" / "mine.png").write_bytes(b"mine")
+    assert {path.stem for path in (tmp_path / "plots").iterdir()} == {*PLOT_NAMES, "mine"}
+    items = tuple(replace(i, scale=None) for i in made_corpus(20).items)
+    corpus = Corpus(items, dataset="cmd-ad")
+    write_report(tmp_path, made_run(corpus, (made_result(corpus),)))
+    assert {path.stem for path in (tmp_path / "plots").iterdir()} == {*PLOT_NAMES, "mine"} - {"scale"}
+
+
+def test_the_ceiling_stands_beside_results_on_cmd_ad_alone() -> None:
+    (ceiling,) = [row for row in paper_rows("cmd-ad") if row.ceiling]
+    assert ceiling.values["llm-ad-eval"] == (3.04, 3.24)
+    assert not any(row.ceiling for row in (*paper_rows("tv-ad"), *paper_rows("mad-eval")))
+    assert paper_rows("my own films") == ()
+
+
+def test_assisted_rows_stand_beside_assisted_results_first() -> None:
+    assert not any(row.protocol == "assisted" for row in paper_rows("cmd-ad"))
+    rows = paper_rows("cmd-ad", "assisted")
+    assert [row.protocol for row in rows[:4]] == ["assisted"] * 4
+    assert rows[4].protocol == "single"
+
+
+def test_a_recall_of_other_windows_is_another_metric() -> None:
+    corpus = made_corpus(4)
+    cmd, mad = paper_rows("cmd-ad")[0], paper_rows("mad-eval")[0]
+    small = made_result(corpus, "recall", identity={"k": 1, "neighbours": 5})
+    large = made_result(corpus, "recall", identity={"k": 5, "neighbours": 16})
+    assert paper_values(cmd, small) == (33.0,)
+    assert paper_values(cmd, large) == ()
+    assert paper_values(mad, small) == ()
+    assert paper_values(mad, large) == (50.6,)
+
+
+def test_a_judge_is_found_under_its_metric() -> None:
+    corpus = made_corpus(4)
+    assert paper_values(paper_rows("cmd-ad")[0], made_result(corpus, "llm-ad-eval@llama3:model")) == (
+        3.15,
+        2.42,
+    )
+
+
+def test_a_metric_that_says_nothing_is_not_drawn() -> None:
+    corpus = made_corpus(12, 2)
+    mute = replace(made_result(corpus), rows=tuple(Row(i.id, (0.0, 0.0), None) for i in corpus.items))
+    assert "distributions" not in {plot.name for plot in plots_of(made_run(corpus, (mute,)))}

@@ -1,10 +1,13 @@
-"""The layout of thread labels: what is read, what is left alone, and what is refused with which words."""
+"""The layout of thread labels, and the converter of annotations: what is read, written, left alone and refused."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from shotad.core import DatasetError, Interval
 from shotad.evaluation import read_thread_labels
 from shotad.evaluation.thread_labels import ThreadLabels
+from tests.media import FilmSpec, make_film
 
 GOOD: dict[str, Any] = {
     "clip": "films/a.mp4",
@@ -40,12 +44,6 @@ def test_a_file_for_one_clip(tmp_path: Path) -> None:
     assert clip.frame_rate is None
 
 
-def test_films_may_lie_elsewhere(tmp_path: Path) -> None:
-    write(tmp_path / "labels" / "a.json", GOOD)
-    (clip,) = read_thread_labels(tmp_path / "labels", films=tmp_path / "there").clips
-    assert clip.path == tmp_path / "there" / "films" / "a.mp4"
-
-
 def test_files_of_many_clips_in_order_of_names(tmp_path: Path) -> None:
     write(tmp_path / "b.json", GOOD)
     write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])
@@ -64,15 +62,6 @@ def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
     labels = read_thread_labels(tmp_path, outside=tmp_path / "out")
     assert [clip.name for clip in labels.clips] == ["a.json"]
     assert labels.ignored == ("list.json", "settings.json")
-
-
-def test_a_byte_order_mark_and_empty_clusters_do_no_harm(tmp_path: Path) -> None:
-    (clip,) = read(tmp_path, "\ufeff" + json.dumps({**GOOD, "clusters": [[], [1]]})).clips
-    assert clip.clusters == ((1,),)
-
-
-def test_times_that_were_rounded_may_overlap_by_a_little(tmp_path: Path) -> None:
-    assert len(read(tmp_path, {**GOOD, "shots": [[0, 1.001], [1, 2], [2, 3]]}).clips) == 1
 
 
 @pytest.mark.parametrize(
@@ -132,3 +121,82 @@ def test_a_folder_without_labels_is_refused(tmp_path: Path) -> None:
         read_thread_labels(tmp_path)
     with pytest.raises(DatasetError, match="not a folder"):
         read_thread_labels(tmp_path / "none")
+
+
+TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("thread_safe_tool", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def films(tmp_path: Path) -> Path:
+    folder = tmp_path / "films"
+    (folder / "friends").mkdir(parents=True)
+    made = make_film(FilmSpec(frames=50)).path
+    (folder / "friends" / "kiss-01.mp4").write_bytes(made.read_bytes())
+    (folder / "hug.mp4").write_bytes(made.read_bytes())
+    return folder
+
+
+def convert(tool: ModuleType, films: Path, text: str, *words: str, name: str = "threads.csv") -> int:
+    source = films.parent / name
+    source.write_text(text, encoding="utf-8")
+    code: int = tool.main([str(source), "--films", str(films), "--out", str(films.parent / "out"), *words])
+    return code
+
+
+CSV = """clip,start,end,thread
+friends/kiss-01,0.5,1.0,b
+friends/kiss-01,0.0,0.5,a
+friends/kiss-01,1.0,1.5,a
+friends/kiss-01,1.5,2.0,
+hug.mp4,0,1,1
+hug.mp4,1,2,-1
+"""
+
+
+def test_a_table_becomes_labels(tool: ModuleType, films: Path) -> None:
+    assert convert(tool, films, CSV) == 0
+    kiss, hug = read_thread_labels(films.parent / "out").clips
+    assert kiss.name == "friends/kiss-01.json"
+    assert kiss.path.resolve() == (films / "friends" / "kiss-01.mp4").resolve()
+    assert kiss.shots == (Interval(0, 0.5), Interval(0.5, 1), Interval(1, 1.5), Interval(1.5, 2))
+    assert kiss.clusters == ((0, 2),)
+    assert hug.path.is_file()
+    assert hug.clusters == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "expected"),
+    [
+        # The test film has 25 frames a second; frame 25 begins at second 1.
+        (("--units", "frames"), "0,25 25,50", [(0, 1), (1, 2)]),
+        (("--units", "frames", "--first-frame", "1", "--last-included"), "1,25 26,50", [(0, 1), (1, 2)]),
+        (("--units", "frames", "--last-included"), "0,24 25,49", [(0, 1), (1, 2)]),
+        (
+            ("--units", "frames", "--fps", "24000/1001"),
+            "0,24 24,40",
+            [(0, 1.001), (1.001, 1.668333)],
+        ),
+    ],
+)
+def test_frame_numbers_become_seconds(
+    tool: ModuleType,
+    films: Path,
+    words: tuple[str, ...],
+    rows: str,
+    expected: list[tuple[float, float]],
+) -> None:
+    text = "clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split())
+    assert convert(tool, films, text, *words) == 0
+    (clip,) = read_thread_labels(films.parent / "out").clips
+    assert [(shot.start, shot.end) for shot in clip.shots] == expected

@@ -1,4 +1,4 @@
-"""Scoring labelled clips: the frames that are compared, what is kept, what happens to broken films."""
+"""Scoring labelled clips: the frames that are compared, what is kept, what happens to broken films, and the table."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ import pytest
 
 from shotad.core import Config, Image, Interval, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
-from shotad.evaluation.thread_figures import ClipScores
+from shotad.evaluation.thread_figures import ClipScores, SetupResult, setup_result
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_run import ThreadContext, ThreadEvaluation, score_clips
-from shotad.grammar import Features
+from shotad.evaluation.thread_run import ThreadContext, ThreadEvaluation, score_clips, table
+from shotad.grammar import Features, threads_of
 from tests.media import FilmSpec, make_film, read_number
 
 SIDE, MID, ALL, WHOLE = TABLE
+
+
 GRID = (4, 4)
 
 
@@ -105,20 +107,6 @@ def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path
     assert np.all(np.abs(found[WHOLE][0].scores) < 0.99)
 
 
-def test_features_of_torch_give_the_same_scores(film: Path, tmp_path: Path) -> None:
-    import torch
-
-    class Torch(FakeMaker):
-        def of(self, images: Sequence[Image]) -> Features:
-            made = super().of(images)
-            return Features(torch.from_numpy(made.patches), torch.from_numpy(made.whole), GRID)
-
-    one = run([clip_of(film)], TABLE, FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "numpy")
-    two = run([clip_of(film)], TABLE, Torch(scenes(1, 2, 1, 2)), tmp_path / "torch")
-    for setup in TABLE:
-        assert two[setup][0].scores == pytest.approx(one[setup][0].scores, abs=2e-6)
-
-
 @pytest.mark.parametrize("shift", [-0.0006, 0.0006])
 def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path: Path, shift: float) -> None:
     shots = tuple(Interval(max(a / 25 + shift, 0), b / 25 + shift) for a, b in SHOTS)
@@ -150,18 +138,6 @@ def test_what_changes_the_scores_makes_them_anew(film: Path, tmp_path: Path) -> 
     assert maker.seen
 
 
-def test_other_features_and_other_shots_are_scored_anew(film: Path, tmp_path: Path) -> None:
-    for k, clip in enumerate(
-        (clip_of(film), clip_of(film), clip_of(film, shots=(Interval(0, 1), Interval(1, 2))))
-    ):
-        maker = FakeMaker(scenes(1, 2, 1, 2), identity=f"fake {min(k, 1)}")
-        run([clip if k == 2 else clip_of(film)], [SIDE], maker, tmp_path / "out")
-        assert maker.seen
-    maker = FakeMaker(scenes(1, 2, 1, 2), identity="fake 1")
-    run([clip_of(film)], [SIDE], maker, tmp_path / "out")
-    assert maker.seen == []
-
-
 def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
     class Stops(FakeMaker):
         def of(self, images: Sequence[Image]) -> Features:
@@ -187,14 +163,6 @@ def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "threads.jsonl").read_bytes() == (
         tmp_path / "fresh" / "threads.jsonl"
     ).read_bytes()
-
-
-def test_a_clip_of_one_shot_has_no_scores(film: Path, tmp_path: Path) -> None:
-    maker = FakeMaker({})
-    clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
-    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
-    assert found.scores is not None
-    assert found.scores.tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -350,3 +318,42 @@ def test_thresholds(film: Path, tmp_path: Path) -> None:
     assert (lax.threshold, lax.tuned) == (-1.0, False)
     assert lax.pooled.recall == 1.0
     assert lax.pooled.precision == pytest.approx(2 / 6)
+
+
+def clip(name: str, clusters: tuple[tuple[int, ...], ...] = ((0, 1),), shots: int = 3) -> LabelledClip:
+    times = tuple(Interval(k, k + 1) for k in range(shots))
+    return LabelledClip(name, f"{name}.mp4", Path(f"{name}.mp4"), times, clusters)
+
+
+def result(clips: list[ClipScores], setup: Setup = TABLE[0], threshold: float | None = 0.3) -> SetupResult:
+    return setup_result(setup, clips, threshold, threads_of)
+
+
+GOOD = np.array([0.9, 0.1, 0.2])
+
+
+def test_what_is_not_defined_is_a_dash() -> None:
+    text = table([result([ClipScores(clip("a", ()), GOOD)], threshold=0.95)], "grid 1")
+    assert "a: AP –, P –, R –, WCP 1.000" in text
+
+
+def test_a_tuned_threshold_is_called_so() -> None:
+    setup = Setup("side", "whole")
+    tuned = result([ClipScores(clip("a"), np.array([0.8, 0.4, 0.4]))], setup, None)
+    assert tuned.threshold == pytest.approx(0.6)
+    text = table([tuned], "grid 1")
+    assert "pooled, > 0.6, tuned" in text
+    assert "only AP is a fair figure there" in text
+
+
+def test_a_clip_of_one_shot_has_no_scores(film: Path, tmp_path: Path) -> None:
+    maker = FakeMaker({})
+    clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
+    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
+    assert found.scores is not None
+    assert found.scores.tolist() == []
+
+
+def test_a_set_up_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="both"):
+        Setup("both", "patches")  # type: ignore[arg-type]

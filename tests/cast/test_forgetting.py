@@ -1,0 +1,182 @@
+"""Forgetting people: photos of a cast folder, and records of faces in work folders."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from filelock import FileLock
+
+from shotad.core import Box, Member, UsageError, WorkFolderError
+from shotad.description import (
+    Cleared,
+    cast_recognition as kept,
+    clear_all,
+    clear_person,
+    delete_photos,
+    folders_with_faces,
+    photos_to_forget,
+    run_folder,
+)
+from shotad.sight import Face, FaceTrack, to_row
+
+Row = npt.NDArray[np.float32]
+
+ANN, BO = Member("ann", "Ann"), Member("bo", "Bo")
+
+
+def unit(*values: float) -> Row:
+    row = np.array(values, np.float32)
+    return row / np.float32(np.linalg.norm(row))
+
+
+LIKE_ANN, LIKE_BO, TURNED_ANN = unit(1, 0, 0), unit(0, 1, 0), unit(0.3, 0, 1)
+
+
+def track(shot: int, look: Row) -> dict[str, Any]:
+    faces = (Face(Box(0.1, 0.1, 0.3, 0.3), float(shot), 0.9, ((0.1, 0.1),) * 5, 0.0),)
+    return to_row(FaceTrack(shot, faces, look[None], (0,)))
+
+
+def records(path: Path, shots: Sequence[Sequence[Row]]) -> None:
+    rows = [
+        {"key": f"k{i}", "shot": i, "models": "m", "frames": [], "tracks": [track(i, r) for r in looks]}
+        for i, looks in enumerate(shots)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def shots_in(path: Path) -> list[int]:
+    return [json.loads(line)["shot"] for line in path.read_text().splitlines()]
+
+
+def embedding(row: Row) -> dict[str, str]:
+    return {"embedding": base64.b64encode(row.astype("<f4").tobytes()).decode()}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A work folder of six shots: Ann, Bo, both, nobody, Ann turned away, Bo."""
+    place = tmp_path / "movie.shotad"
+    place.mkdir()
+    shots = [[LIKE_ANN], [LIKE_BO], [LIKE_BO, LIKE_ANN], [], [TURNED_ANN], [LIKE_BO]]
+    records(place / "faces.jsonl", shots)
+    records(place / "discovered.jsonl", shots)
+    photos = {"pa": embedding(LIKE_ANN), "pb": embedding(LIKE_BO), "px": {"trouble": "no face"}}
+    (place / "cast-faces.json").write_text(json.dumps({"key": "k", "photos": photos}))
+    tracks = [
+        {"shot": 0, "person": "ann", "named": "ann"},
+        {"shot": 1, "person": "bo", "named": "bo"},
+        {"shot": 2, "person": "bo", "named": "bo"},
+        {"shot": 2, "person": "ann", "named": None},
+        {"shot": 4, "person": None, "named": None},
+        {"shot": 5, "person": "ann", "named": None},
+    ]
+    cast = [{"id": "ann", "name": "Ann", "shots": [0]}, {"id": "bo", "name": "Bo", "shots": [1, 2]}]
+    tracks = [{**row, "first": row["shot"], "last": row["shot"], "looks": 1} for row in tracks]
+    (place / "characters.json").write_text(json.dumps({"cast": cast, "tracks": tracks}))
+    (place / "track.json").write_text("{}")
+    return place
+
+
+def test_every_record_that_holds_faces_is_forgotten(run: Path) -> None:
+    names = {
+        value
+        for name, value in vars(kept).items()
+        if name.isupper() and name[0] != "_" and isinstance(value, str)
+    }
+    assert {Path(name).stem.removesuffix(".aside") for name in clear_all(run).removed} == names
+    assert names == {"faces", "discovered", "cast-faces", "characters"}
+    assert not [path for path in run.iterdir() if "embedding" in path.read_text()]
+
+
+def test_of_one_person_go_the_shots_with_a_face_that_is_or_could_be_theirs(run: Path) -> None:
+    found = clear_person(run, ANN, {"pa", "px"})
+    assert found == Cleared(run, (), ("cast-faces.json", "characters.json"), 4 + 3)
+    assert shots_in(run / "faces.jsonl") == [1, 3], (
+        "5 goes too: there she was recognised, whatever it looks like"
+    )
+    assert shots_in(run / "discovered.jsonl") == [1, 3, 5]
+    assert list(json.loads((run / "cast-faces.json").read_text())["photos"]) == ["pb"]
+    left = json.loads((run / "characters.json").read_text())
+    assert [row["id"] for row in left["cast"]] == ["bo"]
+    assert [row["shot"] for row in left["tracks"]] == [1, 2, 4]
+    assert "ann" not in (run / "characters.json").read_text()
+    assert clear_person(run, ANN, {"pa", "px"}).records == 3, (
+        "nothing tells whose the discovered are any more"
+    )
+
+
+def test_without_a_word_of_whose_they_are_all_faces_go(run: Path) -> None:
+    (run / "characters.json").unlink()
+    (run / "discovered.jsonl").unlink()
+    assert clear_person(run, ANN, {"pa"}) == Cleared(run, (), ("cast-faces.json",), 6)
+    assert shots_in(run / "faces.jsonl") == []
+    assert not (run / "discovered.jsonl").exists()
+
+
+def test_records_laid_aside_go_too(run: Path) -> None:
+    (run / "faces.jsonl").rename(run / "faces.aside.jsonl")
+    assert clear_person(run, ANN, {"pa"}).records == 4 + 3
+    assert shots_in(run / "faces.jsonl") == [1, 3]
+    assert (run / "faces.aside.jsonl").read_text() == ""
+
+
+def test_everybody_takes_the_files(run: Path) -> None:
+    found = clear_all(run)
+    assert sorted(found.removed) == ["cast-faces.json", "characters.json", "discovered.jsonl", "faces.jsonl"]
+    assert sorted(p.name for p in run.iterdir() if p.name != ".lock") == ["track.json"]
+    assert clear_all(run) == Cleared(run)
+    assert clear_person(run, ANN, {"pa"}) == Cleared(run)
+
+
+def test_a_work_folder_in_use_is_left_alone(run: Path) -> None:
+    before = (run / "faces.jsonl").read_bytes()
+    with FileLock(run / ".lock"), pytest.raises(WorkFolderError, match="in use"):
+        clear_all(run)
+    assert (run / "faces.jsonl").read_bytes() == before
+
+
+def test_work_folders_are_found(run: Path) -> None:
+    (run.parent / "other.shotad").mkdir()
+    assert run_folder(run) == run_folder(run.parent / "movie.mp4") == run
+    assert folders_with_faces(run.parent / "cast") == (run,)
+    with pytest.raises(UsageError, match="no work folder"):
+        run_folder(run.parent)
+
+
+def put(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(path.name)
+    return path
+
+
+def test_photos_in_the_cast_folder_go_and_others_stay(tmp_path: Path) -> None:
+    cast = tmp_path / "cast"
+    mine = [put(cast / "ann" / name) for name in ("1.jpg", "2.jpg")]
+    phone = put(cast / "ann" / "3.heic")
+    outside, both = put(tmp_path / "family" / "ann.jpg"), put(cast / "both.jpg")
+    link = cast / "link.jpg"
+    link.symlink_to(outside)
+    ann = Member("ann", photos=(*mine, outside, both, link))
+    found = photos_to_forget([ann], [Member("bo", photos=(both,))], cast)
+    assert found.going == (*mine, link, phone)
+    assert found.staying == (outside, both)
+    assert found.keys == {hashlib.sha256(p.read_bytes()).hexdigest() for p in (*mine, outside, both)}
+    delete_photos(found.going, cast)
+    assert sorted(p.name for p in cast.rglob("*")) == ["both.jpg"]
+    assert outside.read_text() == "ann.jpg"
+
+
+def test_folders_with_something_else_in_them_stay(tmp_path: Path) -> None:
+    photo, notes = put(tmp_path / "ann" / "deep" / "1.jpg"), put(tmp_path / "ann" / "notes.txt")
+    delete_photos([photo], tmp_path)
+    assert [p.name for p in tmp_path.rglob("*")] == ["ann", "notes.txt"]
+    assert notes.exists()

@@ -1,0 +1,236 @@
+"""Who is in which clip, on films of painted heads: the whole way of ``describe --cast`` with a fake engine."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.core import CastError, Given, GivenCast, Reply, Request, RunSettings, WorkFolder, load_config
+from shotad.description import Engines, Outcome, describe, redo
+from shotad.engines.fake import FakeEngine
+from shotad.film import open_film
+from tests.painted_faces import HEADS, Head, PaintedFaces, Take, paint_film, photo
+
+TAKES = (
+    Take(6, (Head("ann", (0.2, 0.5), (0.6, 0.5)),)),
+    Take(6, (Head("bo"),)),
+    Take(6, (Head("ann", (0.3, 0.5), (0.3, 0.5)), Head("stranger", (0.75, 0.5), (0.75, 0.5)))),
+    Take(6, (Head("stranger"),)),
+    Take(6),
+)
+CUTS = (0, 6, 12, 18, 24, 30)
+SMALL = (
+    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "threads.features=none", "frames.min_pixels=12544", "frames.max_pixels=25088", "context.past=0",
+    "context.future=0",
+)  # fmt: skip
+SLOTS = "start,end\n" + "\n".join(f"{a + 0.5},{b - 0.5}" for a, b in itertools.pairwise(CUTS)) + "\n"
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return paint_film(tmp_path_factory.mktemp("film") / "heads.mp4", TAKES)
+
+
+def cast_in(folder: Path, **more: str) -> GivenCast:
+    """Ann and Bo with a photo each, and whatever else is to stand under them."""
+    for who in ("ann", "bo"):
+        photo(folder / f"{who}.png", who)
+    entries = [
+        f"  - id: {who}\n    name: {name}\n    photos: {who}.png\n{more.get(who, '')}"
+        for who, name in (("ann", "Ann Lee"), ("bo", "Bo"))
+    ]
+    (folder / "cast.yaml").write_text("people:\n" + "".join(entries))
+    return GivenCast(folder / "cast.yaml")
+
+
+class Remembering(FakeEngine):
+    """The fake engine, with all that it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[Request] = []
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.requests += requests
+        return super().generate(requests)
+
+
+def run(
+    film: Path, out: Path, cast: GivenCast | None, *assignments: str, **given: Any
+) -> tuple[Outcome, Remembering]:
+    slots = out.parent / "slots.csv"
+    slots.write_text(SLOTS)
+    config = load_config(None, (*SMALL, *assignments))
+    looks = Remembering()
+    engines = Engines(looks, FakeEngine())
+    with open_film(film) as opened, WorkFolder(out) as folder:
+        asked = Given(slots=slots, cast=cast, **given)
+        outcome = describe(opened, folder, config, asked, engines=engines, sheet=False)
+    return outcome, looks
+
+
+def looks_of(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "stage1.jsonl").read_text().splitlines()]
+
+
+def prompt_of(record: dict[str, Any]) -> str:
+    return str(record["prompt"][-1]["text"])
+
+
+def test_names_stand_in_the_prompts_of_the_clips_that_show_them_and_nothing_else_changes(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    outcome, _ = run(film, tmp_path / "w", None)
+    assert painted_faces.shown == 0
+    assert outcome.recognised is None
+    assert not {"faces.jsonl", "characters.json", "cast-faces.json"} & {
+        p.name for p in (tmp_path / "w").iterdir()
+    }
+    before = {record["slot"]: record["key"] for record in looks_of(tmp_path / "w")}
+    outcome, looks = run(film, tmp_path / "w", cast_in(tmp_path))
+    named = [[c["called"] for c in record["characters"]] for record in looks_of(tmp_path / "w")]
+    assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
+    assert ["Ann" in prompt_of(record) for record in looks_of(tmp_path / "w")] == [
+        bool(n == ["Ann Lee"]) for n in named
+    ]
+    assert outcome.recognised == (("Ann Lee", 2), ("Bo", 1))
+    after = {record["slot"]: record["key"] for record in looks_of(tmp_path / "w")}
+    changed = [slot for slot in before if before[slot] != after[slot]]
+    assert changed == ["s00000500", "s00006500", "s00012500"]
+    assert looks.calls == 3
+
+
+def test_marks_are_painted_around_the_very_heads(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    plain, marked = (
+        run(film, tmp_path / name, cast_in(tmp_path), f"overlay.characters={how}", "overlay.label=none")[1]
+        for name, how in (("plain", "none"), ("marked", "ellipses"))
+    )
+    assert plain.requests
+    assert len(plain.requests) == len(marked.requests)
+    for one, other in zip(plain.requests, marked.requests, strict=True):
+        assert one.clip is not None
+        assert other.clip is not None
+        differ = np.abs(one.clip.images.astype(int) - other.clip.images.astype(int)).max(axis=3) > 30
+        # Ann in the first and the third slot, Bo in the second; a stranger and an empty room stay as they are.
+        seen = one.slot_id in ("s00000500", "s00006500", "s00012500")
+        assert differ.any() == seen, one.slot_id
+        if not seen:
+            continue
+        head = HEADS["bo" if one.slot_id == "s00006500" else "ann"]
+        for image, change in zip(one.clip.images, differ, strict=True):
+            painted = np.nonzero(change)
+            of_head = np.nonzero(np.abs(image.astype(int) - np.array(head)).max(axis=2) < 60)
+            assert len(painted[0]) > 0
+            for axis in (0, 1):
+                middle = (painted[axis].min() + painted[axis].max()) / 2
+                assert middle == pytest.approx((of_head[axis].min() + of_head[axis].max()) / 2, abs=4)
+
+
+def test_a_name_waits_until_the_film_reveals_it_and_a_line_that_does_not_is_told(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path, ann='    reveal_at: "0:10"\n    descriptor: the woman in red\n')
+    clean, _ = run(film, tmp_path / "w", cast)
+    assert not [warning for warning in clean.warnings if warning.startswith("L7")]
+    first, _, third, *_ = looks_of(tmp_path / "w")
+    assert [c["called"] for c in first["characters"]] == ["the woman in red"]
+    assert "Ann" not in prompt_of(first)
+    assert [c["called"] for c in third["characters"]] == ["Ann Lee"]
+    track = tmp_path / "w" / "track.json"
+    edited = json.loads(track.read_text())
+    edited["cues"][0]["text"] = "Ann Lee waves."
+    edited["cues"][2]["text"] = "Ann Lee sits down."
+    track.write_text(json.dumps(edited))
+    outcome, _ = run(film, tmp_path / "w", cast)
+    (told,) = [warning for warning in outcome.warnings if warning.startswith("L7")]
+    assert "00:00:00.500" in told
+    assert "Ann Lee" in told
+
+
+def test_a_reveal_of_another_film_alone_is_told(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    outcome, _ = run(film, tmp_path / "w", cast_in(tmp_path, ann="    reveal_at: {episode-2: never}\n"))
+    assert outcome.recognised == (("Ann Lee", 2), ("Bo", 1))
+    assert any("episode-2" in warning and "heads" in warning for warning in outcome.warnings)
+
+
+def test_a_person_without_a_name_is_nobody_elses_double(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path)
+    text = (tmp_path / "cast.yaml").read_text().replace("name: Bo\n", "name:\n")
+    (tmp_path / "cast.yaml").write_text(text)
+    run(film, tmp_path / "w", cast)
+    assert [len(record["characters"]) for record in looks_of(tmp_path / "w")] == [1, 0, 1, 0, 0]
+    rows = json.loads((tmp_path / "w" / "characters.json").read_text())["tracks"]
+    assert [(row["shot"], row["person"], row["named"]) for row in rows] == [
+        (0, "ann", "ann"), (1, "bo", None), (2, "ann", "ann"), (2, None, None), (3, None, None),
+    ]  # fmt: skip
+    assert all(row["reason"] for row in rows if row["named"] is None)
+
+
+def test_a_redo_sees_the_same_people_and_writes_no_face_elsewhere(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path)
+    outcome, _ = run(film, tmp_path / "w", cast)
+    records = {p: (tmp_path / "w" / p).read_bytes() for p in ("faces.jsonl", "characters.json")}
+    painted_faces.shown = 0
+    config = load_config(None, SMALL)
+    looks = Remembering()
+    engines = Engines(looks, FakeEngine())
+    settings = RunSettings(config, film, Given(slots=tmp_path / "slots.csv", cast=cast))
+    with open_film(film) as opened, WorkFolder(tmp_path / "w") as folder:
+        redo(opened, folder, settings, [outcome.track.cues[2].id], engines=engines, sheet=False)
+    assert painted_faces.shown == 0
+    (asked,) = looks.requests
+    assert "Ann Lee" in asked.messages[-1].text
+    assert records == {p: (tmp_path / "w" / p).read_bytes() for p in records}
+
+
+def test_frames_decided_one_by_one_are_those_that_are_shown(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    run(film, tmp_path / "w", cast_in(tmp_path), "cast.rules=paper", "cast.threshold=0.2")
+    named = [[c["called"] for c in record["characters"]] for record in looks_of(tmp_path / "w")]
+    assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
+    shown = sum(len(set(s["seconds"])) for r in looks_of(tmp_path / "w") for s in r["shots"])
+    assert painted_faces.shown <= shown + 2
+
+
+def test_a_cast_that_cannot_be_read_stops_the_run_before_any_work(film: Path, tmp_path: Path) -> None:
+    with pytest.raises(CastError):
+        run(film, tmp_path / "w", GivenCast(tmp_path / "none.yaml"))
+    assert not (tmp_path / "w" / "shots.json").exists()
+
+
+def test_a_photo_that_cannot_be_read_does_too(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path)
+    (tmp_path / "bo.png").write_text("no picture")
+    with pytest.raises(CastError, match="bo.png"):
+        run(film, tmp_path / "w", cast)
+    assert not (tmp_path / "w" / "shots.json").exists()
+
+
+def test_names_in_the_subtitles_are_offered_where_they_are_heard(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    subtitles = tmp_path / "film.srt"
+    subtitles.write_text("1\n00:00:00,100 --> 00:00:00,400\nCY: Where is Bo?\n")
+    given = {"subtitles": subtitles}
+    run(film, tmp_path / "w", cast_in(tmp_path), "speech.source=auto", **given)
+    hints = [[h["name"] for h in record["heard"]] for record in looks_of(tmp_path / "w")]
+    assert "Bo" in hints[0]
+    assert "Bo" not in hints[-1]

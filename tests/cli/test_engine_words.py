@@ -1,0 +1,283 @@
+"""Engines in one word: the small model, and servers of this machine, which are found, and never cut a prompt
+silently."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.core import Config, Engine, EngineError, Identity, build_settings
+from shotad.engines import best_here, make_engine, running, stage_engines
+from tests.cli.program import FAKE, Shotad
+from tests.endpoint import SCHEMA, request
+from tests.media import FilmSpec, make_film
+
+pytest.importorskip("httpx", reason="the extra openai is not installed")
+
+SEES, BLIND = "qwen2.5vl:7b", "llama3.1:latest"
+WORD = f"ollama:{SEES}"
+PICTURE = 500
+"""Tokens of a frame, as this Ollama counts; a word is one."""
+
+
+class Ollama:
+    """A scripted Ollama. ``says_so``: what it does with a prompt that is longer than its context: newer ones
+    refuse it, older ones leave half of it and tell nobody. ``asked`` are the requests to chat."""
+
+    def __init__(self, longest: int = 131_072, *, says_so: bool = True) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self._longest, self._says_so = longest, says_so
+
+    def answer(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        able = {SEES: ["completion", "vision", "thinking"], BLIND: ["completion"]}
+        if path == "/api/tags":
+            return 200, {"models": [{"name": name, "capabilities": able[name]} for name in able]}
+        if body["model"] not in able:
+            return 404, {"error": f"model '{body['model']}' not found"}
+        if path == "/api/show":
+            sizes = {"qwen25vl.context_length": self._longest, "qwen25vl.block_count": 28}
+            return 200, {
+                "capabilities": able[body["model"]],
+                "model_info": sizes,
+                "details": {"family": "qwen"},
+            }
+        assert path == "/api/chat", path
+        self.asked.append(dict(body))
+        return self._chat(body)
+
+    def _chat(self, body: Mapping[str, Any]) -> tuple[int, Any]:
+        context = body["options"]["num_ctx"]
+        pictures = sum(len(turn.get("images", ())) for turn in body["messages"])
+        tokens = sum(len(turn["content"].split()) for turn in body["messages"]) + pictures * PICTURE
+        if tokens > context and self._says_so:
+            return 400, {"error": f"request ({tokens} tokens) exceeds the available context size ({context})"}
+        said = '{"summarized_AD": "A woman opens a door."}' if "format" in body else "A woman opens a door."
+        read = context // 2 + 2 if tokens > context else tokens
+        message = {"role": "assistant", "content": said, "thinking": "Let me see."}
+        return 200, {
+            "message": message, "done": True, "done_reason": "stop", "prompt_eval_count": read, "eval_count": 6,
+        }  # fmt: skip
+
+
+Answers = Callable[[str, Mapping[str, Any]], tuple[int, Any]]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[Answers], str]]:
+    """Serves what a function answers, and gives the address. No other server is looked for, nothing is chosen."""
+    servers = []
+
+    def start(answers: Answers) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.do_POST()
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                status, document = answers(self.path, json.loads(body or "{}"))
+                data = json.dumps(document).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                """Says nothing."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        forget()
+        return f"http://127.0.0.1:{server.server_address[1]}"
+
+    def forget() -> None:
+        running.cache_clear()
+        best_here.cache_clear()
+
+    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setattr("shotad.engines.local_servers.PATIENCE", 20.0)  # the machine may be busy
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+    forget()
+
+
+@pytest.fixture
+def ollama(serve: Callable[[Answers], str], monkeypatch: pytest.MonkeyPatch) -> Ollama:
+    server = Ollama()
+    monkeypatch.setenv("OLLAMA_HOST", serve(server.answer).removeprefix("http://"))
+    return server
+
+
+def engine(word: str = WORD, **more: Any) -> Engine:
+    return make_engine("ollama", build_settings(Config, {"engine": word, **more}), "stage1")
+
+
+def test_a_film_is_described_in_one_word(ollama: Ollama, shotad: Shotad, tmp_path: Path) -> None:
+    film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "film.shotad"
+    run = shotad("describe", film, *FAKE, "--engine", WORD, "--out", folder, "--no-sheet")
+    assert run.code == 0, run.err
+    (script,) = folder.glob("*.ad.vtt")
+    assert "A woman opens a door." in script.read_text(encoding="utf-8")
+    assert "leave this machine" not in run.err
+    looks, writes = ollama.asked[0], ollama.asked[-1]
+    assert {one["model"] for one in ollama.asked} == {SEES}
+    assert len(looks["messages"][-1]["images"]) == 32
+    assert writes["format"]["required"] == ["summarized_AD"]
+    for one in ollama.asked:
+        assert (one["stream"], one["think"], one["truncate"], one["shift"]) == (False, False, False, False)
+    # 12,288 tokens were too few for 32 frames; from then on one length for both stages: Ollama loads a model anew for
+    # another.
+    lengths = [one["options"]["num_ctx"] for one in ollama.asked]
+    assert (lengths[0], set(lengths[1:])) == (12_288, {24_576})
+
+
+def test_identity_and_reply(ollama: Ollama) -> None:
+    made = engine(openai={"model": "another"}, stage1={"revision": "r1"})
+    assert made.identity == Identity("ollama", SEES, "r1 detail=low jpeg=75")
+    (reply,) = made.generate([request(frames=2)])
+    assert (reply.text, reply.finish, reply.error) == ("A woman opens a door.", "stop", None)
+    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (2 * PICTURE + 6, 6)
+    assert ollama.asked[0]["options"] == {
+        "num_ctx": 8192, "temperature": 0.0, "top_p": 1.0, "seed": 0x7FFF_FFFF, "num_predict": 512,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("says_so", [True, False], ids=["refuses", "cuts silently"])
+def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(
+    serve: Callable[[Answers], str], says_so: bool
+) -> None:
+    roomy, small = Ollama(40_000, says_so=says_so), Ollama(12_000, says_so=says_so)
+    places = [{"openai": {"base_url": f"{serve(one.answer)}/v1"}} for one in (roomy, small)]
+    (fits,) = engine(**places[0]).generate([request(frames=32)])
+    assert fits.text == "A woman opens a door."
+    assert [one["options"]["num_ctx"] for one in roomy.asked] == [12_288, 24_576]
+    (fails,) = engine(**places[1]).generate([request(frames=32)])
+    assert fails.text == ""
+    assert "longer than the maximum context of 12000 tokens" in (fails.error or "")
+    assert "frames.inside" in (fails.error or "")
+
+
+@pytest.mark.parametrize(
+    ("model", "says"), [(BLIND, "takes no images"), ("nothing", f"It has: {SEES}, {BLIND}.")]
+)
+def test_a_model_that_cannot_do_it_stops_the_run(ollama: Ollama, model: str, says: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        engine(f"ollama:{model}").generate([request(frames=2)])
+    assert says in f"{caught.value.what} {caught.value.hint}"
+    assert not ollama.asked
+
+
+def test_stage_two_may_have_a_model_that_sees_nothing(ollama: Ollama) -> None:
+    config = build_settings(Config, {"engine": WORD, "stage2": {"model": BLIND}})
+    (reply,) = make_engine("ollama", config, "stage2").generate([request(schema=True)])
+    assert json.loads(reply.text) == {"summarized_AD": "A woman opens a door."}
+    assert (ollama.asked[0]["model"], "think" in ollama.asked[0]) == (BLIND, False)
+    assert set(ollama.asked[0]["format"]["properties"]) == set(SCHEMA["properties"])  # type: ignore[arg-type]
+
+
+LISTS = {
+    "lmstudio": {
+        "/api/v0/models": {"data": [{"id": "gemma-3", "type": "vlm"}, {"id": "bge", "type": "embeddings"}]},
+    },
+    "llamacpp": {
+        "/v1/models": {"data": [{"id": "smolvlm", "owned_by": "llamacpp"}]},
+        "/props": {"modalities": {"vision": True}},
+    },
+    "vllm": {"/v1/models": {"data": [{"id": "Qwen/Qwen3-VL-4B", "owned_by": "vllm"}]}},
+}
+TOLD = [
+    f"Ollama, with vision: {WORD}",
+    "LM Studio, with vision: lmstudio:gemma-3",
+    "llama.cpp, with vision: llamacpp:smolvlm",
+    "vLLM, which does not tell whether its models see: vllm:Qwen/Qwen3-VL-4B",
+]
+
+
+def test_servers_are_found_at_their_ports_and_strangers_are_not(
+    ollama: Ollama, serve: Callable[[Answers], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shotad.engines.local_servers import KINDS, Kind
+
+    def pages(held: Mapping[str, Any]) -> Answers:
+        return lambda path, _: (200, held[path]) if path in held else (404, "no such page")
+
+    def at(lists: Mapping[str, Any]) -> tuple[Kind, ...]:
+        rest = (Kind(one.word, one.title, f"{serve(pages(lists[one.word]))}/v1") for one in KINDS[1:])
+        return (KINDS[0], *rest)
+
+    monkeypatch.setattr("shotad.engines.local_servers.KINDS", at(LISTS))
+    assert [server.told for server in running()] == TOLD
+    config = build_settings(Config, {"engine": "vllm:Qwen/Qwen3-VL-4B"})
+    assert stage_engines(config).stage1 == "openai"
+    assert make_engine("openai", config, "stage1").identity.model == "Qwen/Qwen3-VL-4B"
+    somebody = {
+        "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]},
+        "/props": [],
+        "/api/v0/models": 3,
+    }
+    monkeypatch.setattr("shotad.engines.local_servers.KINDS", at(dict.fromkeys(LISTS, somebody)))
+    assert [server.told for server in running()] == TOLD[:1]
+
+
+def test_auto_takes_a_server_only_where_the_user_said_so(
+    ollama: Ollama, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def doctor(*use: str) -> str:
+        best_here.cache_clear()
+        return shotad("doctor", *use).out
+
+    before = doctor()
+    assert f"Ollama, with vision: {WORD}" in before
+    assert "auto takes embedded" in before
+    refused = shotad("doctor", "--use", "ollama:nothing")
+    assert refused.code == 2
+    assert WORD in refused.err
+    assert f"auto takes {WORD}" in doctor("--use", WORD)
+    assert stage_engines(Config()).stage1 == "ollama"
+    assert make_engine("ollama", Config(), "stage2").identity.model == SEES
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    running.cache_clear()
+    assert f"auto takes embedded ({WORD}, chosen with --use, does not answer)" in doctor()
+    assert "chosen" not in doctor("--use", "none")
+
+
+def test_small_is_one_model_for_both_stages_loaded_once(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    import transformers
+
+    from tests.vision_models import qwen_folder
+
+    config = build_settings(Config, {"engine": "small"})
+    for stage in ("stage1", "stage2"):
+        made = make_engine("qwen2-vl", config, stage)
+        assert (made.identity.engine, made.identity.model) == ("qwen2-vl", "Qwen/Qwen3-VL-2B-Instruct")
+    loads = []
+    real = transformers.AutoModelForImageTextToText.from_pretrained
+    monkeypatch.setattr(
+        transformers.AutoModelForImageTextToText,
+        "from_pretrained",
+        lambda *words, **options: loads.append(1) or real(*words, **options),
+    )
+    tiny = qwen_folder(tmp_path / "tiny", "qwen3_vl")
+    film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "film.shotad"
+    own = (f"stage1.model={tiny}", f"stage2.model={tiny}", "compute.device=cpu", "stage1.sampling.max_tokens=8",
+           "stage2.sampling.max_tokens=8", "stage1.attempts=1", "stage2.attempts=1")  # fmt: skip
+    shotad("describe", film, *FAKE, "--engine", "small", *(word for one in own for word in ("--set", one)),
+           "--out", folder, "--no-sheet")  # fmt: skip
+    records = [
+        json.loads(line) for line in (folder / "stage1.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    assert [one["engine"] for one in records] == ["qwen2-vl"] * len(records) != []
+    assert loads == [1]

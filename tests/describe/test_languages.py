@@ -1,0 +1,314 @@
+"""Lines in any language: tags, how long they take, how they are cut, asked for, and told from other languages."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from shotad.core import (
+    EngineError,
+    Interval,
+    Request,
+    Slot,
+    UsageError,
+    WorkFolder,
+    is_english,
+    language_of,
+    languages,
+    load_config,
+)
+from shotad.description import Engines, describe
+from shotad.description.checks import complaints_about
+from shotad.description.language_id import looks_english, other_language
+from shotad.description.slot_writer import Around, cue_of
+from shotad.description.verify import statements_in
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.film import open_film
+from shotad.script import (
+    Cue,
+    CueStatus,
+    budget_in,
+    fit_spoken,
+    own_signs,
+    read_cues,
+    split_sentences,
+    spoken_words,
+)
+from tests.cli.program import FAKE
+from tests.describe.prompting import stage2_text
+from tests.media import FilmSpec, make_film
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+@pytest.mark.parametrize(
+    ("tag", "usual", "name", "codes"),
+    [
+        ("de", "de", "German", ("deu", "ger")),
+        ("DE_ch", "de-CH", "German (Switzerland)", ("deu", "ger")),
+        ("pt-BR", "pt-BR", "Portuguese (Brazil)", ("por", "por")),
+        ("zh-hans", "zh-Hans", "Chinese (Simplified)", ("zho", "chi")),
+        ("sr-Latn-rs", "sr-Latn-RS", "Serbian (Latin, Serbia)", ("srp", "srp")),
+        ("es-419", "es-419", "Spanish (Latin America)", ("spa", "spa")),
+    ],
+)
+def test_tags_are_understood(tag: str, usual: str, name: str, codes: tuple[str, str]) -> None:
+    found = language_of(tag)
+    assert (found.tag, found.name, (found.alpha3, found.bibliographic)) == (usual, name, codes)
+
+
+@pytest.mark.parametrize(
+    ("tag", "near"),
+    [
+        ("german", "de"), ("Deutsch", "de"), ("deu", "de"), ("ger", "de"), ("portugese", "pt"), ("jp", "ja"),
+        ("chinese", "zh"), ("中文", "zh"), ("de-", "de"), ("zh-Hanz", "zh-Han"), ("de-XX", "de"), ("eng-US", "en"),
+    ],
+)  # fmt: skip
+def test_a_tag_that_is_none_is_refused_with_the_nearest(tag: str, near: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        language_of(tag)
+    assert repr(tag) in refused.value.what
+    assert f"Did you mean {near}" in refused.value.hint or f"Write {near} for" in refused.value.hint
+
+
+@given(st.text(max_size=12))
+def test_no_tag_brings_it_down(tag: str) -> None:
+    try:
+        found = language_of(tag)
+    except UsageError:
+        return
+    assert language_of(found.tag) == found
+    assert is_english(found.tag) == found.english
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "english"),
+    [
+        ("Sie öffnet die Haustür und tritt hinaus.", "de", 8),
+        ("她打开门，走了出去。", "zh-Hans", 7),
+        ("彼女はドアを開けて外に出る。", "ja", 8),
+        ("เธอเปิดประตูและเดินออกไป", "th", 8),
+        ("Она открывает дверь и выходит.", "ru", 6),
+        ("वह दरवाज़ा खोलती है।", "hi", 5),
+    ],
+)
+def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english: int) -> None:
+    """Six or seven English words: She opens the (front) door and goes out."""
+    assert spoken_words(text, tag) == english
+    assert 4 <= english <= 9
+
+
+@pytest.mark.parametrize(
+    ("tag", "told"),
+    [("en", "16 words"), ("de-CH", "12 words"), ("fr", "13 words"), ("es", "15 words"), ("zh", "17 characters"),
+     ("ja", "25 characters"), ("th", "39 characters"), ("sw", "12 words"), ("fi", "11 words")],
+)  # fmt: skip
+def test_budgets_are_told_in_the_unit_of_the_language(tag: str, told: str) -> None:
+    assert str(budget_in(tag, 16)) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "own"),
+    [
+        ("他打开门, 走进去.", "zh-Hans", "他打开门，走进去。"),
+        ("彼女は立ち, 歩く.", "ja", "彼女は立ち、歩く。"),
+        ("वह खोलती है।.", "hi", "वह खोलती है।"),
+        ('Devant " Chez Paul ".', "fr", 'Devant "Chez Paul".'),
+        ("He waits, then goes.", "en", "He waits, then goes."),
+    ],
+)
+def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> None:
+    assert own_signs(text, tag) == own
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "found"),
+    [
+        ("Ann nods slowly.", "de", "English"),
+        ("He opens the door.", "ru", "English"),
+        ("Sie sieht die Karte an und geht in das Haus.", "fr", "German"),
+        ("Hun ser på kartet og går inn i huset.", "da", None),
+        ("Она открывает дверь.", "ru", None),
+        ("Она открывает дверь.", "de", "Russian"),
+        ("彼女はドアを開ける。", "zh", "Japanese"),
+        ("她打开门，走了出去。", "ja", "Chinese"),
+        ("她打开门，走了出去。", "zh-Hant", None),
+        ("On otvara vrata.", "sr", None),
+        ("On otvara vrata.", "sr-Cyrl", "another script"),
+        ('Auf dem Schild steht: "The end of the world is here".', "de", None),
+        ("", "de", None),
+        ("Ein Mann in einem Auto.", "en", "German"),
+    ],
+)
+def test_another_language_is_found(text: str, tag: str, found: str | None) -> None:
+    assert other_language(text, tag) == found
+
+
+def test_names_are_left_out_of_the_test() -> None:
+    assert other_language("Stands With A Fist nickt.", "de", ["Stands With A Fist"]) is None
+
+
+def test_examples_are_seen_to_be_english() -> None:
+    assert looks_english(["She nods slowly.", "He opens the door.", "A phone glows."])
+    assert not looks_english(["Sie nickt.", "Er öffnet die Tür.", "Ein Telefon leuchtet."])
+    assert not looks_english([])
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the supplied data is not here")
+def test_human_ad_and_captions_are_told_apart() -> None:
+    """95 of 100 English AD lines are found; of captions in eight languages hardly any is doubted."""
+    lines: list[str] = []
+    for path in sorted((DATA / "cmd-ad").glob("*.csv")):
+        with path.open(encoding="utf-8") as rows:
+            lines += [row["text_gt"] for row in csv.DictReader(rows) if row.get("text_gt")]
+    lines = lines[::7]
+    if not lines:
+        pytest.skip("the lines of CMD-AD are not here")
+    for tag in ("de", "fr", "es", "it", "ru"):
+        found = sum(other_language(line, tag) is not None for line in lines)
+        assert found >= 0.93 * len(lines), tag
+    assert sum(other_language(line, "en") is not None for line in lines) <= 1
+    doubted = total = 0
+    for path in sorted((DATA / "ad-text" / "able-player").glob("*.vtt")):
+        named = re.search(r"_([a-z]{2}(?:-br)?)\.vtt$", path.name)
+        if named and named[1] != "en":
+            texts = [cue.text for cue in read_cues(path)]
+            total += len(texts)
+            doubted += sum(other_language(text, named[1]) is not None for text in texts)
+    assert total > 400
+    assert doubted <= 2
+
+
+# Cut at their own signs, by the time they take
+
+
+LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufer winken."
+"""Nine words that take as long as seventeen English ones."""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "budget", "fitted"),
+    [
+        ("de", LONG, 17, LONG),
+        ("de", LONG, 16, "Die Donaudampfschifffahrtsgesellschaft legt ab."),
+        ("de", LONG, 8, None),
+        ("de", "Er öffnet die Haustür. Draußen fällt Regen auf die Straße.", 10, "Er öffnet die Haustür."),
+        ("de-AT", "Sie geht hinaus in den Regen und weint.", 4, None),
+        ("zh-Hans", "他打开门。外面下雨了。", 6, "他打开门。"),
+        ("zh-Hans", "他打开门，走进去。", 5, "他打开门。"),
+        ("ja", "彼はドアを開ける。雨が降る。", 7, "彼はドアを開ける。"),
+        ("zh-Hans", "他打开门走进去了然后坐下", 6, None),
+    ],
+)
+def test_a_line_is_cut_at_its_own_signs(language: str, text: str, budget: int, fitted: str | None) -> None:
+    found = fit_spoken(text, budget, language=language)
+    assert (found.text if found else None) == fitted
+
+
+PIECES = "Er geht, und sie. Tür Haustür; langsam – er! Дом дверь. هو يذهب، ثم."
+WORDS = st.lists(st.sampled_from(PIECES.split(" ")))
+
+
+@given(
+    WORDS.map(" ".join), st.integers(1, 30), st.sampled_from(["de", "ru", "ar", "fi", "hi", "zh", "ja", "th"])
+)
+def test_what_fits_is_said_in_time(text: str, budget: int, language: str) -> None:
+    found = fit_spoken(text, budget, language=language)
+    if found is not None:
+        assert spoken_words(found.text, language) <= budget
+        assert bool(found.steps) == (found.text != text)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "parts"),
+    [
+        ("de", "Er kommt am 3. Mai an. Öffnet er die Tür?", ["Er kommt am 3. Mai an.", "Öffnet er die Tür?"]),
+        ("ru", "Он входит. Она молчит.", ["Он входит.", "Она молчит."]),
+        ("ar", "يدخل الرجل. هل تراه؟ لا.", ["يدخل الرجل.", "هل تراه؟", "لا."]),
+        ("hi", "वह आता है। वह जाती है।", ["वह आता है।", "वह जाती है।"]),
+        ("es", "Entra. ¿Quién es?", ["Entra.", "¿Quién es?"]),
+        ("de", "„Halt!“ ruft er.", ["„Halt!“ ruft er."]),
+        ("en", "Dr. Who waits on May 3. A sign reads \"Stop. Go.\" He stops.", ["Dr. Who waits on May 3.", 'A sign reads "Stop. Go."', "He stops."]),
+    ],
+)  # fmt: skip
+def test_sentences_end_as_their_language_has_it(language: str, text: str, parts: list[str]) -> None:
+    assert split_sentences(text, language) == parts
+
+
+# Asked for, and judged
+
+
+def test_another_language_is_asked_for_with_its_own_budget() -> None:
+    text = stage2_text(language="de-AT")
+    assert "- Write in German (Austria) alone" in text
+    assert "Stay within 7 words.\n" in text
+    assert "but in English" in text
+    assert "yours is in German (Austria)" in text
+    assert "Stay within 10 characters." in stage2_text(language="zh-Hans")
+    assert "yours are in German" in stage2_text(language="de", candidates=3)
+    own = stage2_text(language="de", examples=("Sie nickt.", "Er öffnet die Tür.", "Sie gehen in das Haus."))
+    assert "but in English" not in own
+
+
+@pytest.mark.parametrize(
+    ("line", "tag", "rules"),
+    [
+        ("Ann opens the door.", "de", ["language"]),
+        ("Ein Mann war in der Küche gesehen worden.", "de", []),
+        ("**Ann** öffnet die Tür.", "de", ["L5"]),
+        ("Ann öffnet die Tür und geht hinaus auf die Straße.", "de", ["budget"]),
+        ("安娜打开门，然后慢慢地走到大街上去看雨。", "zh", ["budget"]),
+    ],
+)
+def test_only_what_holds_in_any_language_is_complained_about(line: str, tag: str, rules: list[str]) -> None:
+    assert [one.rule for one in complaints_about(line, 9, language=tag)] == rules
+
+
+def placed(language: str, *lines: str) -> Cue:
+    both: dict[str, Any] = {
+        "error": None, "notes": {}, "maker": {"engine": "e", "model": "", "revision": ""}, "prompt": [], "seed": 1,
+    }  # fmt: skip
+    stage1 = {**both, "steps": {"Actions": "Ann runs."}, "explanation": "", "raw": "", "engine": "e"}
+    stage2 = {**both, "finish": "stop", "candidates": list(lines), "unseen": {}}
+    slot = Slot("s00010000", Interval(10.0, 16.0), 16)
+    return cue_of(slot, stage1, stage2, load_config(None, [f"language={language}"]), Around())
+
+
+def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:
+    failed = placed("de", "Ann opens the door.")
+    assert (failed.status, failed.text, failed.language) == (CueStatus.FAILED, "", "de")
+    assert "is in English, not in German: Ann opens the door." in failed.reason
+    assert placed("de", "Ann opens the door.", "Ann öffnet die Tür.").chosen == 1
+    compound = placed("de", "Ann öffnet die Haustür der Donaudampfschifffahrtsgesellschaft.")
+    assert compound.interval.duration == pytest.approx(14 * 0.375)
+    assert placed("zh", "安娜打开门，走了出去。").interval.duration == pytest.approx(8 * 0.375)
+    line = "Ann läuft, sieht in das Zimmer und lacht. Bo winkt."
+    assert statements_in(line, "de") == ("Ann läuft, sieht in das Zimmer und lacht.", "Bo winkt.")
+
+
+def test_a_film_is_described_in_german(tmp_path: Path) -> None:
+    def german(request: Request) -> str:
+        """In English at first, in German when it was told so."""
+        if request.schema is None:
+            return plain_answer(request)
+        again = "It is in English" in request.messages[-1].text
+        line = "Jemand geht durch das Zimmer." if again else "Somebody walks through the room."
+        return json.dumps(dict.fromkeys(request.schema["properties"], line))
+
+    config = load_config(None, [*(word for word in FAKE if "=" in word), "engine=fake", "language=de"])
+    engines = Engines(FakeEngine(), FakeEngine(answer=german))
+    with open_film(make_film(FilmSpec(frames=200)).path) as film, WorkFolder(tmp_path / "w") as folder:
+        track = describe(film, folder, config, engines=engines, sheet=False).track
+    assert {(cue.text, cue.language) for cue in track.heard} == {("Jemand geht durch das Zimmer.", "de")}
+    with pytest.raises(EngineError, match="writes English, not language = 'de'"):
+        Engines.of(load_config(None, ["engine=embedded", "language=de"]))
+
+
+def test_a_budget_is_never_nothing() -> None:
+    assert all(budget_in(tag, 1).number >= 1 for tag in languages())

@@ -1,0 +1,251 @@
+"""A corpus with everything in it, and benches on which every metric of the table runs without a real model.
+
+Stand-ins of models and programs are in `standins`; the judge is that of the judges' tests.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.core import Config, Interval
+from shotad.evaluation import (
+    METRICS,
+    Corpus,
+    Item,
+    Metric,
+    MetricContext,
+    Result,
+    Row,
+    Store,
+    make_metric,
+    score,
+    store as room,
+)
+from shotad.evaluation.metrics import java as java_metrics, recall
+from shotad.evaluation.metrics.java import Spice
+from shotad.script import ParserModel
+from tests.evaluation.judges.judging import WORDS
+from tests.evaluation.standins import Overlap, Verbs, Words, matcher, spice
+
+CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
+NAMES = tuple(METRICS)
+ALONG = ("repetition", "repetition-meaning", "names-kept")
+"""Measures along a film: what is not said is neither gain nor loss."""
+MakeBench = Callable[..., MetricContext]
+
+FILMS: dict[str, tuple[tuple[str, ...], list[tuple[str, tuple[str, ...]]]]] = {
+    "alpha": (
+        ("Ann Miller", "Bob Hart", "Dr. Cole"),
+        [
+            ("Ann Miller opens the heavy door and smiles.", ("She opens the heavy door.", "She smiles.")),
+            ("Bob Hart walks slowly to the window.", ("He walks slowly to the window.",)),
+            ("He picks up a gun, then drops it.", ("He picks up a gun.", "He drops it.")),
+            ("Ann runs down the stairs in the dark.", ("She runs down the stairs in the dark.",)),
+            ("A grey dog jumps over the garden fence.", ("A grey dog jumps over the garden fence.",)),
+            ("Ann and Bob look at each other.", ("They look at each other.",)),
+            ("Dr. Cole takes off his glasses.", ("He takes off his glasses.",)),
+            ("She sits on the edge of a bed.", ("She sits on the edge of a bed.",)),
+        ],
+    ),
+    "beta": (
+        ("Tony Wendice", "Margot Smith"),
+        [
+            ("Tony pours two glasses of red wine.", ("He pours two glasses of red wine.",)),
+            ("Margot reads a letter by the fire.", ("She reads a letter by the fire.",)),
+            ("Tony locks the drawer of his desk.", ("He locks the drawer of his desk.",)),
+            ("She hides the letter behind a clock.", ("She hides the letter behind a clock.",)),
+            ("Rain beats against the window panes.", ("Rain beats against the window panes.",)),
+        ],
+    ),
+    "gamma": (
+        (),
+        [
+            ("A train crosses the old iron bridge.", ("A train crosses the old iron bridge.",)),
+            ("Smoke rises from the chimney tops.", ("Smoke rises from the chimney tops.",)),
+        ],
+    ),
+}
+"""Casts, and human ADs with their actions. No two lines are equal, and each has four words or more."""
+
+MIXED: tuple[str | None, ...] = (
+    "Ann Miller opens a door.",
+    "Bob goes to the window.",
+    "He drops a gun.",
+    None,
+    "A dog jumps over the fence.",
+    "",
+    "A man takes off his glasses.",
+    "She opens a door.",
+    "Tony pours a glass of wine.",
+    "Margot reads a letter.",
+    "…",
+    "Margot reads a letter.",
+    "It rains.",
+    None,
+    "Smoke rises.",
+)
+"""Predictions of a middling system: two are missing, two say nothing, two of one film are equal."""
+
+
+VARIED: tuple[str | None, ...] = (
+    "Ann Miller opens the heavy door, then smiles at Bob.",
+    "Bob Hart strolls to the window and looks out.",
+    "He grabs a gun and drops it.",
+    "Ann is running up the stairs in the dark; she falls.",
+    "A dog sleeps by the garden fence.",
+    "They stare at each other. Bob nods.",
+    "Dr. Cole puts on his glasses.",
+    "Sitting on a bed, she waits.",
+    "Two glasses of red wine are poured by Tony.",
+    "Margot hesitates for a moment, then tears up a letter and throws it into the fire.",
+    "Wendice locks a drawer.",
+    "She doesn't hide the letter behind a clock.",
+    "Rain.",
+    "A train that crosses the old bridge whistles twice.",
+    "Smoke rises, 3.5 m high, from the chimney tops!",
+)
+"""Synonyms, passives, abbreviations, two verbs, none: what the ways to read a text differ in."""
+
+
+def human() -> Corpus:
+    """The human ADs as their own predictions; their actions, in Stage I's form, as descriptions."""
+    items = []
+    for film, (_, lines) in FILMS.items():
+        for k, (text, actions) in enumerate(lines):
+            told = f"1. Main characters: Somebody.\n2. Actions: {' '.join(actions)}\n3. Interactions: None."
+            items.append(
+                Item(
+                    f"{film}-{k}",
+                    film,
+                    Interval(10.0 * k, 10.0 * k + 3),
+                    (text,),
+                    text,
+                    description=told,
+                    actions=actions,
+                )
+            )
+    return Corpus(tuple(items), {film: cast for film, (cast, _) in FILMS.items() if cast}, "made")
+
+
+def predicted(told: Sequence[str | None], corpus: Corpus | None = None, failure: str = "") -> Corpus:
+    """The corpus with these predictions, and with them as what Stage I saw."""
+    corpus = corpus or human()
+    items = [
+        replace(item, prediction=text, failure=failure if text is None else "", description=_described(text))
+        for item, text in zip(corpus.items, told, strict=True)
+    ]
+    return replace(corpus, items=tuple(items))
+
+
+def _described(text: str | None) -> str | None:
+    return None if text is None else f"1. Main characters: Somebody.\n2. Actions: {text}"
+
+
+def mixed() -> Corpus:
+    return predicted(MIXED)
+
+
+def changed(corpus: Corpus, place: int, **fields: Any) -> Corpus:
+    """The corpus with one item changed."""
+    items = list(corpus.items)
+    items[place] = replace(items[place], **fields)
+    return replace(corpus, items=tuple(items))
+
+
+@contextmanager
+def benches(folder: Path) -> Iterator[MakeBench]:
+    """Makes benches: ``make(store, **settings of measures)``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "check_installed", lambda: None)
+        patch.setattr(room, "make_embedder", lambda *_, **__: Words())
+        patch.setattr(room, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
+        patch.setattr(recall, "check_name", lambda _: None)
+        patch.setattr(room, "find_parser", lambda name, *_: ParserModel(name, "1", "verbs"))
+        patch.setattr(room, "Parser", Verbs)
+        coco_files(folder, patch)
+        patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
+        patch.setattr(java_metrics, "java_version", lambda *_: 11)
+        patch.setattr(java_metrics, "_run", matcher)
+        patch.setattr(Spice, "_ask", spice)
+        yield bench_of
+
+
+def bench_of(store: Store | None = None, *, stubs: bool = True, **measures: Any) -> MetricContext:
+    tree: dict[str, Any] = {"judge": {"engines": [WORDS]}}
+    for name, settings in measures.items():
+        tree[name] = {**tree.get(name, {}), **settings} if isinstance(settings, dict) else settings
+    bench = MetricContext(Config.model_validate({"measures": tree}), store or Store())
+    if stubs:
+        bench.once("pair scores", Overlap)
+    return bench
+
+
+def coco_files(folder: Path, patch: pytest.MonkeyPatch) -> Path:
+    """A package pycocoevalcap of empty files, which goes before an installed one, and CoreNLP's; the package."""
+    package, jars = folder / "site" / "pycocoevalcap", folder / "jars"
+    names = ("__init__.py", "meteor/meteor-1.5.jar", "meteor/data/paraphrase-en.gz", "spice/spice-1.0.jar")
+    for path in (*(package / name for name in names), *(jars / name for name in CORENLP)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    patch.syspath_prepend(str(package.parent))
+    for name in [name for name in sys.modules if name.startswith("pycocoevalcap")]:
+        patch.delitem(sys.modules, name)
+    patch.setenv("SHOTAD_SPICE_JARS", str(jars))
+    return package
+
+
+def scored(name: str, corpus: Corpus, bench: MetricContext, places: Sequence[int] | None = None) -> Result:
+    return score(metric_of(name, bench), corpus, bench, places)
+
+
+def metric_of(name: str, bench: MetricContext) -> Metric:
+    return make_metric(name, bench)
+
+
+def in_turn() -> Corpus:
+    """Each AD has the prediction that is right for another, of another film where it can be."""
+    lines = [item.reference for item in human().items]
+    return predicted(lines[7:] + lines[:7])
+
+
+def joined_actions() -> Corpus:
+    corpus = human()
+    return predicted([" ".join(item.actions or ()) for item in corpus.items], corpus)
+
+
+BOUNDS = {
+    "cider": 1000.0,
+    "cider-plain": 1000.0,
+    **{f"bleu-{n}": 100.0 for n in (1, 2, 3, 4)},
+    "rouge-l": 100.0,
+    "meteor": 100.0,
+    "spice": 100.0,
+    "action-description": 150.0,
+    "critic": 100.0,
+    "recall": 100.0,
+    "llm-ad-eval": 5.0,
+    "llm-action": 3.0,
+    "story-recall": 100.0,
+}
+"""Of every AD (reference-facts 5.4). The action score reaches its bound where the actions are told one by
+one; the measures along a film have no bound but the human ADs' own."""
+
+
+def by_id(result: Result) -> dict[str, Row]:
+    return {row.id: row for row in result.rows}
+
+
+def rows_of(name: str, corpus: Corpus, bench: Any) -> dict[str, Row]:
+    return by_id(scored(name, corpus, bench))
+
+
+def bytes_of(result: Result) -> str:
+    return json.dumps([asdict(row) for row in result.rows], ensure_ascii=False)

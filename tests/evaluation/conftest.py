@@ -1,0 +1,21 @@
+"""One set of stand-ins of models and programs for all metrics, and reports of made results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.evaluation.allmetrics import NAMES, MakeBench, benches
+
+
+@pytest.fixture(scope="module")
+def make_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeBench]:
+    with benches(tmp_path_factory.mktemp("coco")) as make:
+        yield make
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found

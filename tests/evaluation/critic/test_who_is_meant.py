@@ -1,0 +1,261 @@
+"""Whom names and pronouns in lines of AD mean, by the plain resolver: each case is plain to a reader."""
+
+from __future__ import annotations
+
+import pytest
+
+from shotad.evaluation.metrics.critic import Document
+from shotad.evaluation.metrics.pronouns import named, resolved
+from shotad.script.cast_members import member
+
+THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
+
+
+FILM = (
+    "Will Brennan",
+    "Rose Dawson",
+    "Doc Erwin Riedenschneider",
+    "Dix Handley",
+    "Dr. Emmett Brown",
+    "Mark 'Rat' Ratner",
+    "Anne-Marie McCoy",
+    "Jerry O'Neill",
+    "T.J. McCabe",
+    "Zoë Ortiz",
+    "Douglas Quaid / Hauser",
+    "Harold Dobbs - Hal",
+    "Ben Newman at 7 Years Old",
+    "Otis the Cow",
+    "Captain Georg von Trapp",
+    "Bus Driver",
+    "First Detective",
+    "CIA Man",
+    "The Sundance Kid",
+    "Fox",
+    "Mr. Humberfloob / Voice of the Fish",
+)
+
+
+def meant(*sentences: str, cast: tuple[str, ...] = FILM) -> list[list[str]]:
+    """Whom each sentence means, by the first word of the entry that tells them apart."""
+    return [list(people) for people in resolved(Document(sentences, cast))]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "people"),
+    [
+        ("Tony opens the door.", ["Tony Wendice"]),
+        ("Mark hands them to the Inspector.", ["Chief Inspector Hubbard", "Mark Halliday"]),
+        ("The inspector combs his moustache.", ["Chief Inspector Hubbard"]),
+        ("Mark points at the inspector", ["Chief Inspector Hubbard", "Mark Halliday"]),
+        ("An inspector steps out of a car.", []),
+        ("The storyteller turns a page.", ["The Storyteller"]),
+        ("Mark and Margot stand facing Tony.", ["Margot Wendice", "Mark Halliday", "Tony Wendice"]),
+        ("Surprised Margot turns.", ["Margot Wendice"]),
+        ("Mrs. Wendice looks up.", ["Margot Wendice"]),
+        ("Wendice looks up.", []),
+        ("Mary Halliday waves from a car.", []),
+        ("A car turns into Halliday Street.", []),
+        ("The man looks up.", []),
+        ("A sign reads 'Tony Wendice'.", []),
+        ("She leaves a mark on the wall.", []),
+        ("", []),
+    ],
+)
+def test_names_of_a_small_cast(sentence: str, people: list[str]) -> None:
+    assert meant(sentence, cast=THRILLER) == [people]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "person"),
+    [
+        ("Will steps back.", "Will Brennan"),
+        ("Doc runs to the car.", None),
+        ("Dr. Brown climbs the clock tower.", "Dr. Emmett Brown"),
+        ("Doctor Brown climbs the clock tower.", "Dr. Emmett Brown"),
+        ("Rat waits at the till.", "Mark 'Rat' Ratner"),
+        ("Anne Marie screams.", "Anne-Marie McCoy"),
+        ("O’Neill salutes.", "Jerry O'Neill"),
+        ("T.J. jumps down.", "T.J. McCabe"),
+        ("Zoe sits down.", "Zoë Ortiz"),
+        ("Hal smiles.", "Harold Dobbs - Hal"),
+        ("Ben climbs the tree.", "Ben Newman at 7 Years Old"),
+        ("Otis yanks the wheel.", "Otis the Cow"),
+        ("A cow yanks the wheel.", None),
+        ("Von Trapp blows a whistle.", "Captain Georg von Trapp"),
+        ("The bus driver brakes.", "Bus Driver"),
+        ("The first detective kneels.", "First Detective"),
+        ("The man kneels.", None),
+        ("Sundance looks around.", "The Sundance Kid"),
+        ("A fox crosses the road.", None),
+        ("The fish looks out of the bowl.", None),
+        ("The doorman will step back.", None),
+        ("A rose lies on the table.", None),
+    ],
+)
+def test_names_of_all_kinds(sentence: str, person: str | None) -> None:
+    assert meant(sentence) == [[person] if person else []]
+
+
+def test_a_whole_name_is_not_a_part_of_another() -> None:
+    assert meant("Jack runs.", cast=("Young Jack", "Jack")) == [["Jack"]]
+    assert meant("Young Jack runs.", cast=("Young Jack", "Jack")) == [["Young Jack"]]
+
+
+def test_a_child_is_not_the_grown_person_of_that_name() -> None:
+    assert meant("William rides on.", cast=("Young William",)) == [[]]
+
+
+def test_a_shared_name_is_theirs_who_was_spoken_of_last() -> None:
+    found = meant(
+        "Louis Ciavelli kneels.", "Ciavelli opens the safe.", cast=("Louis Ciavelli", "Maria Ciavelli")
+    )
+    assert found[1] == ["Louis Ciavelli"]
+
+
+def test_a_shared_name_is_theirs_whom_the_lines_make_he_or_she() -> None:
+    cast = ("Staff Sergeant William Quarrel", "Connie Quarrel")
+    lines = ("Quarrel lowers his rifle.", "Rain falls.", "Quarrel stands.")
+    assert meant(*lines, cast=cast)[2] == ["Staff Sergeant William Quarrel"]
+
+
+def test_the_man_is_somebody_where_the_cast_says_so() -> None:
+    cast = ("Man", "Boy", "Old Man", "Thief")
+    assert meant("The man and boy hide.", cast=cast) == [["Boy", "Man"]]
+    assert meant("The man in the hat turns.", cast=cast) == [[]]
+    assert meant("The old man sits by the fire.", cast=cast) == [["Old Man"]]
+    assert meant("The falcon circles.", cast=("The Falcon",)) == [["The Falcon"]]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "cast", "person"),
+    [
+        ("Margo shakes her head.", ("Margot Wendice",), "Margot Wendice"),
+        ("Ronnie closes the gate.", ("Ronny",), "Ronny"),
+        ("Lori stops.", ("Laurie Strode",), "Laurie Strode"),
+        ("Manny lowers his head.", ("Manfred",), "Manfred"),
+        ("Bob waves.", ("Robert Langdon",), "Robert Langdon"),
+        ("Marty waves.", ("Mary Smith",), None),
+        ("Jenny waves.", ("Johnny",), None),
+    ],
+)
+def test_names_by_ear(sentence: str, cast: tuple[str, ...], person: str | None) -> None:
+    assert meant(sentence, cast=cast) == [[person] if person else []]
+
+
+def test_two_names_that_stand_side_by_side_are_two_people() -> None:
+    assert meant("Jan looks at Jane.", "Jane laughs.", cast=("Jan Brady",)) == [["Jan Brady"], []]
+
+
+@pytest.mark.parametrize(
+    ("entry", "pronoun"),
+    [("Mrs. Baker", "she"), ("Sir Kenneth Clark", "he"), ("Motherly Woman", "she"), ("Mathilda's Father", "he"),
+     ("Agent Bilkins", ""), ("Lady Jane Clark", "she"), ("First Lady", "she"), ("Mall Santa", "he")],
+)  # fmt: skip
+def test_titles_and_roles_say_who_is_she(entry: str, pronoun: str) -> None:
+    assert member(entry).pronoun == pronoun
+
+
+CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Quarrel", "Max")
+
+
+T, M, H, S, C, X = "Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Max"
+
+
+def last(*sentences: str, starts: tuple[float, ...] = (), groups: bool = True) -> set[str]:
+    """Whom the last sentence means."""
+    return set(resolved(Document(sentences, CAST, starts), groups)[-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        # A man and a woman.
+        (["Tony opens the door.", "He steps inside."], {T}),
+        (["Margot looks up.", "She drops the phone."], {M}),
+        (["Tony looks at Margot.", "She turns away."], {M}),
+        (["Swann bends over Margot.", "She struggles to push him away."], {M, S}),
+        (["Swann puts the scarf around Margot's neck.", "He pulls it tight as she gasps."], {M, S}),
+        # Two women, two men.
+        (["Margot meets Celia.", "Celia hugs her."], {M, C}),
+        (["Margot meets Celia.", "She waves."], {M}),
+        (["Tony glares.", "Mark hits him."], {T, H}),
+        (["Mark follows Tony.", "He glares at Mark."], {T, H}),
+        # In one sentence.
+        (["Tony pours himself a drink."], {T}),
+        (["Mark lies there.", "Tony pours himself a drink."], {T}),
+        (["Mark leaves.", "Wiping his brow, Tony sits down."], {T}),
+        (["Tony closes the door behind him."], {T}),
+        (["Mark waits.", "Tony creeps up behind him."], {T, H}),
+        (["Tony looks at Mark, who drops his cards."], {T, H}),
+        (["Margot waits.", "Tony lets Mark kiss her."], {M, T, H}),
+        (["Tony shoves Mark.", "And throws him to the ground."], {H}),
+        # Somebody who is not in the cast.
+        (["A man enters.", "He sits down."], set()),
+        (["Tony waits.", "A man enters.", "He sits down."], set()),
+        (["Tony waits.", "Her husband enters.", "He sits down."], set()),
+        (["George waits.", "Tony enters.", "George shakes his head."], set()),
+        (["He looks up."], set()),
+        # Possessives.
+        (["Margot's hand trembles.", "She drops the glass."], {M}),
+        (["Tony's wife looks up.", "She drops the glass."], set()),
+        (["Margot's dog barks.", "Her eyes widen."], {M}),
+        # Several.
+        (["Tony and Mark enter.", "They sit down."], {T, H}),
+        (["Tony looks at Margot.", "They kiss."], {T, M}),
+        (["Tony, Mark and Celia enter.", "They sit down."], {T, H, C}),
+        (["The police arrive.", "They search the flat."], set()),
+        (["Tony and Mark enter.", "Two policemen stop them."], {T, H}),
+        (["They sit down."], set()),
+        # It is nobody.
+        (["Tony lifts the phone.", "It rings."], set()),
+        (["Tony lifts the phone.", "Its cord swings."], set()),
+        # Short forms.
+        (["Tony waits.", "He's nervous."], {T}),
+    ],
+)  # fmt: skip
+def test_pronouns(text: list[str], people: set[str]) -> None:
+    assert last(*text) == people
+
+
+def test_what_the_film_says_of_somebody_tells_who_is_she() -> None:
+    film = ("Quarrel rubs her eyes.", "Quarrel lifts her gun.", "Tony meets Quarrel.", "She turns.")
+    assert resolved(Document(film, CAST))[-1] == ("Quarrel",)
+
+
+def test_pronouns_do_not_reach_over_a_long_pause() -> None:
+    text = ("Tony opens the door.", "He steps inside.")
+    assert last(*text, starts=(10.0, 14.0)) == {T}
+    assert last(*text, starts=(10.0, 900.0)) == set()
+    assert last(*text) == {T}
+
+
+def test_nobody_is_in_focus_for_ever() -> None:
+    assert last("Tony opens the door.", *["Rain falls."] * 10, "He steps inside.") == set()
+
+
+def test_a_lead_is_meant_where_nobody_is_in_focus() -> None:
+    film = (*["Tony waits."] * 6, "Mark nods.", *["Rain falls."] * 10, "He steps inside.")
+    assert last(*film) == {T}
+    assert last(*film[:-1], "Tony looks at him.") == {T}, "the lead does not look at himself"
+
+
+def test_where_names_stand() -> None:
+    (found,) = named(Document(("The Inspector meets Tony's wife, Margot.",), (*CAST, "Inspector Hubbard")))
+    text = "The Inspector meets Tony's wife, Margot."
+    assert [(text[start:end], name) for start, end, name in found] == [
+        ("The Inspector", "Inspector Hubbard"), ("Tony", T), ("Margot", M),
+    ]  # fmt: skip
+
+
+def test_an_entry_without_a_word_is_nobody() -> None:
+    assert resolved(Document(("Tony waves.",), ("#2", "", "Tony"))) == (("Tony",),)
+
+
+def test_an_entry_twice_is_one_person() -> None:
+    assert meant("Lily waves.", cast=("Lily", "Lily", "Harry")) == [["Lily"]]
+
+
+def test_every_sentence_has_its_answer_and_empty_ones_mean_nobody() -> None:
+    found = resolved(Document(("Tony waits.", "", "He nods.", "…"), CAST))
+    assert found == (("Tony Wendice",), (), ("Tony Wendice",), ())

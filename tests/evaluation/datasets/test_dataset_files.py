@@ -1,0 +1,304 @@
+"""Files of datasets: tables in every encoding, casts, descriptions, files of one's own, and what damage does."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import yaml
+from hypothesis import given, settings, strategies as st
+
+from shotad.core import ConfigError, DatasetError, Interval, NoProgress, ShotadError, load_config
+from shotad.core.settings import config_path
+from shotad.evaluation import check_dataset, load_dataset
+from shotad.evaluation.datasets.checking import Check
+from shotad.evaluation.datasets.dataset import read_description
+from shotad.evaluation.datasets.loading import casts_of, load_references, read_casts
+from shotad.evaluation.datasets.tables import decoded, number, numbers, pairs, read_table, texts
+from tests.evaluation.datasets import datasetfiles as files
+
+
+def test_only_the_bad_bytes_of_a_line_are_taken_for_windows_1252() -> None:
+    text, mended = decoded("Zoë\n".encode() + "caf\u00e9 ".encode() + b"caf\xe9 5 \x80\n" + b"end\n")
+    assert text == "Zoë\ncafé café 5 €\nend\n"
+    assert mended == {2}
+
+
+@given(st.binary(max_size=200).map(lambda data: b"x" + data))
+def test_any_bytes_are_read_and_plain_ones_stay(data: bytes) -> None:
+    text, mended = decoded(data)
+    assert text.startswith("x")
+    assert all(1 <= line <= data.count(b"\n") + data.count(b"\r") + 1 for line in mended)
+    assert [c for c in text if c.isascii()] == [chr(b) for b in data if b < 128]
+
+
+def test_rows_know_the_line_they_begin_in(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
+    table = read_table(file)
+    assert [(row.line, row.values, row.mended) for row in table.rows[:2]] == [
+        (2, {"text": "two\nlines", "id": "0"}, False),
+        (5, {"text": "bad €", "id": "1"}, True),
+    ]
+    assert table.rows[2].wrong == "1 cells for 2 columns"
+    assert table.where(table.rows[1]) == "a.csv, line 5"
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_tables_of_spreadsheets(tmp_path: Path, mark: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(b"\xef\xbb\xbf" + f"id{mark}text\r\n0{mark}He runs, and falls.\r\n".encode())
+    table = read_table(file)
+    assert table.columns == ("id", "text")
+    assert table.rows[0].values == {"id": "0", "text": "He runs, and falls."}
+
+
+def test_long_cells_are_read_and_the_limit_of_others_stays(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    file = tmp_path / "a.csv"
+    file.write_text('shots\n"' + "(1, 2), " * 40_000 + '"\n')
+    assert len(read_table(file).rows[0].values["shots"]) == 8 * 40_000
+    assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is empty"),
+        (b"a,b,a\n1,2,3\n", "several columns called a"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is no text"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path, data: bytes, says: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(data)
+    with pytest.raises(DatasetError, match=says):
+        read_table(file)
+
+
+def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("imdb_id,text\n")
+    with pytest.raises(
+        DatasetError, match=r"imdbid or imdb \(imdb_id looks like it\).*It has: imdb_id, text"
+    ):
+        read_table(file).needed(("imdbid", "imdb"), "the film")
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda text: text == text.strip() != "")))
+def test_lists_of_texts_come_back_from_python_and_json(values: list[str]) -> None:
+    assert texts(repr(values)) == tuple(values)
+    assert texts(json.dumps(values)) == tuple(values)
+
+
+def test_lists_of_numbers_and_pairs() -> None:
+    assert numbers("[9, 9, 10, 14]") == (9, 9, 10, 14)
+    assert pairs("[(0.01, 7.539000000000001), (7.559, 9.833)]") == ((0.01, 7.539000000000001), (7.559, 9.833))
+    assert pairs("[]") == ()
+    assert pairs("[[1, 4]]") == ((1, 4),)
+    assert texts("['  He runs. ', '']") == ("He runs.",)
+
+
+@pytest.mark.parametrize(
+    "cell", ["0", "", "nan", "[1, 2", "['a', 2]", "{'a': 1}", "__import__('os')", "['a'] + ['b']"]
+)
+def test_what_is_no_list_of_texts_is_refused(cell: str) -> None:
+    with pytest.raises(ValueError, match=r"is no|empty cell"):
+        texts(cell)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["[(1, 2, 3)]", "[(1,)]", "[('a', 2)]", "[(1, float('inf'))]", "[1, 2]", "[(True, 2)]", "[(1, 1e999)]"],
+)
+def test_what_is_no_list_of_pairs_is_refused(cell: str) -> None:
+    with pytest.raises(ValueError):
+        pairs(cell)
+
+
+def cast(folder: Path, text: str) -> Path:
+    file = folder / "cast.json"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_names_and_roles(tmp_path: Path) -> None:
+    text = '{"tt1": ["Zoë", "Cop", "Cop"], "1005_Signs": [{"id": "nm1", "role": "Robert(as Alan  Marshall)", "name": "A"}, {"id": "nm2", "role": "", "name": "B"}]}'
+    read = read_casts(cast(tmp_path, text))
+    assert read == {"tt1": ("Zoë", "Cop"), "1005_Signs": ("Robert",)}
+    assert casts_of({"tt5": "1005_Signs", "tt1": "Other", "tt9": ""}, read) == {
+        "tt5": ("Robert",),
+        "tt1": ("Zoë", "Cop"),
+    }
+
+
+def test_a_role_of_two_is_kept_whole(tmp_path: Path) -> None:
+    """Remarks go, what belongs to the role stays."""
+    read = read_casts(
+        cast(tmp_path, '{"a": ["Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob (uncredited)"]}')
+    )
+    assert read == {"a": ("Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob")}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[1]", "has no films"),
+        ('{"a": "Bob"}', "film 'a': 'Bob' is no list"),
+        ('{"a": [7]}', "film 'a': 7 is no name"),
+        ('{"a": [{"name": "Bob"}]}', "is no name"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_what_is_no_cast_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(DatasetError, match=says):
+        read_casts(cast(tmp_path, text))
+
+
+PIECES = st.sampled_from(
+    [b"", b"\x80", b'"', b",", b"\n", b"\r", b"[", b"]", b"nan", b"-1e999", b"'", b"0", b"\xff\xfe", b"{"]
+)
+
+
+NAMES = ("cmdad_anno.csv", "cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json")
+
+
+def tried(root: Path) -> Check | str:
+    try:
+        return check_dataset(load_dataset("cmd-ad", root, strict=False), NoProgress())
+    except ShotadError as error:
+        return str(error)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(NAMES), st.floats(0, 1), st.integers(0, 12), PIECES)
+def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        root = files.cmd_ad(Path(folder))
+        data = (root / name).read_bytes()
+        at = round(place * len(data))
+        (root / name).write_bytes(data[:at] + piece + data[at + cut :])
+        check = tried(root)
+        if isinstance(check, str):
+            assert folder in check
+        else:
+            assert check.text
+            assert len({ad.id for ad in check.dataset.ads}) == len(check.dataset.ads)
+
+
+THREE = ("cmd-ad", "mad-eval", "tv-ad")
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_each_names_its_own_settings_of_the_pipeline(name: str) -> None:
+    """Shots, speed factor and verbs stand in that file alone."""
+    described = read_description(name)
+    assert described.name == described.config == name
+    assert yaml.safe_load(config_path(described.config).read_text())["dataset"] == described.title
+    assert len(load_config([described.config]).prompt.verbs) == 15
+
+
+def test_unknown_dataset_answers_with_the_names() -> None:
+    with pytest.raises(DatasetError, match=r"no dataset 'cmdad'.*cmd-ad, mad-eval, tv-ad"):
+        read_description("cmdad")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("title: A\n", DatasetError, "names no annotation.files"),
+        ("annotation: {files: [a.csv], txt: [b]}\n", ConfigError, r"annotation\.txt.*annotation\.text"),
+        ("annotation: {files: [a.csv]}\nslot: {kind: frames}\n", DatasetError, r"needs slot\.frames"),
+        (
+            "annotation: {files: [a.csv]}\nslot: {kind: centred, start: [a]}\n",
+            DatasetError,
+            r"needs slot\.end",
+        ),
+        (
+            "annotation: {files: [a.csv]}\nvideos: {films: ['{name}']}\n",
+            DatasetError,
+            r"'\{name\}' cannot be filled.*\{clip\}",
+        ),
+        ("annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", ConfigError, "greater than 0"),
+        ("- a\n", DatasetError, "not a mapping"),
+        ("a: [\n", DatasetError, "cannot be read"),
+    ],
+)
+def test_a_description_that_makes_no_sense_is_refused(
+    tmp_path: Path, text: str, error: type[Exception], says: str
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(error, match=says):
+        read_description(str(file))
+
+
+def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
+    record = {"id": "a", "text": "Zoë runs.", "film": "f", "start": 1.5, "end": 3, "actions": ["She runs."]}
+    lines = tmp_path / "mine.jsonl"
+    lines.write_text(json.dumps(record) + "\n")
+    table = files.table(tmp_path / "mine.csv", list(record), [[*list(record.values())[:-1], '["She runs."]']])
+    cast = tmp_path / "cast.json"
+    cast.write_text('{"f": ["Zoë"], "other": ["Al"]}', encoding="utf-8")
+    one, two = (load_references(path, casts=cast) for path in (lines, table))
+    assert one.ads == two.ads
+    assert one.ads[0].interval == one.ads[0].slot == Interval(1.5, 3.0)
+    assert one.ads[0].actions == ("She runs.",)
+    assert one.casts == {"f": ("Zoë",)}
+    assert not one.findings
+
+
+def test_several_human_ads_of_one_moment(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"id": 1, "text": "a", "references": ["a", "b", "c"]}\n{"id": 2, "references": ["d"]}\n')
+    dataset = load_references(file)
+    assert [(ad.text, ad.others) for ad in dataset.ads] == [("a", ("b", "c")), ("d", ())]
+
+
+def test_what_is_not_said_is_a_finding(tmp_path: Path) -> None:
+    dataset = load_references(files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"], ["y", "b"]]))
+    assert [ad.interval for ad in dataset.ads] == [Interval(0, 1), Interval(1, 2)], "in the file's order"
+    assert {ad.film for ad in dataset.ads} == {"mine"}
+    words = " ".join(one.what for one in dataset.findings)
+    assert all(word in words for word in ("no column film", "no times", "no actions", "--casts"))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("text\na\n", "needs a column id"),
+        ("id\na\n", "and text or references"),
+        ("id,text\na,b\na,c\n", "line 3: the id 'a' stands twice"),
+        ("id,text\na,\n", "line 2: there is no text"),
+        ("id,text\n,a\n", "line 2: there is no id"),
+        ("id,text,start,end\na,b,3,1\n", "line 2: start 3.0 and end 1.0 are no stretch"),
+        ("id,text,start,end\na,b,3,\n", "end None"),
+        ("id,text\n", "has no ADs"),
+    ],
+)
+def test_what_is_no_ad_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text(text)
+    with pytest.raises(DatasetError, match=says):
+        load_references(file)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Zoë rennt – “so”\n".encode(),
+        "\ufeffZoë rennt – “so”\n".encode(),
+        "Zoë rennt – “so”\n".encode("utf-16"),
+    ],
+)
+def test_unicode_is_left_as_it_is_and_a_mark_before_it_goes(data: bytes) -> None:
+    assert decoded(data) == ("Zoë rennt – “so”\n", frozenset())
+
+
+@pytest.mark.parametrize("cell", ["", " ", "a", "nan", "inf", "1,5", None])
+def test_what_is_no_number_is_refused(cell: str | None) -> None:
+    with pytest.raises(ValueError, match=r"number"):
+        number(cell)

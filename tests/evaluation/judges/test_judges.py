@@ -1,0 +1,369 @@
+"""Judges: how they are named, what is asked, what of an answer is read, and what becomes of failures."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, strategies as st
+
+from shotad.core import (
+    Abilities,
+    EngineError,
+    EvaluationError,
+    Reply,
+    Request,
+)
+from shotad.evaluation import Result, Store, make_metric, score
+from shotad.evaluation.metrics import judge
+from shotad.evaluation.metrics.judge import (
+    Judge,
+    JudgeName,
+    Question,
+    Unreadable,
+    judge_of,
+    record_in,
+    sentence,
+    sentences,
+    whole_number,
+)
+from shotad.evaluation.metrics.judged import ad_question
+from tests.bad_server import Act, BadServer, Seen, answer, html, status
+from tests.evaluation.judges.judging import HERE, ScriptedEngine, bench_of, corpus_of, item, said_by
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("fake", JudgeName("fake")),
+        ("openai:gpt-4o-2024-08-06", JudgeName("openai", "gpt-4o-2024-08-06")),
+        ("openai:llama3:8b", JudgeName("openai", "llama3:8b")),
+        ("openai:m@http://localhost:8000/v1", JudgeName("openai", "m", base_url="http://localhost:8000/v1")),
+        ("openai:@https://a.b/v1", JudgeName("openai", base_url="https://a.b/v1")),
+        ("llama3:/models/a@b c/x", JudgeName("llama3", "/models/a@b c/x")),
+        ("llama3:org/name@main", JudgeName("llama3", "org/name", "main")),
+        (" llama3 ", JudgeName("llama3")),
+        ("a.b:Judge", JudgeName("a.b:Judge")),
+        ("a.b:Judge:big", JudgeName("a.b:Judge", "big")),
+    ],
+)
+def test_names_taken_apart(text: str, name: JudgeName) -> None:
+    assert JudgeName.of(text) == name
+
+
+@pytest.mark.parametrize("text", ["", ":model"])
+def test_a_name_without_an_engine_is_refused(text: str) -> None:
+    with pytest.raises(EvaluationError, match="names no engine"):
+        JudgeName.of(text)
+
+
+def test_no_password_gets_into_a_name() -> None:
+    with pytest.raises(EvaluationError, match="reports") as stop:
+        JudgeName.of("openai:m@https://me:geheim@a.b/v1")
+    assert "geheim" not in str(stop.value)
+
+
+def test_only_metrics_that_ask_an_engine_have_a_judge() -> None:
+    with pytest.raises(EvaluationError, match="cider asks no engine"):
+        make_metric("cider@openai:m", bench_of())
+    with pytest.raises(EvaluationError, match="Did you mean llm-action"):
+        make_metric("llm-acton@openai:m", bench_of())
+
+
+@pytest.mark.parametrize("engine", ["narrator", "observer"])
+def test_what_reads_no_questions_is_no_judge(engine: str) -> None:
+    with pytest.raises(EvaluationError, match="cannot judge"):
+        make_metric(f"llm-ad-eval@{engine}", bench_of())
+
+
+@pytest.mark.parametrize(
+    ("metric", "judge", "may"),
+    [
+        ("llm-ad-eval", "meta-llama/Meta-Llama-3-8B-Instruct", True),
+        ("llm-ad-eval", "llama3:8b", True),
+        ("llm-ad-eval", "meta-llama/Llama-2-7b-chat-hf", True),
+        ("llm-ad-eval", "meta-llama/Llama-3.1-8B-Instruct", False),
+        ("llm-ad-eval", "gpt-4o", False),
+        ("llm-action", "gpt-4o-2024-08-06", True),
+        ("llm-action", "meta-llama/Llama-3.1-70B-Instruct", True),
+        ("llm-action", "gpt-4o-mini", False),
+        ("story-recall", "gpt-4o", False),
+    ],
+)
+def test_whose_numbers_may_stand_beside_the_papers(metric: str, judge: str, may: bool) -> None:
+    made = make_metric(f"{metric}@openai:{judge}", bench_of("openai.base_url=http://localhost:1/v1"))
+    assert made.comparable is may
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"score": 3}',
+        '  {"score": 3}\n',
+        '{\n  "score": 3\n}',
+        '```json\n{"score": 3}\n```',
+        '```\n{"score": 3}```',
+        '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
+    ],
+)
+def test_what_is_read(answer: str) -> None:
+    assert record_in(answer, ["score"]) == {"score": 3}
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("", "empty"),
+        ("3", "does not begin"),
+        ('Sure! {"score": 3}', "does not begin"),
+        ('{"score": 3} because both open a door', "after the JSON object"),
+        ('{"score": 3}{"score": 4}', "after the JSON object"),
+        ('```json\n{"score": 3}\n```\nI hope this helps.', "does not begin"),
+        ('{"score": 3', "not valid JSON"),
+        ('{"score": <1 to 5>}', "not valid JSON"),
+        ('{"score": NaN}', "NaN is no number"),
+        ('{"score": 3, "score": 4}', '"score" stands in the answer twice'),
+        ('{"Score": 3}', 'has no "score"'),
+        ('{"score": 3, "1": "no", "2": "yes"}', 'has "1" and "2", which was not asked for'),
+        ("<think>I go on thinking", "empty"),
+        ('{"a":' * 5000, "not valid JSON"),
+        ('{"score": ' + "9" * 5000 + "}", "not valid JSON"),
+    ],
+)
+def test_what_is_refused(answer: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        record_in(answer, ["score"])
+
+
+@pytest.mark.parametrize("value", [0, 6, -1, 4.0, 4.5, "4", "4/5", True, False, None, [4], {"score": 4}])
+def test_what_is_no_score(value: object) -> None:
+    with pytest.raises(Unreadable, match="score must be a whole number from 1 to 5, and is"):
+        whole_number(value, "score", 1, 5)
+
+
+def test_sentences() -> None:
+    assert sentence("  Both \n open a door. ", "reason") == "Both open a door."
+    assert sentences(["He sits.", " She stands. "], "events", 2) == ("He sits.", "She stands.")
+    twice = ["He sits.", "She stands.", "he  sits."]
+    assert sentences(twice, "events", 2) == ("He sits.", "She stands.")
+    for value in ("", "…", None, 3, ["He sits."]):
+        with pytest.raises(Unreadable, match="reason must be a sentence"):
+            sentence(value, "reason")
+    for value, why in (
+        ([], "must be a list"),
+        ("He sits.", "must be a list"),
+        (["He sits.", 3], "each of events"),
+        (["…", "…"], "each of events"),
+        (["A.", "B.", "C."], "2 entries at most, and has 3"),
+    ):
+        with pytest.raises(Unreadable, match=why):
+            sentences(value, "events", 2)
+
+
+@given(st.text() | st.text(alphabet='{}[]":,0123456789 \nscoretrue`\\'))
+def test_whatever_is_said_is_read_or_refused(answer: str) -> None:
+    with contextlib.suppress(Unreadable):
+        assert list(record_in(answer, ["score"])) == ["score"]
+
+
+GOOD = json.dumps({"score": 4})
+
+
+REFUSAL = "I'm sorry, but I can't assist with that."
+
+
+def questions(count: int = 1) -> list[Question[int]]:
+    return [ad_question(f"He opens door {n}.", f"Door {n} opens.", 1) for n in range(count)]
+
+
+@pytest.fixture
+def judge_who(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """Makes a judge of a class of engines."""
+
+    def made(engine: type[ScriptedEngine], *assignments: str, store: Store | None = None) -> Judge:
+        monkeypatch.setattr(sys.modules[HERE], "Anybody", engine, raising=False)
+        return Judge(f"{HERE}:Anybody", bench_of(*assignments, store=store))
+
+    return made
+
+
+def test_asked_again_with_what_was_wrong(judge_who) -> None:  # type: ignore[no-untyped-def]
+    engine = said_by("Score: 4/5", GOOD)
+    (answer,) = judge_who(engine).answers(questions())
+    assert answer.value == 4
+    first, second = engine.asked
+    assert second.messages[: len(first.messages)] == first.messages
+    assert second.messages[-2].text == "Score: 4/5"
+    assert "does not begin with the JSON object" in second.messages[-1].text
+    assert '{"score": <1 to 5>}' in second.messages[-1].text
+
+
+def test_attempts_are_counted_and_then_it_failed(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(judge, "ATTEMPTS", 3)
+    engine = said_by('{"score": 9}')
+    (answer,) = judge_who(engine).answers(questions())
+    assert answer.value is None
+    assert "whole number from 1 to 5, and is 9" in answer.failure
+    assert len(engine.asked) == 3
+    assert [len(request.messages) for request in engine.asked] == [2, 4, 4], "questions do not grow"
+
+
+def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(judge, "ATTEMPTS", 3)
+    engine = said_by(REFUSAL, Reply("", "refused"), GOOD)
+    (answer,) = judge_who(engine).answers(questions())
+    assert answer.value == 4
+    for request in engine.asked[1:]:
+        assert [message.role for message in request.messages] == ["system", "user"]
+        assert "published film" in request.messages[-1].text
+
+
+def test_an_engines_own_error_is_not_asked_about_again(judge_who) -> None:  # type: ignore[no-untyped-def]
+    engine = said_by(Reply("", "error", error="the prompt is too long"))
+    (answer,) = judge_who(engine).answers(questions())
+    assert (answer.value, answer.failure) == (None, "the prompt is too long")
+    assert len(engine.asked) == 1
+
+
+class Slow(ScriptedEngine):
+    """Answers the later questions first, from several threads."""
+
+    asked: ClassVar[list[Request]] = []
+    abilities = Abilities(in_flight=4)
+    both: ClassVar[threading.Barrier] = threading.Barrier(2, timeout=20)
+    first_done: ClassVar[threading.Event] = threading.Event()
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        (request,) = requests
+        text = request.messages[1].text
+        if "door 0." in text or "door 1." in text:
+            self.both.wait()
+        if "door 0." in text:
+            assert self.first_done.wait(20)
+        if "door 1." in text:
+            self.first_done.set()
+        return [Reply(json.dumps({"score": 1 + int(text.partition("door ")[2][0]) % 5}))]
+
+
+def test_several_are_in_flight_and_answers_come_in_order(judge_who) -> None:  # type: ignore[no-untyped-def]
+    answers = judge_who(Slow).answers(questions(8))
+    assert [answer.value for answer in answers] == [1, 2, 3, 4, 5, 1, 2, 3]
+
+
+def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "cache.sqlite"
+    with Store(path) as store:
+        engine = said_by(GOOD, "?", "?", GOOD)
+        answers = list(judge_who(engine, store=store).answers(questions(3)))
+        assert [answer.value for answer in answers] == [4, None, 4]
+    with Store(path) as store:
+        engine = said_by(json.dumps({"score": 5}))
+        answers = list(judge_who(engine, store=store).answers(questions(3)))
+        assert [answer.value for answer in answers] == [4, 5, 4]
+        assert len(engine.asked) == 1
+    with Store(path) as store:
+        engine = said_by(json.dumps({"score": 2}))
+        longer = judge_who(engine, "stage2.sampling.max_tokens=300", store=store)
+        assert [answer.value for answer in longer.answers(questions(3))] == [2, 2, 2]
+
+
+def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    def gone(request: Request) -> str:
+        raise EngineError("The server is gone.")
+
+    with Store(tmp_path / "cache.sqlite") as store:
+        stopped = judge_who(said_by(GOOD, GOOD, gone), store=store)
+        coming = stopped.answers(questions(5))
+        assert [next(coming).value, next(coming).value] == [4, 4]
+        with pytest.raises(EngineError, match="gone"):
+            next(coming)
+        engine = said_by(GOOD)
+        assert len(list(judge_who(engine, store=store).answers(questions(5)))) == 5
+        assert len(engine.asked) == 3
+
+
+def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: ignore[no-untyped-def]
+    class Far(said_by(GOOD)):  # type: ignore[misc]
+        asked: ClassVar[list[Request]] = []
+        abilities = Abilities(sends_to="far.example")
+
+    notes: list[str] = []
+    judge = judge_who(Far)
+    judge._context.progress.note = notes.append
+    list(judge.answers(questions(2)))
+    list(judge.answers(questions(3)))
+    assert notes == ["Texts leave this machine: they are sent to far.example."]
+    assert judge.sends_to == "far.example"
+
+
+PAIRS = corpus_of(
+    *(
+        item(
+            str(n),
+            f"He opens door {n}.",
+            f"Door {n} is opened.",
+            start=float(n),
+            actions=(f"He opens door {n}.",),
+        )
+        for n in range(6)
+    )
+)
+
+
+def by_door(*acts: Act):  # type: ignore[no-untyped-def]
+    """The act of each door's number, whatever the order."""
+
+    def script(seen: Seen) -> Act:
+        first = seen.body["messages"][1]["content"]
+        return acts[next(n for n in range(len(acts)) if f"door {n}." in first)]
+
+    return script
+
+
+def test_a_server_that_misbehaves_fails_item_by_item() -> None:
+    good = answer(json.dumps({"score": 4}))
+    acts = (
+        answer("I think they are alike: 4/5."),
+        answer(None, message={"refusal": "I can't help with that."}),
+        status(500),
+        html(),
+        answer('{"score": 4', finish="length"),
+        good,
+    )
+    with BadServer(by_door(*acts)) as server:
+        result = judged(server)
+    assert [row.value for row in result.rows] == [0, 0, 0, 0, 0, 4]
+    assert sum(row.failure.startswith("judge:") for row in result.rows) == 5
+    assert result.value == 4 / 6
+    reasons = [row.failure for row in result.rows]
+    assert "does not begin with the JSON object" in reasons[0]
+    assert "refusal" in reasons[1]
+    assert "500" in reasons[2]
+    assert "cut off" in reasons[4]
+
+
+def test_no_server_at_all_is_an_error_and_no_score(tmp_path: Path) -> None:
+    with BadServer() as server:
+        url = server.url
+    bench = bench_of("openai.retries=0", "openai.timeout=2")
+    with pytest.raises(EngineError):
+        score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), PAIRS, bench)
+
+
+def judged(server: BadServer) -> Result:
+    bench = bench_of("openai.retries=1", "openai.longest_pause=0.01")
+    return score(make_metric(f"llm-ad-eval@openai:tiny@{server.url}", bench), PAIRS, bench)
+
+
+def test_which_judge_is_meant() -> None:
+    assert judge_of("llm-action@openai:m@http://a/v1", ["b"]) == "openai:m@http://a/v1"
+    assert judge_of("llm-action", ["b", "b"]) == "b"
+    for engines in ((), ("a", "b")):
+        with pytest.raises(EvaluationError, match="not said which"):
+            judge_of("llm-action", engines)

@@ -1,0 +1,343 @@
+"""Predictions: files as systems write them, joined with the human ADs by id, never by row, and nothing left out unsaid."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.core import DatasetError, EvaluationError, Interval
+from shotad.evaluation import Dataset
+from shotad.evaluation.datasets.dataset import Ad
+from shotad.evaluation.predictions import (
+    NO_PREDICTION,
+    NO_TEXT,
+    Joined,
+    Prediction,
+    PredictionRow,
+    Predictions,
+    join,
+    read_predictions,
+    with_descriptions,
+)
+
+
+def write(folder: Path, text: str, name: str = "preds") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def lines(folder: Path, *records: dict[str, Any]) -> Path:
+    return write(folder, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def rows_of(*paths: Path, **options: str) -> list[Prediction]:
+    return [row.prediction for row in read_predictions(*paths, **options).rows]
+
+
+def test_all_that_a_line_may_hold(tmp_path: Path) -> None:
+    record = {
+        "id": 7,
+        "text": " She runs. ",
+        "candidates": ["She runs.", "She is off."],
+        "description": "1. Main characters: a woman",
+        "scale": 2.5,
+        "threaded": True,
+        "film": "tt01",
+    }
+    assert rows_of(lines(tmp_path, record)) == [
+        Prediction(
+            "7", "She runs.", "", ("She runs.", "She is off."), "1. Main characters: a woman", 2.5, True
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "text", "failure"),
+    [
+        ({"text": None, "failure": "no video"}, None, "no video"),
+        ({"text": None}, None, NO_TEXT),
+        ({}, None, NO_TEXT),
+        ({"text": float("nan")}, None, NO_TEXT),
+        ({"text": ""}, "", ""),
+        ({"text": "", "failure": "said nothing"}, "", ""),
+        ({"text": "nan"}, "nan", ""),
+    ],
+)
+def test_null_has_failed_and_the_empty_text_is_a_text(
+    tmp_path: Path, record: dict[str, Any], text: str | None, failure: str
+) -> None:
+    path = lines(tmp_path, {"id": "0", "text": "x"}, {"id": "1", **record})
+    assert rows_of(path)[1] == Prediction("1", text, failure)
+
+
+@pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "None"])
+def test_an_empty_cell_of_csv_has_failed(tmp_path: Path, cell: str) -> None:
+    path = write(tmp_path, f"anno_idx,text_gen\n0,He runs.\n1,{cell}\n")
+    assert rows_of(path) == [Prediction("0", "He runs."), Prediction("1", None, NO_TEXT)]
+
+
+def test_published_columns_of_stage_two(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        'imdbid,start,end,text_gt,text_gen,anno_idx\ntt01,1.5,3.25,Ann runs.,"He runs, and falls.",12\n',
+    )
+    read = read_predictions(path)
+    (row,) = read.rows
+    assert row.prediction == Prediction("12", "He runs, and falls.")
+    assert (row.film, row.start, row.end, row.reference, row.where) == (
+        "tt01",
+        1.5,
+        3.25,
+        "Ann runs.",
+        "preds, line 2",
+    )
+    assert (read.columns["id"], read.columns["text"]) == ("anno_idx", "text_gen")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "anno_idx,text_gen\n3,\"['He runs.', 'He is off.']\"\n",
+        'anno_idx,text_gen\n3,"[""He runs."", ""He is off.""]"\n',
+        "anno_idx,text_gen_1,text_gen_2\n3,He runs.,He is off.\n",
+        "anno_idx,summarized_AD_2,summarized_AD_1\n3,He is off.,He runs.\n",
+        '{"id": 3, "candidates": ["He runs.", null, "He is off."]}\n',
+        '{"id": 3, "text_gen": ["He runs.", "He is off."]}\n',
+    ],
+)
+def test_candidates_however_they_are_written(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, text)
+    assert rows_of(path) == [Prediction("3", "He runs.", candidates=("He runs.", "He is off."))]
+    assert any("first of which is the prediction: 1." in one.what for one in read_predictions(path).findings)
+
+
+def test_ids_that_another_program_made_floats_of(tmp_path: Path) -> None:
+    path = write(tmp_path, "anno_idx,text_gen\n12.0,He runs.\ns01.0,He is off.\n")
+    assert [one.id for one in rows_of(path)] == ["12", "s01.0"]
+    assert rows_of(lines(tmp_path, {"id": 12.0, "text": "a"}))[0].id == "12"
+
+
+def test_brackets_in_a_sentence_are_no_list(tmp_path: Path) -> None:
+    path = write(tmp_path, "id,text\n3,[Shot 1] He runs.\n4,['a\n")
+    assert [one.text for one in rows_of(path)] == ["[Shot 1] He runs.", "['a"]
+
+
+def test_columns_may_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "nr,text,stage1\n5,He runs.,1. Main characters\n")
+    assert rows_of(path, id_column="nr", text_column="stage1")[0].text == "1. Main characters"
+    with pytest.raises(EvaluationError, match=r"no column 'line' for the text\. It has: nr, text, stage1"):
+        read_predictions(path, text_column="line")
+
+
+def test_shards_are_read_together(tmp_path: Path) -> None:
+    one = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
+    two = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")
+    read = read_predictions(one, two)
+    assert [(row.prediction.id, row.prediction.text, row.where) for row in read.rows] == [
+        ("0", "a", "one.jsonl, line 1"),
+        ("1", "b", "two.csv, line 2"),
+    ]
+    assert read.name == "one.jsonl, two.csv"
+
+
+def test_a_torn_last_line_is_told_and_left_out(tmp_path: Path) -> None:
+    read = read_predictions(write(tmp_path, '{"id": 0, "text": "a"}\n{"id": 1, "te'))
+    assert len(read.rows) == 1
+    assert [(one.level, one.where) for one in read.findings] == [("malformed", "preds, line 2")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("id,line\n1,a\n", r"no column of predictions.*It has: id, line\. .*--text-column"),
+        ('{"id": 0, "text": "a"}\n{"id": 1, "te\n{"id": 2}\n', "preds, line 2, is no JSON"),
+        ('{"id": 0, "text": "a"}\n[1]\n', r"line 2, is \[1\]"),
+        ('{"id": 0, "text": {"a": 1}}\n', "line 1: text is {'a': 1}, and must be a text"),
+        ('{"id": true, "text": "a"}\n', "id is True"),
+        ('{"id": 0, "text": "a", "scale": "wide"}\n', "scale is 'wide', and must be a number"),
+        ('{"id": 0, "text": "a", "threaded": "perhaps"}\n', "must be true or false"),
+        ('{"id": 0, "text": "a", "candidates": [1]}\n', "line 1: candidates: '1' in the list is no text"),
+        ("id,text\n0,a,b\n", "preds, line 2: 3 cells for 2 columns"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises((DatasetError, EvaluationError), match=says):
+        read_predictions(write(tmp_path, text))
+
+
+TEXTS = ("Ann opens the door.", "She runs, and falls.", "Bob sits down.", "He waves.", "He waves.")
+
+
+def ad(place: int, text: str, film: str = "tt01", clip: str = "2014/ab", start: float | None = None) -> Ad:
+    begin = 10.0 * place if start is None else start
+    time = Interval(begin, begin + 2)
+    return Ad(str(place), film, clip, time, Interval(begin / 2, begin / 2 + 2), text, actions=(f"{text}!",))
+
+
+def dataset(ads: Iterable[Ad] | None = None) -> Dataset:
+    found = tuple(ads) if ads is not None else tuple(ad(i, text) for i, text in enumerate(TEXTS))
+    return Dataset("cmd-ad", "CMD-AD", Path(), found, {"tt01": ("Ann", "Bob")})
+
+
+def row(line: int, name: str, text: str | None, **more: object) -> PredictionRow:
+    failure = "" if text is not None else "no video"
+    return PredictionRow(f"p.csv, line {line}", Prediction(name, text, failure), **more)  # type: ignore[arg-type]
+
+
+def joined(*rows: PredictionRow, over: Dataset | None = None) -> Joined:
+    return join(over or dataset(), Predictions((Path("p.csv"),), rows, {"id": "anno_idx"}))
+
+
+def said(result: Joined) -> dict[str, str | None]:
+    return {item.id: item.prediction for item in result.corpus.items}
+
+
+def notes(result: Joined) -> list[str]:
+    return [f"{one.level}: {one.what}" for one in result.findings]
+
+
+ALL = [row(i + 2, str(i), f"text {i}") for i in range(5)]
+
+
+def test_every_ad_is_an_item_in_the_datasets_order() -> None:
+    result = joined(*ALL)
+    first = result.corpus.items[0]
+    assert [item.id for item in result.corpus.items] == ["0", "1", "2", "3", "4"]
+    assert (first.references, first.interval, first.film, first.clip) == (
+        (TEXTS[0],),
+        Interval(0.0, 2.0),
+        "tt01",
+        "2014/ab",
+    )
+    assert first.actions == ("Ann opens the door.!",)
+    assert result.corpus.casts == {"tt01": ("Ann", "Bob")}
+    assert result.corpus.dataset == "cmd-ad"
+    assert result.by == "id (column anno_idx)"
+    assert not result.findings
+
+
+def test_missing_extra_failed_and_empty_are_told() -> None:
+    result = joined(row(2, "0", "a"), row(3, "1", None), row(4, "2", ""), row(5, "99", "b"))
+    assert notes(result) == [
+        "missing: ADs without a prediction: 2 (3, 4).",
+        "missing: predictions that failed (no video): 1 (1).",
+        "note: predictions that are empty texts: 1 (2).",
+        "malformed: rows that belong to no AD of the dataset, and are left out: 1 (99).",
+    ]
+    assert [(item.prediction, item.failure) for item in result.corpus.items] == [
+        ("a", ""),
+        (None, "no video"),
+        ("", ""),
+        *[(None, NO_PREDICTION)] * 2,
+    ]
+
+
+def test_equal_doubles_are_told_and_different_ones_refused() -> None:
+    result = joined(*ALL, row(9, "0", "text 0"))
+    assert result.doubled == ("0",)
+    assert said(result)["0"] == "text 0"
+    with pytest.raises(
+        EvaluationError, match=r"0: 'text 0' \(p.csv, line 2\) and 'other' \(p.csv, line 9\).*Keep one"
+    ):
+        joined(*ALL, row(9, "0", "other"))
+
+
+def test_a_text_goes_before_a_failure_of_the_same_ad() -> None:
+    """A run that was taken up again."""
+    for rows in ([row(2, "0", None), row(3, "0", "a")], [row(2, "0", "a"), row(3, "0", None)]):
+        result = joined(*rows)
+        assert said(result)["0"] == "a"
+        assert result.doubled == ("0",)
+        assert not any("failed (" in note for note in notes(result))
+
+
+def test_nothing_that_fits_is_refused() -> None:
+    with pytest.raises(
+        EvaluationError, match=r"Nothing in p.csv belongs to CMD-AD: by id.*none of its 2 rows.*first 77"
+    ):
+        joined(row(2, "77", "a"), row(3, "78", "b"))
+
+
+def test_rows_shifted_against_the_ids_are_refused() -> None:
+    """What row-wise joins do to published files."""
+    ads = [ad(i, f"Person {i} does deed number{i}.") for i in range(10)]
+    shifted = [row(i, str(i), "x", reference=ads[(i + 1) % 10].text) for i in range(10)]
+    right = [row(i, str(i), "x", reference=ads[i].text) for i in range(10)]
+    with pytest.raises(EvaluationError, match=r"is not of CMD-AD: 10 of 10 rows repeat another human AD"):
+        joined(*shifted, over=dataset(ads))
+    assert not notes(joined(*right, over=dataset(ads)))
+    one = joined(*right[:9], shifted[9], over=dataset(ads))
+    assert notes(one) == ["malformed: rows that repeat another human AD than the dataset's: 1 (9)."]
+
+
+def by_times(order: Iterable[int], ads: list[Ad], **more: object) -> list[PredictionRow]:
+    return [
+        row(
+            n, "", f"text {i}", film=ads[i].film, start=ads[i].interval.start, end=ads[i].interval.end, **more
+        )
+        for n, i in enumerate(order, 2)
+    ]
+
+
+def test_without_ids_film_and_times_tell() -> None:
+    ads = list(dataset().ads)
+    order = list(range(5))
+    random.Random(3).shuffle(order)
+    result = joined(*by_times(order, ads))
+    assert said(result) == {str(i): f"text {i}" for i in range(5)}
+    assert result.by == "film, start and end"
+    assert notes(result) == ["note: there are no ids; joined by film, start and end."]
+
+
+@pytest.mark.parametrize("clip", ["2014/ab", "ab"])
+def test_without_times_clip_and_human_text_tell(clip: str) -> None:
+    rows = [row(n, "", f"text {i}", clip=clip, reference=TEXTS[i]) for n, i in enumerate((2, 0, 1))]
+    result = joined(*rows)
+    assert said(result) == {"0": "text 0", "1": "text 1", "2": "text 2", "3": None, "4": None}
+    assert result.by == "clip and the human AD's text"
+
+
+def test_ads_that_are_alike_get_theirs_in_order_and_one_too_few_leaves_one_missing() -> None:
+    """ADs 3 and 4 have one text: their scores add up to the same either way."""
+    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
+    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
+    assert "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2." in notes(
+        joined(*rows)
+    )
+    assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
+    with pytest.raises(EvaluationError, match="several predictions that differ"):
+        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
+
+
+def test_ads_of_one_place_with_different_texts_cannot_be_told_apart() -> None:
+    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
+    with pytest.raises(
+        EvaluationError, match=r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
+    ):
+        joined(*by_times([0, 1], ads), over=dataset(ads))
+
+
+def test_rows_alone_tell_nothing() -> None:
+    with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
+        joined(*(row(i, "", f"text {i}") for i in range(5)))
+
+
+def test_descriptions_of_a_file_of_their_own() -> None:
+    """Published Stage I texts have their own file."""
+    rows = [row(i, str(i), f"1. Main characters: {i}", reference=TEXTS[i]) for i in (2, 0)]
+    stage1 = Predictions((Path("stage1.csv"),), tuple(rows), {"id": "anno_idx"})
+    result = with_descriptions(joined(*ALL), dataset(), stage1)
+    assert [item.description for item in result.corpus.items[:3]] == [
+        "1. Main characters: 0",
+        None,
+        "1. Main characters: 2",
+    ]
+    assert said(result) == said(joined(*ALL))
+    assert notes(result) == ["missing: ADs without a description: 3 (1, 3, 4)."]

@@ -1,0 +1,529 @@
+"""What holds of every metric of the table: bounds, order, shards, what is missing, keys, settings, odd texts."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from shotad.core import Config, Identity, Interval, MeasureSettings
+from shotad.evaluation import (
+    Corpus,
+    Item,
+    Metric,
+    MetricContext,
+    Row,
+    Store,
+    score,
+)
+from shotad.evaluation.metric import ENGINE_METRICS, Json, row_keys
+from shotad.evaluation.metrics.critic import Document, People
+from shotad.evaluation.predictions import read_predictions
+from tests.evaluation.allmetrics import (
+    ALONG,
+    BOUNDS,
+    MIXED,
+    NAMES,
+    MakeBench,
+    by_id,
+    bytes_of,
+    changed,
+    human,
+    joined_actions,
+    metric_of,
+    mixed,
+    predicted,
+    rows_of,
+    scored,
+)
+from tests.evaluation.judges.judging import WordJudge
+
+
+# --- the human ADs as predictions
+def test_the_human_ads_reach_the_bound(name: str, make_bench: MakeBench) -> None:
+    result = scored(name, human(), make_bench())
+    assert result.failed == 0
+    assert result.value is not None
+    if name in ALONG:
+        assert f"The human ADs' own: {result.value:.1f}." in result.remarks
+        return
+    if name == "action":
+        assert result.value <= 150
+        result = scored(name, joined_actions(), make_bench())
+    bound = BOUNDS.get(name, 150.0)
+    assert result.value == pytest.approx(bound, abs=1e-6)
+    assert {round(row.value, 6) for row in result.rows if row.value is not None} == {bound}
+
+
+# --- order, shards
+@pytest.mark.parametrize("seed", [1, 2])
+def test_order_of_items_does_not_matter(name: str, seed: int, make_bench: MakeBench) -> None:
+    corpus = with_equal_times(mixed())
+    items = list(corpus.items)
+    random.Random(seed).shuffle(items)
+    one = scored(name, corpus, make_bench())
+    other = scored(name, replace(corpus, items=tuple(items)), make_bench())
+    assert by_id(other) == by_id(one)
+    assert [row.id for row in other.rows] == [item.id for item in items]
+    assert other.value == pytest.approx(one.value)
+    assert (other.basis, other.identity) == (one.basis, one.identity)
+    assert set(other.remarks) == set(one.remarks)
+
+
+def with_equal_times(corpus: Corpus) -> Corpus:
+    """Two ADs of a film at the same time, as CMD-AD has them where two clips of a film overlap."""
+    return changed(changed(corpus, 2, interval=Interval(10, 13)), 9, interval=Interval(0, 3))
+
+
+def test_shards_by_film_add_up(name: str, make_bench: MakeBench) -> None:
+    corpus = mixed()
+    whole = scored(name, corpus, make_bench())
+    parts = [
+        scored(name, corpus, make_bench(), [i for i, item in enumerate(corpus.items) if item.film == film])
+        for film in ("gamma", "alpha", "beta")
+    ]
+    added = parts[0] + parts[1] + parts[2]
+    assert by_id(added) == by_id(whole)
+    assert added.value == pytest.approx(whole.value)
+    assert (added.scored, added.failed) == (whole.scored, whole.failed)
+    assert set(added.remarks) == set(whole.remarks)
+
+
+# --- what is missing
+SUMMED = ("bleu-1", "bleu-2", "bleu-3", "bleu-4", "meteor")
+"""Of summed counts: a line worse than the others can weigh more than none, by the tools' own definition."""
+
+
+@pytest.mark.parametrize("place", [1, 5, 8, 12])
+def test_a_missing_prediction_is_told_and_raises_no_figure(
+    name: str, place: int, make_bench: MakeBench
+) -> None:
+    bench = make_bench()
+    whole = scored(name, mixed(), bench)
+    empty = list(MIXED)
+    empty[place] = ""
+    gone = [*MIXED[:place], None, *MIXED[place + 1 :]]
+    silent = scored(name, predicted(empty, failure="timeout"), bench)
+    missing = scored(name, predicted(gone, failure="timeout"), bench)
+    row = missing.rows[place]
+    assert row.failure == "timeout"
+    assert [r.failure for r in missing.rows] == ["timeout" if text is None else "" for text in gone]
+    assert missing.failed == sum(text is None for text in gone)
+    assert [r.sums for r in missing.rows] == [r.sums for r in silent.rows]
+    assert [r.value for r in missing.rows] == [r.value for r in silent.rows]
+    assert missing.scored == whole.scored or name in ALONG
+    if name not in ALONG:
+        assert row.value is None or row.value <= (whole.rows[place].value or 0)
+        if name not in SUMMED:
+            assert (missing.value or 0) <= (whole.value or 0)
+
+
+def test_reasons_of_failures_are_each_items_own(name: str, make_bench: MakeBench) -> None:
+    """Also where rows are equal otherwise, and where they come from an earlier run."""
+    item = human().items[8]
+    reasons = ("timeout", "", "refused", "timeout")
+    items = [
+        replace(item, id=str(k), film=f"film {k}", prediction=None, description=None, failure=reason)
+        for k, reason in enumerate(reasons)
+    ]
+    corpus = Corpus(tuple(items), {one.film: ("Tony Wendice",) for one in items})
+    nothing = "no description" if name == "action-description" else "no prediction"
+    bench = make_bench()
+    for order in (range(4), (1, 2, 3, 0), range(4)):
+        found = [row.failure for row in scored(name, corpus, bench, order).rows]
+        assert found == [reasons[place] or nothing for place in order]
+
+
+def test_a_description_counts_also_where_stage_2_failed(make_bench: MakeBench) -> None:
+    corpus = changed(human(), 0, prediction=None, failure="refused")
+    result = scored("action-description", corpus, make_bench())
+    assert result.rows[0].value == pytest.approx(150)
+    assert result.failed == 0
+
+
+# --- keys
+CHANGES: dict[str, dict[str, Any]] = {
+    "prediction": {"prediction": "Bob opens a gun."},
+    "no prediction": {"prediction": None, "failure": "no prediction"},
+    "another failure": {"prediction": None, "failure": "refused"},
+    "reference": {"references": ("Bob opens the gun.",)},
+    "more references": {"references": ("Ann runs down the stairs in the dark.", "Bob waits.")},
+    "time": {"interval": Interval(75, 76)},
+    "a pause": {"interval": Interval(30, 31)},
+    "film": {"film": "beta"},
+    "description": {"description": "2. Actions: Bob opens a gun."},
+    "no description": {"description": None},
+    "candidates": {"candidates": ("Bob opens a gun.",)},
+    "actions": {"actions": ("Bob opens a gun.",)},
+    "no actions": {"actions": None},
+    "clip": {"clip": "2001/x"},
+    "scale": {"scale": 2.0},
+    "thread": {"threaded": True},
+}
+
+
+@pytest.mark.parametrize("what", [*CHANGES, "cast", "no cast"])
+def test_a_key_has_all_that_a_row_depends_on(name: str, what: str, make_bench: MakeBench) -> None:
+    """Whatever is changed, rows of equal identity, basis and key are equal, counted from nothing."""
+    place, one = 3, changed(mixed(), 3, prediction="Ann runs.", description="2. Actions: Ann runs.")
+    other = (
+        changed(one, place, **CHANGES[what])
+        if what in CHANGES
+        else replace(one, casts={"alpha": ("Ann Hart",) if what == "cast" else (), "beta": ("Tony",)})
+    )
+    same = (
+        metric_of(name, make_bench()).basis(one) == metric_of(name, make_bench()).basis(other)
+        if name.startswith("cider")
+        else True
+    )
+    if not same:
+        return
+    if name not in BEFORE:
+        BEFORE[name] = keys_of(name, one, make_bench), rows_of(name, one, make_bench())
+    keys, rows = keys_of(name, other, make_bench), rows_of(name, other, make_bench())
+    for item, key in BEFORE[name][0].items():
+        if key == keys[item]:
+            assert rows[item] == BEFORE[name][1][item]
+
+
+BEFORE: dict[str, tuple[dict[str, str], dict[str, Row]]] = {}
+"""Keys and rows of each metric before the change."""
+
+
+def keys_of(name: str, corpus: Corpus, make_bench: MakeBench) -> dict[str, str]:
+    keys = row_keys(metric_of(name, make_bench()), corpus, range(len(corpus.items)))
+    return {item.id: key for item, key in zip(corpus.items, keys, strict=True)}
+
+
+@pytest.mark.parametrize("place", [0, 6, 9])
+def test_a_changed_prediction_redoes_only_what_hears_it(name: str, place: int, make_bench: MakeBench) -> None:
+    one = mixed()
+    other = changed(
+        one, place, prediction="A man leaves the room.", description="2. Actions: A man leaves the room."
+    )
+    keys = [keys_of(name, corpus, make_bench) for corpus in (one, other)]
+    new = {item for item, key in keys[0].items() if key != keys[1][item]}
+    itself = one.items[place].id
+    film = {item.id for item in one.items if item.film == one.items[place].film}
+    if name in ("critic", "story-recall", *ALONG):
+        assert new <= film
+        assert itself in new or name == "names-kept"
+    else:
+        assert new == {itself}
+    bench = make_bench()
+    scored(name, one, bench)
+    assert scored(name, other, bench).fresh <= len(film)
+
+
+# --- what is kept
+def test_a_second_run_gives_the_same_bytes_and_counts_nothing(
+    name: str, make_bench: MakeBench, tmp_path: Path
+) -> None:
+    file = tmp_path / "kept.sqlite"
+    with Store(file) as store:
+        first = scored(name, mixed(), make_bench(store))
+    with Store(file) as store:
+        second = scored(name, mixed(), make_bench(store))
+    assert (first.fresh, second.fresh) == (len(MIXED), 0)
+    assert bytes_of(second) == bytes_of(first)
+    assert (second.value, second.remarks, second.identity) == (first.value, first.remarks, first.identity)
+    assert bytes_of(scored(name, mixed(), make_bench())) == bytes_of(first)
+
+
+class Breaking:
+    """A metric whose rows break off behind ``after`` of them."""
+
+    def __init__(self, metric: Metric, after: int) -> None:
+        self._metric, self._after = metric, after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._metric, name)
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        for number, row in enumerate(self._metric.rows(corpus, places)):
+            if number == self._after:
+                raise RuntimeError("broken")
+            yield row
+
+
+DONE = 2
+
+
+def test_what_is_done_before_a_run_breaks_is_kept(name: str, make_bench: MakeBench) -> None:
+    bench = make_bench()
+    with pytest.raises(RuntimeError, match="broken"):
+        score(Breaking(metric_of(name, bench), DONE), human(), bench)
+    result = scored(name, human(), make_bench(bench.store))
+    keys = row_keys(metric_of(name, bench), human(), range(len(MIXED)))
+    done = list(dict.fromkeys(keys))[:DONE]
+    assert result.fresh == sum(key not in done for key in keys)
+    assert bytes_of(result) == bytes_of(scored(name, human(), make_bench()))
+
+
+def test_rows_are_json_and_finite(name: str, make_bench: MakeBench) -> None:
+    result = scored(name, mixed(), make_bench())
+    metric = metric_of(name, make_bench())
+    assert json.loads(json.dumps(result.identity)) == result.identity
+    for row in result.rows:
+        assert len(row.sums) == len(metric.columns)
+        record: Json = json.loads(json.dumps(asdict(row), allow_nan=False))
+        assert record["notes"] == row.notes
+        alone = float(result.figure.of(replace(result, rows=(row,)).sums))
+        assert (row.value is None) == math.isnan(alone)
+        assert row.value is None or row.value == pytest.approx(alone, abs=1e-9)
+
+
+ACTION = ("action", "action-description")
+
+
+VECTORS = (*ACTION, "repetition-meaning")
+
+
+UNTOLD = ("cider", "cider-plain", "bleu-1", "bleu-2", "bleu-3", "bleu-4", "rouge-l", "meteor", "spice")
+"""They are made without the settings, and cannot use one."""
+
+
+HERE = "tests.evaluation.test_every_metric"
+
+
+class Nobody:
+    """A resolver that finds nobody."""
+
+    title = "nobody"
+    remarks = ()
+    comparable = False
+    uses_time = False
+    identity: Json = {"resolver": "nobody"}  # noqa: RUF012
+
+    def __init__(self, bench: MetricContext) -> None:
+        del bench
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        return [((),) * len(document.sentences) for document in documents]
+
+
+class OtherJudge(WordJudge):
+    """The same judge by another name."""
+
+    identity = Identity("other", "script", "1")
+
+
+SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "rules": ("code", (*ACTION, "recall", "llm-ad-eval")),
+    "missing": ("skip", ()),
+    "embedding.model": ("org/other", VECTORS),
+    "embedding.instruction": ("code", ACTION),
+    "parser.model": ("other", ACTION),
+    "critic.resolver": (f"{HERE}:Nobody", ("critic",)),
+    "critic.model": ("other", ()),
+    "critic.rules": ("all", ("critic",)),
+    "recall.k": (2, ("recall",)),
+    "recall.neighbours": (3, ("recall",)),
+    "recall.model": ("other", ("recall",)),
+    "judge.engines": ([f"{HERE}:OtherJudge"], ENGINE_METRICS),
+    "report.unit": ("ad", ()),
+}
+"""Each setting with another value, and the metrics whose rows are others then. ``critic.model`` belongs to coreference libraries; ``critic.rules`` has a third value, tested
+below."""
+
+
+def leaves(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and name != "sampling":
+            yield from leaves(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def test_every_setting_is_here() -> None:
+    assert set(SETTINGS) == set(leaves(MeasureSettings))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("transformers", reason="the extra language is not installed")
+    from tests.language.tiny_encoders import make_bert
+
+    return make_bert(tmp_path_factory.mktemp("encoders") / "bert")
+
+
+def changed_by(setting: str, value: Any) -> dict[str, Any]:
+    group, _, name = setting.partition(".")
+    return {group: {name: value}} if name else {group: value}
+
+
+def all_of(name: str, bench: MetricContext) -> tuple[Json, list[str], tuple[Row, ...]]:
+    """Identity, keys and rows, counted from nothing."""
+    corpus, metric = mixed(), metric_of(name, bench)
+    if name in UNTOLD:
+        return metric.identity, [], ()
+    keys = row_keys(metric, corpus, range(len(corpus.items)))
+    return metric.identity, keys, scored(name, corpus, bench).rows
+
+
+ROWS_BEFORE: dict[str, tuple[Json, list[str], tuple[Row, ...]]] = {}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_who_uses_a_setting_has_it_in_the_identity(setting: str, make_bench: MakeBench, tiny: Path) -> None:
+    value, users = SETTINGS[setting]
+    settings = changed_by(setting, other(tiny) if setting == "recall.model" else value)
+    changed = set()
+    for name in NAMES:
+        real = name == "recall"
+        plain = {"recall": {"model": str(tiny)}} if real else {}
+        if name not in ROWS_BEFORE:
+            ROWS_BEFORE[name] = all_of(name, make_bench(stubs=not real, **plain))
+        if real and "recall" in settings:
+            settings["recall"].setdefault("model", str(tiny))
+        else:
+            settings |= plain
+        identity, keys, rows = all_of(name, make_bench(stubs=not real, **settings))
+        if identity != ROWS_BEFORE[name][0]:
+            changed.add(name)
+        elif keys == ROWS_BEFORE[name][1]:
+            assert rows == ROWS_BEFORE[name][2], f"{name}: other rows of the same identity and keys"
+    assert changed == set(users)
+
+
+def other(tiny: Path) -> str:
+    """The same model with one more line in its vocabulary."""
+    folder = tiny.parent / "other"
+    if not folder.is_dir():
+        folder.mkdir()
+        for path in tiny.iterdir():
+            (folder / path.name).write_bytes(path.read_bytes())
+        with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
+            file.write("\nmore")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings", "users"),
+    [
+        ({"seed": 5}, ENGINE_METRICS),
+        ({"compute": {"precision": "bfloat16"}}, (*VECTORS, "recall")),
+    ],
+)
+def test_what_else_changes_rows(
+    settings: dict[str, Any], users: Sequence[str], make_bench: MakeBench, tiny: Path
+) -> None:
+    for name in NAMES:
+        bench = make_bench(stubs=name != "recall", recall={"model": str(tiny)})
+        tree = {**settings, "measures": bench.settings.model_dump()}
+        changed = MetricContext(Config.model_validate(tree), Store())
+        identities = [metric_of(name, one).identity for one in (bench, changed)]
+        assert (identities[0] != identities[1]) == (name in users), name
+
+
+# --- odd texts
+ODD = {
+    "empty": "",
+    "blank": " \t ",
+    "signs": "?! … — “”",
+    "a thousand words": "He walks and " * 334,
+    "a sentence without end": "who sees the man " * 250,
+    "one long word": "a" * 5000,
+    "one word again and again": "runs " * 1050,
+    "emoji": "👩‍👩‍👧 😀 Ann smiles 🏃🏽‍♀️.",
+    "lines": "Ann opens\nthe door.\r\n\r\nShe\u2028smiles.\x85",
+    "nul": "Ann\0 opens \x00\x07the door.",
+    "bars": "Ann ||| opens ||| the door.",
+    "right to left": "\u202eהיא פותחת את הדלת\u202c",
+    "combining": "Z\u0351\u036ba\u0300l\u0336\u0321go",
+    "zero width": "\u200b\ufeff\u200d",
+    "markup": "<b>Ann</b> &amp; {{name}} $name %s {0} \\n [1] 1. Main characters:",
+    "json": '{"summarized_AD": "Ann opens the door."}',
+    "numbers": "3.14 1/2 1,000 -5 ½",
+    "steps": "1. 2. 3. 4. Actions:",
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_no_text_is_too_odd(name: str, what: str, make_bench: MakeBench) -> None:
+    """As a prediction, a human AD, an action: rows are there, within the bounds, and kept."""
+    text = ODD[what]
+    corpus = changed(mixed(), 0, prediction=text, description=f"2. Actions: {text}")
+    corpus = changed(corpus, 1, references=(text,), actions=(text,))
+    corpus = changed(corpus, 2, references=(text,), prediction=text, actions=(text, text))
+    bench = make_bench()
+    result = scored(name, corpus, bench)
+    assert len(result.rows) == len(MIXED)
+    assert result.value is not None
+    for row in result.rows[:3]:
+        assert row.value is None or row.value <= BOUNDS.get(name, 150.0) + 1e-6
+    assert bytes_of(scored(name, corpus, make_bench(bench.store))) == bytes_of(result)
+
+
+def test_half_a_character_in_a_file_is_none(tmp_path: Path) -> None:
+    """Which no tokenizer takes and no file: a program has cut a text in the middle of an emoji."""
+    line = '{"id": "1", "text": "Ann \\ud83d opens \\ud83d\\ude00.", "candidates": ["\\ude00 a"]}'
+    for name, text in (("a.jsonl", f"{line}\n"), ("a.json", f"[{line}]")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        (row,) = read_predictions(tmp_path / name).rows
+        assert row.prediction.text == "Ann \ufffd opens 😀."
+        assert row.prediction.candidates == ("\ufffd a",)
+
+
+# --- better texts
+RIGHT = (
+    "A giant fat rabbit climbs out of a hole in the ground.",
+    "He stretches, yawns and starts walking over the grass.",
+    "Tony Wendice stops to scratch his ear.",
+    "Margot Smith waves to Tony Wendice from the gate.",
+    "Margot Smith throws him a red ball.",
+)
+
+
+WRONG = (
+    "A giant fat dog sleeps in a basket in the kitchen.",
+    "He stretches, yawns and starts singing in the bath.",
+    "Margot Smith stops to read the newspaper.",
+    "Margot Smith stops to read the newspaper.",
+    "Smith throws him the newspaper.",
+)
+
+
+def pair(right: Sequence[str], wrong: Sequence[str], cast: tuple[str, ...]) -> tuple[Corpus, Corpus]:
+    """A film whose human AD is the right text, with both as predictions; and another, for frequencies."""
+    rest = human()
+    items = tuple(
+        Item(f"r{k}", "rabbit", Interval(5.0 * k, 5.0 * k + 5), (text,), actions=(text,))
+        for k, text in enumerate(right)
+    )
+    corpus = replace(rest, items=(*items, *rest.items), casts={**rest.casts, "rabbit": cast})
+    others = [item.prediction for item in rest.items]
+    return predicted([*right, *others], corpus), predicted([*wrong, *others], corpus)
+
+
+def test_a_better_text_scores_better(name: str, make_bench: MakeBench) -> None:
+    good, bad = pair(RIGHT, WRONG, ("Tony Wendice", "Margot Smith"))
+    better(name, make_bench, good, bad)
+
+
+def better(name: str, make_bench: MakeBench, good: Corpus, bad: Corpus) -> None:
+    places = [place for place, item in enumerate(good.items) if item.film == "rabbit"]
+    results = [scored(name, corpus, make_bench(), places) for corpus in (good, bad)]
+    assert results[0].value is not None
+    assert results[1].value is not None
+    if results[0].higher_is_better:
+        assert results[0].value > results[1].value
+    else:
+        assert results[0].value < results[1].value
+
+
+# --- twins
+
+
+def test_equal_ids_are_refused() -> None:
+    items = human().items
+    with pytest.raises(ValueError, match="2 items of the corpus have the id 'alpha-0'"):
+        Corpus((*items, items[0]))

@@ -1,0 +1,273 @@
+"""Which metrics run, what is left out and why; rows, texts and scores, and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from shotad.core import Config, EvaluationError, ShotadError, load_config
+from shotad.evaluation import (
+    Corpus,
+    Figure,
+    MetricContext,
+    Result,
+    Row,
+    Shard,
+    Store,
+    metric as table,
+    score,
+    store as room,
+)
+from shotad.evaluation.metric import Json
+from shotad.evaluation.report.inputs import LeftOut
+from shotad.evaluation.running import measure, shard_places
+from shotad.evaluation.store import vectors_of
+from tests.evaluation.action.parsed import WordVectors
+from tests.evaluation.measuring import Lengths, corpus_of
+
+PAIRS = [
+    ("Ann opens the door.", "Ann opens a door."),
+    ("Ben runs to the car.", None),
+    ("She looks at him.", "He looks."),
+    ("They drive off.", ""),
+]
+
+
+class _Here(Lengths):
+    """A metric that is made as the table's are."""
+
+    def __init__(self, name: str, context: MetricContext) -> None:
+        super().__init__(name=name, title=name.upper())
+
+
+class _NoModel(_Here):
+    """One whose model cannot be had, which shows where it is looked for."""
+
+    @property
+    def identity(self) -> Json:
+        raise ShotadError("The model great is not here.", "Fetch it.")
+
+
+class _Breaks(_Here):
+    """One that fails at work."""
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        yield from super().rows(corpus, places[:1])
+        raise ShotadError("The model is too large.")
+
+
+class _Noted(_Here):
+    """Keeps which places it was asked to count."""
+
+    asked: ClassVar[list[list[str]]] = []
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        self.asked.append([corpus.items[place].id for place in places])
+        return super().rows(corpus, places)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A table of metrics of two; tests put in more."""
+    few = dict.fromkeys(("one", "two"), f"{__name__}:_Here")
+    monkeypatch.setattr(table, "METRICS", few)
+    monkeypatch.setattr("shotad.evaluation.running.METRICS", few)
+    _Noted.asked.clear()
+    return few
+
+
+def bench_with(**more: Any) -> MetricContext:
+    return MetricContext(load_config((), (), **more) if more else Config(), Store())
+
+
+def test_all_takes_each_metric_once_and_tells_each_as_it_comes(few: dict[str, str]) -> None:
+    told: list[str] = []
+    found = measure(corpus_of(PAIRS), ["all", "two"], bench_with(), done=lambda r: told.append(r.name))
+    assert [result.name for result in found.results] == told == ["one", "two"]
+    assert found.places == (0, 1, 2, 3)
+    assert found.left_out == ()
+
+
+def test_a_model_that_is_not_here_is_known_before_any_is_counted(few: dict[str, str]) -> None:
+    few.update(one=f"{__name__}:_Noted", late=f"{__name__}:_NoModel")
+    with pytest.raises(ShotadError, match="great is not here"):
+        measure(corpus_of(PAIRS), ["one", "late"], bench_with())
+    assert _Noted.asked == []
+
+
+def test_what_fails_at_work_is_left_out_of_all_and_an_error_where_it_was_named(few: dict[str, str]) -> None:
+    few["one"] = f"{__name__}:_Breaks"
+    found = measure(corpus_of(PAIRS), ["all"], bench_with())
+    assert [result.name for result in found.results] == ["two"]
+    assert found.left_out == (LeftOut("one", "The model is too large."),)
+    with pytest.raises(ShotadError, match="too large"):
+        measure(corpus_of(PAIRS), ["one", "two"], bench_with())
+
+
+def test_nothing_that_can_be_measured_is_an_error_with_all_reasons(few: dict[str, str]) -> None:
+    few.clear()
+    few.update(late=f"{__name__}:_NoModel", later=f"{__name__}:_Breaks")
+    with pytest.raises(EvaluationError, match=r"Nothing could be measured\. late: .*later: The model is too"):
+        measure(corpus_of(PAIRS), ["all"], bench_with())
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("llm-ad-eval", "No judge is named"),
+        ("action-description", "no descriptions"),
+        ("action", "No actions"),
+        ("critic", "No cast lists"),
+        ("names-kept", "No cast lists"),
+    ],
+)
+def test_what_says_nothing_of_this_corpus(few: dict[str, str], name: str, reason: str) -> None:
+    few[name] = f"{__name__}:_NoModel"
+    corpus = corpus_of(PAIRS, casts={"another film": ("Ann",)})
+    found = measure(corpus, ["all"], bench_with())
+    assert [left.metric for left in found.left_out] == [name]
+    assert reason in found.left_out[0].reason
+    with pytest.raises(EvaluationError, match=f"{name} cannot be measured: .*{reason}"):
+        measure(corpus, ["one", name], bench_with())
+
+
+def test_a_judge_that_cannot_work_is_an_error_also_of_all(few: dict[str, str]) -> None:
+    few.update({"one": f"{__name__}:_Noted", "llm-ad-eval": f"{__name__}:_NoModel"})
+    with pytest.raises(ShotadError, match="great is not here"):
+        measure(corpus_of(PAIRS), ["all"], bench_with(measures__judge__engines=("openai:gpt-5o",)))
+    assert _Noted.asked == []
+
+
+def several_films(sizes: Sequence[int]) -> Corpus:
+    parts = [corpus_of(PAIRS[:1] * size, film=f"film{k}") for k, size in enumerate(sizes)]
+    return Corpus(tuple(item for part in parts for item in part.items))
+
+
+def test_shards_are_whole_films_of_like_size_and_together_everything() -> None:
+    corpus = several_films([5, 1, 3, 4, 2, 3])
+    places = [shard_places(corpus, Shard(k, 3)) for k in (1, 2, 3)]
+    assert sorted(place for some in places for place in some) == list(range(18))
+    films = [{corpus.items[place].film for place in some} for some in places]
+    assert sum(len(some) for some in films) == 6
+    assert [len(some) for some in places] == [6, 6, 6]
+    shuffled = replace(corpus, items=corpus.items[::-1])
+    assert [{shuffled.items[p].id for p in shard_places(shuffled, Shard(k, 3))} for k in (1, 2, 3)] == [
+        {corpus.items[p].id for p in some} for some in places
+    ]
+
+
+def result(sums: list[tuple[float, ...]], first: int = 0, **changes: object) -> Result:
+    rows = tuple(Row(f"i{first + k}", s, s[0]) for k, s in enumerate(sums))
+    made = Result("m", "M", ("a", "b"), Figure("share", 100.0), {"version": 1}, rows)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def words(monkeypatch: pytest.MonkeyPatch) -> WordVectors:
+    """The vectors' model is a fake that counts."""
+    embedder = WordVectors()
+    monkeypatch.setattr(room, "check_installed", lambda: None)
+    monkeypatch.setattr(room, "make_embedder", lambda *_, **__: embedder)
+    return embedder
+
+
+def bench_of(store: Store, **embedding: Any) -> MetricContext:
+    return MetricContext(Config.model_validate({"measures": {"embedding": embedding}}), store)
+
+
+def test_each_text_is_encoded_once_whatever_the_order(words: WordVectors) -> None:
+    service = vectors_of(bench_of(Store()))
+    found = service.of(["a dog", "a cat", "a dog"])
+    assert found.shape == (3, 64)
+    assert found[0].tobytes() == found[2].tobytes()
+    assert sorted(words.counted) == ["a cat", "a dog"]
+    again = service.of(["a cat", "new", "a dog"])
+    assert again[[2, 0]].tobytes() == found[:2].tobytes()
+    assert sorted(words.counted) == ["a cat", "a dog", "new"]
+    assert service.of([]).shape == (0, 0)
+
+
+def test_another_run_finds_them_and_loads_no_model(
+    words: WordVectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "kept") as store:
+        first = vectors_of(bench_of(store)).of(["a dog", "a cat"])
+    monkeypatch.setattr(room, "make_embedder", None)
+    with Store(tmp_path / "kept") as store:
+        assert vectors_of(bench_of(store)).of(["a cat", "a dog"])[::-1].tobytes() == first.tobytes()
+
+
+LINES = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]
+
+
+@pytest.fixture
+def kept_bench(tmp_path: Path) -> MetricContext:
+    return MetricContext(Config(), Store(tmp_path / "kept.sqlite"))
+
+
+def test_equal_rows_are_counted_once_and_every_item_has_its_own(kept_bench: MetricContext) -> None:
+    metric = Lengths()
+    result = score(metric, corpus_of(LINES), kept_bench)
+    assert metric.counted == ["film-0", "film-2", "film-3"]
+    assert [row.id for row in result.rows] == ["film-0", "film-1", "film-2", "film-3"]
+    assert [row.value for row in result.rows] == [50, 50, 100, 0]
+    assert result.value == pytest.approx(50)
+    assert (result.scored, result.failed, result.fresh) == (4, 1, 4)
+
+
+def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(kept_bench: MetricContext) -> None:
+    score(Lengths(fails_at="film-2"), corpus_of(LINES), kept_bench)
+    again = Lengths()
+    result = score(again, corpus_of(LINES), kept_bench)
+    assert again.counted == ["film-2"]
+    assert result.failed == 1
+
+
+def test_a_store_told_to_forget_finds_only_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    with Store(path) as store:
+        store.put("a", {"x": b"old"})
+    with Store(path, forget=True) as store:
+        assert store.get("a", ["x"]) == {}
+        store.put("a", {"x": b"new"})
+        assert store.get("a", ["x"]) == {"x": b"new"}
+
+
+def test_two_use_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    with Store(path) as one, Store(path) as two:
+        one.put("a", {"x": b"1"})
+        two.put("a", {"y": b"2"})
+        assert one.get("a", ["x", "y"]) == two.get("a", ["x", "y"]) == {"x": b"1", "y": b"2"}
+
+
+def test_a_file_whose_damage_shows_only_at_work_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    with Store(path) as store:
+        store.put("a", {f"{k:05d}": b"x" * 500 for k in range(2000)})
+    whole = path.read_bytes()
+    broken = bytearray(whole)
+    for page in range(2 * 4096, len(whole), 4096):
+        broken[page : page + 100] = b"\xa5" * 100
+    for act in ("get", "put", "open"):
+        if act == "open":
+            broken = bytearray(b"no database at all" * 40).ljust(len(whole))
+        path.write_bytes(broken)
+        with Store(path) as store:
+            if act == "get":
+                assert store.get("a", [f"{k:05d}" for k in range(2000)]) == {}
+            store.put("a", {"00007": b"new"})
+            assert store.get("a", ["00007"]) == {"00007": b"new"}
+        with Store(path) as store:
+            assert store.get("a", ["00007", "00008"]) == {"00007": b"new"}
+        assert (tmp_path / "kept.sqlite.damaged").read_bytes()[: len(whole)] == bytes(broken)
+
+
+def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EvaluationError, match="cannot keep what is computed.*--cache"):
+        Store(tmp_path / "file" / "kept.sqlite")

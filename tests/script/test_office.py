@@ -1,0 +1,393 @@
+"""Word and Excel scripts: what people find in them, what they do to them, and what is not let in."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import struct
+import sys
+import tracemalloc
+import zipfile
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from lxml import etree
+
+from shotad.core import Interval, ScriptError
+from shotad.script import (
+    ALL_FORMATS,
+    Cue,
+    CueStatus,
+    EditField,
+    FilmId,
+    Maker,
+    Track,
+    Voiced,
+    check_script,
+    clean_text,
+    document as document_package,
+    line_stamp,
+    mark_edit,
+    workbook,
+)
+from shotad.script.document import MOST_PARTS
+from shotad.script.formats import detect_format
+from shotad.script.importing import Import, import_script
+
+docx = pytest.importorskip("docx", reason="needs the extra documents")
+openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+BODY, STYLES, SHEET = "word/document.xml", "word/styles.xml", "xl/worksheets/sheet1.xml"
+DOCX, XLSX = ALL_FORMATS["docx"], ALL_FORMATS["xlsx"]
+both = pytest.mark.parametrize("name", ["docx", "xlsx"])
+
+
+def cue(start: float, text: str, **more: object) -> Cue:
+    return replace(Cue(f"s{round(start * 1000):08d}", None, Interval(start, start + 2.5), text), **more)  # type: ignore[arg-type]
+
+
+def make_track(*cues: Cue, **more: object) -> Track:
+    track = Track(FilmId("a & <b>.mp4", "x", 40_000.0), "en", (Maker("stage2", "fake"),), "0.1.0", ())
+    return replace(track.with_cues(cues), **more)  # type: ignore[arg-type]
+
+
+TRACK = make_track(
+    cue(10, "A dog runs."), cue(20, 'She says "=1"\n+2 & <goes> _x0041_'), cue(36_000, "Night. שלום 🎬")
+)
+
+
+def parts(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return {name: package.read(name) for name in package.namelist()}
+
+
+def changed(data: bytes, part: str, old: bytes, new: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, content in parts(data).items():
+            assert name != part or old in content
+            package.writestr(name, content.replace(old, new, 1) if name == part else content)
+    return out.getvalue()
+
+
+def xml(data: bytes, part: str) -> Any:
+    return etree.fromstring(parts(data)[part])
+
+
+def document(data: bytes) -> Any:
+    return docx.Document(io.BytesIO(data))
+
+
+def book(data: bytes) -> Any:
+    return openpyxl.load_workbook(io.BytesIO(data))
+
+
+def saved(made: Any) -> bytes:
+    out = io.BytesIO()
+    made.save(out)
+    return out.getvalue()
+
+
+def read(name: str, data: bytes) -> Any:
+    return ALL_FORMATS[name].read(data, "x")
+
+
+ODD = [
+    "\n", "=1", "+", "-", "@", "'", '"', "<w:t>", "&amp;", "]]>", "_x000D_", "_x005F_", "_ad_", "שלום", "\u200f", "🎬",
+    "\u2011", "\u00ad", "  ", "1.5", "10:30",
+]  # fmt: skip
+clean = (
+    st.lists(st.sampled_from(ODD) | st.text(max_size=6), min_size=1, max_size=6).map("".join).map(clean_text)
+)
+lines = st.tuples(st.integers(1, 9**8), st.integers(1, 9000), clean.filter(bool))
+
+
+@both
+@settings(max_examples=25, deadline=None)
+@given(rows=st.lists(lines, max_size=4, unique_by=lambda one: one[0]))
+def test_ids_times_texts_and_stamps_come_back(name: str, rows: list[tuple[int, int, str]]) -> None:
+    cues = [Cue(f"h{a:08d}", None, Interval(a / 1000, (a + n) / 1000), text) for a, n, text in rows]
+    track = make_track(*cues)
+    script = read(name, ALL_FORMATS[name].encode(track))
+    assert [(c.id, c.interval, c.text) for c in script.cues] == [
+        (c.id, c.interval, c.text) for c in track.heard
+    ]
+    assert script.stamp == track.stamp
+    assert script.line_stamps == {c.id: line_stamp(c.interval, c.text) for c in track.heard}
+
+
+@both
+def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothing(
+    name: str, tmp_path: Path
+) -> None:
+    data = ALL_FORMATS[name].encode(TRACK)
+    assert data == ALL_FORMATS[name].encode(TRACK)
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        assert {part.date_time for part in package.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    (tmp_path / "x.bin").write_bytes(data)
+    assert detect_format("x.bin", data) == name
+    assert check_script(tmp_path / "x.bin") == ()
+    again = saved((document if name == "docx" else book)(data))  # as another program saves it
+    for each in (data, again):
+        assert import_script(TRACK, read(name, each), "x") == Import(TRACK)
+
+
+HEADS = ["In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id"]
+
+
+@both
+def test_it_shows_each_line_and_what_became_of_it(name: str) -> None:
+    first = TRACK.cues[0]
+    short = replace(first, status=CueStatus.SHORTENED, reason="two words out")
+    data = ALL_FORMATS[name].encode(make_track(mark_edit(short, first, (EditField.TEXT,), "x")))
+    if name == "docx":
+        head, row = ([cell.text for cell in row.cells] for row in document(data).tables[0].rows)
+    else:
+        head, row = (list(row)[:9] for row in book(data)["Script"].iter_rows(values_only=True))
+    assert head == HEADS
+    assert [str(value) for value in row[2:4]] == ["A dog runs.", "3"]
+    assert row[5:] == ["shortened", "edited", "two words out; edited by a person", "s00010000"]
+
+
+def test_a_document_has_what_a_screen_reader_needs() -> None:
+    first = TRACK.cues[0]
+    voiced = Voiced("hibari:heart", first.text, Interval(10, 11), line_stamp(first.interval, first.text))
+    spoken = TRACK.with_cues([replace(first, voiced=voiced), *TRACK.cues[1:]])
+    data = DOCX.encode(replace(spoken, language="de", reviewed_by=("Ada Byron",)))
+    texts = [paragraph.text for paragraph in document(data).paragraphs]
+    assert texts[0] == "Audio description: a & <b>.mp4"
+    assert texts[1].startswith("Audio description made by machine: shotad 0.1.0 (stage2: fake).")
+    assert "3 lines in 11:06:40. Language: de. Voice: hibari:heart." in texts[2]
+    body = xml(data, BODY)
+    styles = [p.find(f"{W}pPr/{W}pStyle") for p in body.iter(f"{W}p")]
+    assert [s.get(f"{W}val") for s in styles if s is not None] == ["Heading1", "Heading2"]
+    (table,) = body.iter(f"{W}tbl")
+    assert table.find(f"{W}tblPr/{W}tblCaption").get(f"{W}val") == "Script"
+    assert "one line of description" in table.find(f"{W}tblPr/{W}tblDescription").get(f"{W}val", "")
+    rows = table.findall(f"{W}tr")
+    assert [row.find(f"{W}trPr/{W}tblHeader") is not None for row in rows] == [True, False, False, False]
+    assert all(row.find(f"{W}trPr/{W}cantSplit") is not None for row in rows)
+    assert not [*table.iter(f"{W}gridSpan", f"{W}vMerge")]
+    found = {etree.QName(node).localname: node.text for node in xml(data, "docProps/core.xml")}
+    assert (found["title"], found["language"]) == ("Audio description: a & <b>.mp4", "de")
+    assert found["creator"] == "shotad 0.1.0, Ada Byron"
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "named"),
+    [("de", "val", "de-DE"), ("he", "bidi", "he-IL"), ("ja", "eastAsia", "ja-JP"), ("gsw", "val", "gsw")],
+)
+def test_the_language_is_named_as_word_knows_it(language: str, kind: str, named: str) -> None:
+    data = DOCX.encode(replace(TRACK, language=language))
+    (default,) = xml(data, STYLES).iter(f"{W}lang")
+    assert default.get(f"{W}{kind}") == named
+    assert (next(xml(data, BODY).iter(f"{W}bidiVisual"), None) is not None) == (language == "he")
+
+
+def test_a_sheet_is_made_to_be_worked_in_and_no_text_is_a_formula() -> None:
+    made = book(XLSX.encode(TRACK))
+    sheet = made["Script"]
+    assert (sheet.freeze_panes, sheet.print_title_rows) == ("A2", "$1:$1")
+    assert sheet.tables["AudioDescription"].ref == "A1:J4"
+    assert sheet["C2"].alignment.wrap_text
+    assert sheet.column_dimensions["J"].hidden
+    (choice,) = sheet.data_validations.dataValidation
+    assert (choice.formula1, str(choice.sqref)) == ('"placed,shortened,dropped"', "F2:F4")
+    assert made["About"]["B1"].value == TRACK.statement
+    assert (made.properties.title, made.properties.language) == ("Audio description: a & <b>.mp4", "en")
+    for start in "=+-@":
+        data = XLSX.encode(make_track(cue(1, f"{start}1+1", reason=f"{start}2")))
+        assert not [*xml(data, SHEET).iter(f"{S}f")]
+        cell = book(data)["Script"]["C2"]
+        assert (cell.value, cell.data_type, cell.quotePrefix) == (f"{start}1+1", "s", True)
+
+
+@both
+def test_what_a_describer_changes_comes_back(name: str) -> None:
+    data = ALL_FORMATS[name].encode(TRACK)
+    if name == "docx":
+        made = document(data)
+        rows = made.tables[0].rows
+        rows[1].cells[2].text = "A hound runs."
+        rows[2].cells[0].text, rows[2].cells[1].text = " 0:00:20.400 ", "22.5"
+        rows[3].cells[5].text = "Dropped"
+        new = made.tables[0].add_row().cells
+        new[0].text, new[1].text, new[2].text = "30", "0:32,5", "It rains."
+        made.tables[0].add_row()
+    else:
+        made = book(data)
+        sheet = made["Script"]
+        sheet["C2"] = "A hound runs."
+        sheet["A3"], sheet["B3"] = datetime.time(0, 0, 20, 400_000), datetime.timedelta(seconds=22.5)
+        sheet["F4"] = "dropped"
+        sheet.append(["30", 32.5, "It rains."])
+    done = import_script(TRACK, read(name, saved(made)), "x")
+    assert (done.changed, done.added) == (("s00010000", "s00020000"), ("h00030000",))
+    assert done.removed == ("s36000000",)
+    assert [c.text for c in done.track.heard] == ["A hound runs.", TRACK.cues[1].text, "It rains."]
+    assert [c.interval for c in done.track.cues[1:3]] == [Interval(20.4, 22.5), Interval(30, 32.5)]
+
+
+def test_tracked_changes_count_as_accepted() -> None:
+    tracked = (
+        b'<w:del w:id="90" w:author="A"><w:r><w:delText>A dog</w:delText></w:r></w:del>'
+        b'<w:ins w:id="91" w:author="A"><w:r><w:t>A hound</w:t></w:r></w:ins><w:r><w:t xml:space="preserve"> runs.</w:t></w:r>'
+    )
+    data = changed(DOCX.encode(TRACK), BODY, b"<w:r><w:t>A dog runs.</w:t></w:r>", tracked)
+    row = b"<w:tr><w:trPr><w:cantSplit/></w:trPr>"
+    before, _, after = parts(data)[BODY].rpartition(row)
+    gone = b'<w:tr><w:trPr><w:cantSplit/><w:del w:id="92" w:author="A"/></w:trPr>'
+    script = read("docx", changed(data, BODY, before + row + after, before + gone + after))
+    assert [line.text for line in script.cues] == ["A hound runs.", TRACK.cues[1].text]
+
+
+@both
+def test_a_table_of_another_describer_is_read(name: str) -> None:
+    rows: Sequence[Sequence[Any]] = (
+        ["No.", "TC in:" if name == "docx" else "Time in", "TC out", "Audio description"],
+        ["1", "00:00:10.000", "0:12.5", "A cat."],
+        ["", "", "", ""],
+        ["2", "0:20" if name == "docx" else 20, "0:21", "7"],
+    )
+    made = docx.Document() if name == "docx" else openpyxl.Workbook()
+    if name == "docx":
+        made.add_table(1, 2).rows[0].cells[0].text = "Contents"
+        table = made.add_table(0, 4)
+        for row in rows:
+            for cell, text in zip(table.add_row().cells, row, strict=True):
+                cell.text = text
+    else:
+        made.active.append(["Contents"])
+        sheet = made.create_sheet("AD")
+        for row in rows:
+            sheet.append(row)
+    assert [(c.id, c.interval, c.text) for c in read(name, saved(made)).cues] == [
+        (None, Interval(10, 12.5), "A cat."), (None, Interval(20, 21), "7"),
+    ]  # fmt: skip
+
+
+DOCTYPE = b'?><!DOCTYPE w [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+FAILED = b'<c r="C2" t="e"><f>foo()</f><v>#NAME?</v></c>'
+PLAIN = b'<c r="C2" s="2" t="inlineStr"><is><t>A dog runs.</t></is></c>'
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "old", "new", "message"),
+    [
+        ("docx", BODY, b"<w:body>", b"<w:body", "damaged at word/document.xml"),
+        ("docx", BODY, b"00:00:12.500", b"later", "x, table 1, row 2: 'later' is no time"),
+        ("docx", BODY, b"<w:t>Line</w:t>", b"<w:t>Sentence</w:t>", "no table with the heads"),
+        ("docx", BODY, b"?>", DOCTYPE, "declares a document type"),
+        ("xlsx", SHEET, b"<sheetData>", b"<sheetData", "cannot be read"),
+        ("xlsx", "xl/workbook.xml", b"<sheets>", b"<sheets", "cannot be read as a workbook"),
+        ("xlsx", SHEET, b"00:00:12.500", b"later", "x, sheet Script, row 2: 'later' is no time"),
+        ("xlsx", SHEET, b"<t>Line</t>", b"<t>Sentence</t>", "no sheet with the heads"),
+        ("xlsx", SHEET, b"<worksheet", DOCTYPE[2:] + b"<worksheet", "declares a document type"),
+        ("xlsx", "xl/styles.xml", b"<styleSheet", DOCTYPE[2:] + b"<styleSheet", "declares a document type"),
+        ("xlsx", SHEET, PLAIN, FAILED, "sheet Script, row 2: C2 holds the error #NAME"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(name: str, part: str, old: bytes, new: bytes, message: str) -> None:
+    data = ALL_FORMATS[name].encode(TRACK)
+    with pytest.raises(ScriptError, match=message):
+        read(name, changed(data, part, old, new))
+    for broken in (b"nonsense", data[:-200]):
+        with pytest.raises(ScriptError, match="no Office document"):
+            read(name, broken)
+
+
+def test_bombs_are_refused_before_they_unpack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_package, "LARGEST", 2**20)
+    for count, size in ((1, 2**20 + 1), (MOST_PARTS + 1, 1)):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+            for i in range(count):
+                package.writestr(f"word/{i}.xml", b"")
+            package.writestr(BODY, bytes(size))
+        with pytest.raises(ScriptError, match="would unpack to"):
+            read("docx", out.getvalue())
+    monkeypatch.setattr(document_package, "LARGEST_PART", 1000)
+    with pytest.raises(ScriptError, match="bytes in word/document.xml; at most 1000 are read"):
+        read("docx", DOCX.encode(TRACK))
+
+
+@pytest.mark.parametrize(("form", "part"), [("docx", BODY), ("xlsx", "xl/styles.xml")])
+def test_a_part_whose_size_and_sum_lie_is_not_unpacked(form: str, part: str) -> None:
+    """Size and check sum in the directory are those of the part's first bytes; the rest is a bomb."""
+    out, large = io.BytesIO(), 200 << 20
+    with (
+        zipfile.ZipFile(io.BytesIO(ALL_FORMATS[form].encode(TRACK))) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            with new.open(name, "w") as writing:
+                writing.write(old.read(name))
+                for _ in range(large >> 20 if name == part else 0):
+                    writing.write(bytes(1 << 20))
+        whole, lie = new.getinfo(part), old.read(part)
+        fields = struct.pack("<L", whole.CRC), struct.pack("<L", whole.file_size)
+    told = struct.pack("<L", zlib.crc32(lie)), struct.pack("<L", len(lie))
+    data = out.getvalue()
+    for before, after in zip(fields, told, strict=True):
+        assert before in data
+        data = data.replace(before, after)
+    tracemalloc.start()
+    try:
+        with suppress(ScriptError):
+            assert len(read(form, data).cues) == 3
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_odd_sheets_are_read_as_what_they_hold_and_too_many_rows_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = XLSX.encode(TRACK)
+    plain = b'<cellStyle name="Normal" xfId="0" builtinId="0" hidden="0"/>'
+    unstyled = changed(whole, "xl/styles.xml", plain, b"")
+    with pytest.warns(UserWarning, match="default style"):
+        book(unstyled)
+    grid = changed(whole, SHEET, b"A1:J4", b"A1:XFD1048576")
+    far = changed(whole, SHEET, b'</row><row r="3">', b'<c r="XFD2" t="n"><v>1</v></c></row><row r="3">')
+    for data in (unstyled, grid, far):
+        assert len(read("xlsx", data).cues) == 3
+    monkeypatch.setattr(workbook, "MOST_ROWS", 500)
+    rows = b"".join(b'<row r="%d"><c r="D%d" t="n"><v>1</v></c></row>' % (n, n) for n in range(10, 1000))
+    for more in (rows, b'<row r="1048576"><c r="D1048576" t="n"><v>1</v></c></row>'):
+        with pytest.raises(ScriptError, match="over 500 rows"):
+            read("xlsx", changed(whole, SHEET, b"</sheetData>", more + b"</sheetData>"))
+
+
+def test_links_to_other_files_are_left_alone_and_a_text_longer_than_a_cell_is_not_cut() -> None:
+    made = book(XLSX.encode(TRACK))
+    made["Script"]["C2"] = "='file:///etc/passwd'#$A.A1"
+    made["Script"]["C3"] = '=WEBSERVICE("http://127.0.0.1:9/")'
+    assert [line.text for line in read("xlsx", saved(made)).cues] == ["", "", TRACK.cues[2].text]
+    told = cue(1, "A cat.", status=CueStatus.SHORTENED, reason="a" * 32_768)
+    with pytest.raises(ScriptError, match="32768 characters"):
+        XLSX.encode(make_track(told))
+
+
+def test_the_missing_extra_is_named_and_reading_a_document_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text, sheet = DOCX.encode(TRACK), XLSX.encode(TRACK)
+    monkeypatch.setitem(sys.modules, "docx", None)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    assert len(read("docx", text).cues) == 3
+    with pytest.raises(ScriptError, match=r"python-docx, which is not installed.*shotad\[documents\]"):
+        DOCX.encode(TRACK)
+    for act in (lambda: XLSX.encode(TRACK), lambda: read("xlsx", sheet)):
+        with pytest.raises(ScriptError, match=r"openpyxl, which is not installed.*shotad\[documents\]"):
+            act()
+    with pytest.raises(ScriptError, match="docx is no text"):
+        DOCX.write(TRACK)
