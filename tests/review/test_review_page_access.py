@@ -198,9 +198,11 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, folder: Path)
     page.wait_for_timeout(300)
     assert strip.is_visible()
     track.write_text(sound)
-    strip.wait_for(state="detached")  # the act that waited is done now, and the server has told of it
+    strip.wait_for(state="detached")  # the server looks again by itself, and has told that all is mended
+    page.keyboard.press("d")
     said(page, "Dropped.")
-    track.write_text(sound[: len(sound) // 2])
+    damaged = track.read_text()
+    track.write_text(damaged[: len(damaged) // 2])
     page.keyboard.press("u")
     strip.get_by_role("button", name="Dismiss").click()
     strip.wait_for(state="detached")
