@@ -18,7 +18,16 @@ from shotad.core import (
 from shotad.description.conversation import Who, make_ready, ready_if_here
 from shotad.description.scheduler import ClipOf, Scheduler
 from shotad.description.usage import Terms
-from shotad.engines import LocalModel, answers, check_fits, chosen, make_engine, notice, stage_engines
+from shotad.engines import (
+    LocalModel,
+    answers,
+    check_fits,
+    chosen,
+    make_engine,
+    notice,
+    silent_servers,
+    stage_engines,
+)
 from shotad.script import DEFAULT as EMBEDDINGS, Maker, check_installed
 
 _INSTEAD = (
@@ -174,6 +183,10 @@ def remarks(config: Config, engines: Engines) -> list[str]:
     stages = stage_engines(config)
     if config.engine == "auto" and (word := chosen()) and not answers(word):
         lines.append(f"{word}, which you chose for auto, does not answer: is its server running?")
+    lines += [
+        f"No server answers at {server} yet. Start it now: without it the run ends at the first slot."
+        for server in silent_servers(engines.looks, engines.writes)
+    ]
     if stages.stage1 == "observer":
         lines.append(EMBEDDED)
         if not obtainable("efficientdet-lite2"):

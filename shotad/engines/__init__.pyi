@@ -18,7 +18,12 @@ from .openai_client import (
     key_from as key_from,
     need_client as need_client,
 )
-from .openai_engine import OpenAI as OpenAI, in_order as in_order, notice as notice
+from .openai_engine import (
+    OpenAI as OpenAI,
+    in_order as in_order,
+    notice as notice,
+    silent_servers as silent_servers,
+)
 from .openai_errors import (
     Clock as Clock,
     Raw as Raw,

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import re
+import socket
 import threading
 import weakref
 import zlib
@@ -28,6 +29,8 @@ from shotad.engines.openai_wire import Body
 
 _CONNECT = 15.0
 """Seconds that a server may take to pick up."""
+_PICK_UP = 0.3
+"""Seconds for a server of this machine, before the run."""
 _LISTING = 5.0
 """Seconds for the list of models, which is only asked for to help with an error."""
 _MOST_BYTES = 32 << 20
@@ -267,6 +270,16 @@ class Address:
         except ValueError:
             return False
         return number.is_loopback or number.is_unspecified
+
+    @property
+    def picks_up(self) -> bool:
+        """Whether somebody listens there now."""
+        port = self.port or (443 if self.url.startswith("https:") else 80)
+        try:
+            socket.create_connection((self.host, port), _PICK_UP).close()
+        except OSError:
+            return False
+        return True
 
     @property
     def is_own(self) -> bool:

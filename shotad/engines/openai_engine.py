@@ -380,6 +380,12 @@ def notice(stage1: Engine, stage2: Engine) -> list[str]:
     return [*lines, *(f"The connection to {host} is not encrypted (http)." for host in sorted(unsafe))]
 
 
+def silent_servers(stage1: Engine, stage2: Engine) -> list[str]:
+    """The servers of this machine that are to answer and do not pick up now; no other machine is called."""
+    asked = {engine.address for engine in (stage1, stage2) if isinstance(engine, OpenAI)}
+    return sorted({one.shown for one in asked if one.is_local and not one.picks_up})
+
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

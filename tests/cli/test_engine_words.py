@@ -128,6 +128,7 @@ def test_a_film_is_described_in_one_word(ollama: Ollama, shotad: Shotad, tmp_pat
     (script,) = folder.glob("*.ad.vtt")
     assert "A woman opens a door." in script.read_text(encoding="utf-8")
     assert "leave this machine" not in run.err
+    assert "No server answers" not in run.err
     looks, writes = ollama.asked[0], ollama.asked[-1]
     assert {one["model"] for one in ollama.asked} == {SEES}
     assert len(looks["messages"][-1]["images"]) == 32
@@ -138,6 +139,23 @@ def test_a_film_is_described_in_one_word(ollama: Ollama, shotad: Shotad, tmp_pat
     # another.
     lengths = [one["options"]["num_ctx"] for one in ollama.asked]
     assert (lengths[0], set(lengths[1:])) == (12_288, {24_576})
+
+
+def test_a_server_that_is_not_there_is_told_before_the_film_is_read(
+    ollama: Ollama, shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "film.shotad"
+    arguments = ("describe", film, *FAKE, "--engine", WORD, "--out", folder, "--no-sheet")
+    assert shotad(*arguments).code == 0
+    asked = len(ollama.asked)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    told = "No server answers at 127.0.0.1:9 yet."
+    again = shotad(*arguments)
+    assert (again.code, len(ollama.asked)) == (0, asked), "all is kept: nobody is needed"
+    fresh = shotad(*arguments, "--force", "--set", "openai.retries=0")
+    assert fresh.code == 1
+    assert fresh.err.index(told) < fresh.err.index("Connection refused")
+    assert told in again.err
 
 
 def test_identity_and_reply(ollama: Ollama) -> None:
