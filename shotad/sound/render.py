@@ -2,7 +2,7 @@
 
 What cannot be made is refused before anything is spoken or mixed. Only what has changed is spoken again, and
 a file whose every part is as it was is left as it is. `run_render` is what every command does: what leaves
-the machine is said before, and the film's log tells of it.
+the machine is said before, and the film's log notes it.
 """
 
 from __future__ import annotations
