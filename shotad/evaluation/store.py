@@ -226,8 +226,8 @@ VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
 """Texts that go through a model together; more is no faster, and neither changes a figure."""
 LONGEST = 1000
 """Characters of a text that are used (published code)."""
-_GROUP = 16
-"""Batches whose vectors are written out together."""
+_GROUP = 4
+"""Batches whose vectors are written out together: more leave a slow machine without progress for minutes."""
 
 
 class VectorService:
