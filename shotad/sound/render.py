@@ -154,7 +154,7 @@ def _check_lines(materials: Materials) -> None:
     if not materials.track.heard:
         raise SoundError(
             f"{materials.file} has no line to speak.",
-            "Write some, or describe more of the film; nothing was made.",
+            "Write some in shotad review, or describe with --detail rich or --extended; nothing was made.",
         )
 
 
