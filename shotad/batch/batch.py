@@ -96,7 +96,7 @@ class Batch:
     def run(self, films: Sequence[Planned]) -> list[Row]:
         """Describe ``films`` and those that come; what became of each. A failure never raises.
 
-        An interruption ends the workers tidily and goes on to the caller; `rows` then tells how far it came.
+        An interruption ends the workers tidily and goes on to the caller; `rows` then shows how far it came.
         """
         self._start = self.clock()
         self._room = Room(self.terms.keep)

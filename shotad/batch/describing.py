@@ -151,7 +151,7 @@ def given_of(job: FilmJob, place: Placed) -> Given:
 
 
 def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[Wanted, ...]:
-    """The files that are to be rendered besides; none where the job asks for none."""
+    """The files to render as well; none where the job asks for none."""
     return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
 
 

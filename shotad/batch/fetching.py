@@ -35,7 +35,7 @@ SIDE_BY_SIDE = 6
 """Requests at a time: one connection to an object store gives only a part of what the line can."""
 
 _AGAIN = 3
-"""How often a film that changes while it is fetched is begun anew."""
+"""How often a film that changes while it is fetched is started again."""
 
 
 def fetch_film(

@@ -41,7 +41,7 @@ class FilmJob:
 
     ``film`` and ``folder`` are paths, or addresses (``s3://…``); so may ``subtitles``, ``cast`` and
     ``cast_photos`` be. ``config`` is the resolved settings, note and all; ``configs`` and ``assignments``
-    only say how they were named. ``makes`` are what is rendered besides (``film``, ``ad:mp3``), ``rate`` the
+    only say how they were named. ``makes`` are what else is rendered (``film``, ``ad:mp3``), ``rate`` the
     frame rate of numbered frames, ``stamp`` what tells this version of a film at an address from another;
     ``timed``: where the time goes is told.
     """
@@ -80,7 +80,7 @@ class FilmJob:
         return frame_rate_of(self.rate)
 
     def seconds_of(self, length: float) -> float:
-        """How much of a film of so many seconds is to be described."""
+        """How much of a film of so many seconds to describe."""
         return max(min(length, self.end or length) - self.start, 0.0)
 
 

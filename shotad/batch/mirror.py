@@ -69,7 +69,7 @@ _TIME = "shotad-mtime-ns"
 class Mirror:
     """The copy ``folder`` of the work folder at ``place``; ``notes`` is where what was seen is kept.
 
-    ``media``: whether what earlier runs rendered is wanted here too. ``progress`` tells of large files.
+    ``media``: whether what earlier runs rendered is wanted here too. ``progress`` reports large files.
     """
 
     store: Store
@@ -149,7 +149,7 @@ class Mirror:
         return missing or self._known(name).mark != entry.mark
 
     def _stays(self, name: str) -> bool:
-        """Whether a file is not needed here: it stays there, and may be made anew in its place."""
+        """Whether a file is not needed here: it stays there, and may be made again in its place."""
         kind = kind_of(name)
         return kind is Kind.OVERVIEW or (kind is Kind.MEDIA and not self.media)
 
@@ -187,7 +187,7 @@ class Mirror:
     # What others did meanwhile
 
     def _forget_removed(self, there: Mapping[str, Entry]) -> None:
-        """What others removed stays so, unless the run changes it again: then it is there anew."""
+        """What others removed stays so, unless the run changes it again: then it is there again."""
         for name, seen in self._seen.items():
             if seen.mark is not None and name not in there:
                 self._seen[name] = Seen(None, seen.state)
@@ -293,7 +293,7 @@ def _goes_in_parts(name: str, size: int) -> bool:
 
 
 def in_order(texts: Mapping[str, bytes], there: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
-    """What is to be written of track, scripts and ``scripts.json``, one after the other; ``there`` gives what
+    """What to write of track, scripts and ``scripts.json``, one after the other; ``there`` gives what
     is in the store now."""
     first: dict[str, bytes] = {}
     for name in sorted(texts):
@@ -345,7 +345,7 @@ class Kind(IntEnum):
     RECORD = 2
     """Other files that are replaced whole."""
     OVERVIEW = 3
-    """The overview and its pictures: drawn anew by each run, and never looked at by one."""
+    """The overview and its pictures: drawn again by each run, and never looked at by one."""
     MEDIA = 4
     """What is rendered: large, and not needed to describe."""
     SCRIPT = 5

@@ -2,7 +2,7 @@
 
 A work folder in a store is kept alike with its copy here while the run writes that. A lease on it says who
 writes it now, so that two machines at one film are told apart: an object in the folder that names its holder
-and is written anew as long as that lives. One that has not been for longer than it says has lost its holder,
+and is renewed as long as that lives. One that has not been for longer than it says has lost its holder,
 and is taken over; how old it is is told by the store's own clock, for those of two machines differ.
 """
 
@@ -232,7 +232,7 @@ _HOLDER = TypeAdapter(Holder)
 
 
 class Lease:
-    """The lease on the work folder at ``place``, written anew by `renew` within ``seconds``."""
+    """The lease on the work folder at ``place``, renewed by `renew` within ``seconds``."""
 
     def __init__(self, store: Store, place: str, seconds: float) -> None:
         self._store, self._folder, self._place = store, place, join(place, NAME)
@@ -271,7 +271,7 @@ class Lease:
             raise self._in_use(holder) from None
 
     def _is_free(self) -> bool:
-        """Whether it had been removed, as by a person who tidies up, and could be written anew."""
+        """Whether it had been removed, as by a person who tidies up, and could be written again."""
         try:
             self._mark = self._store.write(self._place, self._text(), over=None)
         except Refused:

@@ -348,7 +348,7 @@ class Entry:
 
 
 def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
-    """What fsspec tells of an object, in whichever words its driver has for it."""
+    """What fsspec says of an object, in whichever words its driver has for it."""
     size = info.get("size")
     told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
     changed = _moment(next((value for value in told if value), info.get("Last-Modified")))

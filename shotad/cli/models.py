@@ -108,4 +108,5 @@ def _hub_record(model: HubModel) -> dict[str, Any]:
 
 def _record(entry: Weights) -> dict[str, Any]:
     told = {name: getattr(entry, name) for name in _TOLD}
+    told["bytes"] = sum(part.bytes for part in entry.files)
     return {**told, "path": str(entry.path), "state": state(entry)}

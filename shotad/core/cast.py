@@ -18,7 +18,7 @@ from shotad.core.types import Sighting
 @dataclass(frozen=True, slots=True)
 class Reveal:
     """The film second from which a name may be used; of one film (its file name without ending) or, with an
-    empty ``film``, of any. ``seconds`` is infinite for a film that never tells."""
+    empty ``film``, of any. ``seconds`` is infinite for a film that never names them."""
 
     seconds: float
     film: str = ""

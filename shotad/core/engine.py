@@ -148,7 +148,7 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """What an engine may offer besides, to be called before any work goes into the film."""
+    """What else an engine may offer, to be called before any work goes into the film."""
 
     def get_ready(self, progress: Progress) -> None:
         """Refuse what cannot work, and fetch what is wanted; ``identity`` is final afterwards.
@@ -160,7 +160,7 @@ class Preparing(Protocol):
 
 @runtime_checkable
 class Foreseeable(Protocol):
-    """What an engine offers besides whose ``identity`` is final only when it is ready, for estimates: by it
+    """What else an engine offers whose ``identity`` is final only when it is ready, for estimates: by it
     the answers of earlier runs are found."""
 
     def ready_if_here(self) -> None:
@@ -173,7 +173,7 @@ class Foreseeable(Protocol):
 
 @runtime_checkable
 class Counting(Protocol):
-    """What an engine may offer besides, for estimates."""
+    """What else an engine may offer, for estimates."""
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """How many tokens a clip of ``frames`` images of this size takes."""
@@ -228,7 +228,7 @@ class PeopleFact:
     people face each other. ``again``: the number of the earlier shot of this clip in which the same
     face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
     counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
-    what is told of them is to be seen: all of them at once, the movement, the turn, the leaving. None:
+    what is told of them is seen: all of them at once, the movement, the turn, the leaving. None:
     ``first``. ``posture``: of all of them, all the time; ``deed``: what all of them do together, or
     one alone, who may be one ``among`` others that are seen at that moment. ``walks``: a single person moves
     by steps.
@@ -315,7 +315,7 @@ class LightFact:
     """How light a shot is, and how that changes within it.
 
     ``level``: mean luma: black, dark, middling, bright, white. ``change``: fade-out, fade-in, flash or None.
-    ``since``: the second from which the change, or else the shot, is to be seen (None: not known).
+    ``since``: the second from which the change, or else the shot, is seen (None: not known).
     """
 
     shot: int

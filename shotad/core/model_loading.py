@@ -227,7 +227,7 @@ def model_folder(
 
 def reason(error: Exception) -> str:
     """The first line of what a library says, without its full stop."""
-    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    return str(error).strip().removeprefix("Got: ").partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def broken(purpose: str) -> tuple[type[Exception], ...]:

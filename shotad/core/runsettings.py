@@ -1,5 +1,5 @@
 """What a run was asked to do, kept as ``settings.json`` in the work folder, so that single slots can be
-described anew under the same terms.
+described again under the same terms.
 
 It holds no secret: keys of servers are never settings, and what stands before the host in an address, or
 looks like a key behind it, is left out.
@@ -116,7 +116,7 @@ def write_settings(
 
 
 def read_settings(path: Path) -> RunSettings:
-    """The run of which ``path``, ``settings.json`` or its folder, tells.
+    """The run that ``path``, ``settings.json`` or its folder, describes.
 
     Raises WorkFolderError where it is missing, damaged or of a newer shotad.
     """
@@ -137,7 +137,7 @@ def changed(config: Config, *, engine: str | None = None, assignments: Iterable[
     """The settings of a run with others in their place, for some of its slots.
 
     A new ``engine`` also takes the place of engines and models that the run chose for single stages.
-    Raises ConfigError for what cannot be set, and for what would plan the slots of the whole film anew.
+    Raises ConfigError for what cannot be set, and for what would plan the slots of the whole film again.
     """
     tree = config.model_dump(mode="json")
     if engine is not None:

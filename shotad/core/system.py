@@ -132,7 +132,7 @@ def peak_memory() -> int:
 
 
 def forget_peak() -> None:
-    """Let `peak_memory` look anew, where the system can (Linux)."""
+    """Let `peak_memory` look again, where the system can (Linux)."""
     with suppress(OSError):
         (_PROC / "self" / "clear_refs").write_text("5", encoding="ascii")
 

@@ -121,7 +121,7 @@ def _looks(shot: Shot, rate: float) -> tuple[float, ...]:
 LOOKS = 3.0
 """Frames a second that are looked at: who is seen for less than a third of a second is nobody to name."""
 LEAST_SECONDS = 1.0
-"""Who is seen for less in the whole film is left out: an extra whom no line names."""
+"""Who is seen for less in the whole film is left out: an extra that no line names."""
 PICTURES = 6
 """Face pictures kept of a person, at most: enough to know somebody by, from more than one side."""
 _MOST = 4
@@ -153,7 +153,7 @@ class _Case:
     there: Embeddings
 
     def is_open(self, blank: Collection[str]) -> bool:
-        """Whether all of them is up to this run; ``blank`` are members of whom nothing is filled in."""
+        """Whether all of them is up to this run; ``blank`` are members with nothing filled in."""
         return self.way == "new" or (self.way == "renew" and self.member in blank)
 
 
@@ -269,7 +269,7 @@ class _Filing:
     pictures: list[Picture]
 
     def clear(self, present: set[str | None]) -> list[str]:
-        """Take out those of an earlier run who are not ``present`` and of whom nothing was filled in."""
+        """Take out those of an earlier run who are not ``present`` and have nothing filled in."""
         gone = []
         for member in self.holdings.members:
             if member.id not in present and self._is_only_ours(member):
@@ -403,7 +403,7 @@ class Known:
 
     @property
     def like(self) -> str:
-        """The id of somebody whom they may be."""
+        """The id of somebody they may be."""
         return self.found.like
 
 
@@ -411,9 +411,9 @@ class Known:
 class Discovery:
     """What a run found, the most seen first, and what it did.
 
-    ``gone`` are ids of an earlier run that the film no longer shows and of whom nothing was filled in;
+    ``gone`` are ids of an earlier run that the film no longer shows, with nothing filled in;
     ``brief`` and ``unclear`` count who was left out: seen too shortly, and without a picture by which they
-    could be known again; ``dismissed`` those whom somebody has taken out of the cast before.
+    could be known again; ``dismissed`` those that somebody has taken out of the cast before.
     """
 
     folder: Path

@@ -67,7 +67,7 @@ class FaceMatcher:
         read = self._gallery()
         self._gallery_, self.warnings = read.gallery, read.warnings
         self.known = frozenset(self._gallery_.photos)
-        """The ids of those of whom a photo could be used."""
+        """The ids of those with a usable photo."""
 
     def named(self, plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> dict[int, Named]:
         """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
@@ -162,7 +162,7 @@ _SAME_FRAME = 1e-3
 @dataclass(frozen=True, slots=True)
 class Recognised:
     """The plans with who is in their clips; who was recognised in how many shots (None without a cast); and
-    what is amiss."""
+    what is wrong."""
 
     plans: tuple[SlotPlan, ...]
     shots: tuple[tuple[str, int], ...] | None = None

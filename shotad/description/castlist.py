@@ -39,7 +39,7 @@ PLURALS: Mapping[str, str] = {"circle": "circles", "box": "boxes"}
 
 
 def told_of(presence: Presence, settings: PromptSettings) -> Presence:
-    """``presence`` with those alone of whom Stage I is told: nobody else gets a mark on the frames."""
+    """``presence`` with only those that Stage I is told of: nobody else gets a mark on the frames."""
     if settings.characters != "current" or not presence.others:
         return presence
     kept = tuple(sighting for sighting in presence.sightings if sighting.name in presence.current)
@@ -266,7 +266,7 @@ def _once(text: str, name: str) -> str:
 
 
 def called_block(description: str, presence: Presence, settings: PromptSettings) -> str:
-    """What Stage II is to call the people of the clip whom ``description`` names, as a block, or nothing.
+    """What Stage II is to call the people of the clip that ``description`` names, as a block, or nothing.
 
     Who is on the frames but not in the description is not told of: a name that stands in the prompt is a
     name that a small model gives to somebody.

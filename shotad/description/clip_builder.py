@@ -61,7 +61,7 @@ from shotad.grammar import (
 )
 
 FALLBACK_RATE = Fraction(24)
-"""Frames a second where a container tells none; the reader still delivers the frame of each moment."""
+"""Frames a second where a container gives none; the reader still delivers the frame of each moment."""
 
 SAVE_EVERY = 16
 """Clips after which ``grammar.json`` is written, so that a killed run loses little."""
@@ -98,7 +98,7 @@ class GrammarReaders:
 
 @dataclass(frozen=True, slots=True)
 class ClipPlans:
-    """All clips of the part that is to be described, in order; only their grammar is still to come."""
+    """All clips of the part to describe, in order; only their grammar is still to come."""
 
     sketches: tuple[ClipDraft, ...]
     warnings: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ def understand(
     run: WorkFolder | None = None,
     readers: GrammarReaders | None = None,
 ) -> Understood:
-    """What is to be shown and asked for each slot of the part that is to be described.
+    """What to show and ask for each slot of the part to describe.
 
     ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
     `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
@@ -144,7 +144,7 @@ class ClipBuilder:
         return _sketch(slot, prepared, self._bench.config, self._density, self._clock(prepared.end))
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipPlans:
-        """The clips of the slots that are to be described, with who is in them."""
+        """The clips of the slots to describe, with who is in them."""
         slots = wanted(prepared.slots, self._bench.given)
         sketches = [self.sketch(slot, prepared) for slot in slots]
         if run is None:

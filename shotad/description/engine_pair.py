@@ -172,13 +172,13 @@ WITHOUT_NPM = (
 
 
 def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
-    """Where the work is kept, who does it, what leaves the machine, and what is amiss."""
+    """Where the work is kept, who does it, what leaves the machine, and what is wrong."""
     leaving = notice(engines.looks, engines.writes)
     return [f"Work folder: {folder}", *leaving, *remarks(config, engines)]
 
 
 def remarks(config: Config, engines: Engines) -> list[str]:
-    """Who does the work, and what is amiss."""
+    """Who does the work, and what is wrong."""
     lines = []
     stages = stage_engines(config)
     if config.engine == "auto" and (word := chosen()) and not answers(word):

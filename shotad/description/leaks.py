@@ -240,7 +240,7 @@ _ABOUT_LABELS = re.compile(
     r"|to the right))*\W*$",
     re.IGNORECASE,
 )
-"""Of a sentence that tells of nothing but labels and the camera."""
+"""Of a sentence that speaks of nothing but labels and the camera."""
 
 _LABELS = re.compile(
     r"\[?(?:\bShots? |(?:(?<=\bin )|(?<=\bof )|(?<=\bfrom )|(?<=\band )|(?<=\bthe ))shots? )#?\d{1,2}\b\]?"

@@ -127,7 +127,7 @@ def lint_track(
     extra: Sequence[Finding] = (),
     parse: bool = True,
 ) -> Report:
-    """All that is wrong with a track, as far as its work folder tells of the film.
+    """All that is wrong with a track, as far as its work folder knows the film.
 
     ``extra`` are findings of whoever looked at the sound and the files; those of ``render.json`` in the
     folder come too. ``parse`` False: no parser is loaded, whatever the settings say.
@@ -328,7 +328,7 @@ class Asked:
     skip: Sequence[str] = ()
     accept: Sequence[str] = ()
     screen: bool = False
-    """Whether the film's screen is to be read, if it has not been."""
+    """Whether to read the film's screen, if it has not been."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ SETTINGS = "settings.json"
 """As `shotad.core.runsettings.SETTINGS`; that module loads what reads films."""
 
 RENDERED = "render.json"
-"""What a render found amiss with the sound and the files."""
+"""What a render found wrong with the sound and the files."""
 
 Made = TypeVar("Made")
 
@@ -69,7 +69,7 @@ def track_material(
     speech: Path | None = None,
     cast: Path | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
-    """A track with what its folder knows, and what is amiss with that; ``speech`` and ``cast`` go before it.
+    """A track with what its folder knows, and what is wrong with that; ``speech`` and ``cast`` go before it.
 
     Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
     """
@@ -106,7 +106,7 @@ def script_material(
 
 def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
     """The material of a script that lies in a work folder, such as the VTT that a person edits, with what
-    the folder and its ``track`` know, and what is amiss with that. What the material has already stays."""
+    the folder and its ``track`` know, and what is wrong with that. What the material has already stays."""
     noted: list[str] = []
     film, cues = track.film, {cue.id: cue for cue in track.cues}
     more = replace(
@@ -143,7 +143,7 @@ def run_of(folder: Path | None) -> RunSettings | None:
 
 
 def rendered_findings(folder: Path) -> tuple[Finding, ...]:
-    """What the last render found amiss (``render.json``); none where there was none."""
+    """What the last render found wrong (``render.json``); none where there was none."""
 
     def findings(record: Mapping[str, Any]) -> tuple[Finding, ...]:
         return tuple(map(finding_of, record.get("findings", ())))

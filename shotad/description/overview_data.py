@@ -230,7 +230,7 @@ def read_subject(folder: Path) -> Subject:
 
 
 def _silences(subject: Subject) -> tuple[Interval, ...]:
-    """Stretches with neither speech nor a line, as `shotad.description.usage` tells them (rule T5)."""
+    """Stretches with neither speech nor a line, as `shotad.description.usage` finds them (rule T5)."""
     free = gaps([utterance.interval for utterance in subject.speech], subject.end)
     heard = [line.interval for line in subject.lines if line.cue.heard]
     return tuple(silences(heard, free, Limits().stretch))
@@ -255,7 +255,7 @@ def _source(record: Row) -> str:
 
 
 def _shot(shot: Shot, known: Row | None) -> SheetShot:
-    """The shot with what ``grammar.json`` tells of it."""
+    """The shot with what ``grammar.json`` says of it."""
     if known is None:
         return SheetShot(shot.index, shot.interval, shot.interval.middle)
     middle = float(known["middle"])

@@ -211,7 +211,7 @@ def _credits(bench: Bench, end: float) -> list[float] | None:
 
 
 def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
-    """Where frames will be looked at, as far as the speech tells; ``added`` are slots by hand."""
+    """Where frames will be looked at, as far as the speech shows; ``added`` are slots by hand."""
     given, duration = bench.given, bench.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
     gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]

@@ -95,7 +95,7 @@ def _without_fetching(film: Film, config: Config, given: Given) -> tuple[Config,
 
 
 def _listens(film: Film, config: Config, given: Given) -> bool:
-    """Whether speech is looked for in the sound: nothing else tells it."""
+    """Whether speech is looked for in the sound: nothing else shows it."""
     if config.speech.source == "sound":
         return True
     path, texts = film.info.path, any(track.is_text for track in film.info.subtitles)
@@ -185,7 +185,7 @@ def _usual_story() -> str:
 
 
 def _renewal(config: Config) -> OpenQuestion:
-    """The question by which the note on the story is written anew."""
+    """The question by which the note on the story is written again."""
     lines = ["Somebody does something with a thing."] * RENEW_EVERY
     messages = renewal_messages("word " * (NOTE_TOKENS * 3 // 4), lines, ())
     room = 2 * NOTE_TOKENS

@@ -88,7 +88,7 @@ def redo(
     progress: Progress | None = None,
     sheet: bool = True,
 ) -> Redone:
-    """Describe the slots called ``names`` (see `find_lines`) anew; all else stays.
+    """Describe the slots called ``names`` (see `find_lines`) again; all else stays.
 
     ``config`` are the settings, where they are not those of the run; ``note`` is a hint for these slots.
     A slot whose new answer is silent, dropped or failed keeps its line. Raises UsageError for a line that is
@@ -102,7 +102,7 @@ def redo(
     with track_lock(folder.path):
         track = _with_lines_of(names, _present(folder, own), prepared)
         if track != load_track(folder.path / TRACK):
-            # Somebody changed a script beside it, which is written anew with the first result.
+            # Somebody changed a script beside it, which is written again with the first result.
             save_track(track, folder.path, film.info.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts("story", "verify")
@@ -155,7 +155,7 @@ def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Red
 
 
 def _is_as_asked(now: Cue, before: Cue) -> bool:
-    """Whether a line is still what was to be described anew: nobody wrote, moved or accepted it since."""
+    """Whether a line is still what was to be described again: nobody wrote, moved or accepted it since."""
     return review_stamp(now) == review_stamp(before) and (now.review is None) == (before.review is None)
 
 
@@ -189,7 +189,7 @@ def noted(config: Config, note: str) -> Config:
 
 
 def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edits: bool) -> tuple[Cue, ...]:
-    """``cues``, if all of them may be described anew."""
+    """``cues``, if all of them may be described again."""
     known = {slot.id for slot in prepared.slots}
     for cue in cues:
         if cue.slot_id not in known or cue.machine is None:
@@ -277,7 +277,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A slot that is described anew: its line so far, its plan, the how-manieth time, its own settings."""
+    """A slot that is described again: its line so far, its plan, the how-manieth time, its own settings."""
 
     before: Cue
     plan: SlotPlan
@@ -409,7 +409,7 @@ class SlotRewriter:
         return tuple(cue.text for cue in before if cue.id != ask.before.id)
 
     def _story(self, ask: Ask, said: Sequence[str]) -> str:
-        """What Stage II is told besides, as in the run, with the last note on the story that the run made."""
+        """What else Stage II is told, as in the run, with the last note on the story that the run made."""
         config = ask.config
         if not config.story.on:
             return ""

@@ -459,7 +459,7 @@ def _fitting(
     around: Around,
     sight: Callable[[str, Rows], Sight | None],
 ) -> list[Line]:
-    """Those of the candidates that fit, or can be made to. ``sight`` tells when a line may start."""
+    """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
     lines = []
     for number, draft in enumerate(drafts):
         fitted = _in_time(draft, slot, config, sight)

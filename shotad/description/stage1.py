@@ -207,7 +207,7 @@ def _checked(found: Description, asked: Stage1Question) -> _Read:
 
 
 _FEWEST = 3
-"""Words of a description, headings included, below which it tells nothing."""
+"""Words of a description, headings included, below which it says nothing."""
 
 _NEEDED = ("Actions",)
 """The step without which Stage II has nothing to go by; others may well have nothing to tell."""

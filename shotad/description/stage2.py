@@ -79,8 +79,8 @@ def question(
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
-    ``story`` is what is told of the film besides; ``looks`` is who verifies, where that is set, and
-    ``measures`` who measures what is to be seen then; ``shown`` is the key of Stage I's record, which stands
+    ``story`` is what else is told of the film; ``looks`` is who verifies, where that is set, and
+    ``measures`` who measures what is seen then; ``shown`` is the key of Stage I's record, which stands
     for the frames.
     """
     settings = config.stage2
@@ -247,7 +247,7 @@ class Draft:
             self.lines = tuple(self._seen_better(line, instead.get(line)) for line in self.lines)
 
     def measured(self) -> Asking:
-        """Measures what is to be seen in the clip; where that cannot be measured, there is nothing."""
+        """Measures what the clip shows; nothing where that cannot be measured."""
         request = Request(slot_id=self.asked.plan.slot.id, messages=(), scene=self.asked.plan.scene)
         (reply,) = yield (Turn("measures", request, with_clip=True),)
         self.facts = reply.notes or None
@@ -420,8 +420,8 @@ _TROUBLES = {
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges the lines of one slot. ``description`` is what they are written from, ``story`` what the model
-    was told of the film besides."""
+    """Judges the lines of one slot. ``description`` is what they are written from, ``story`` what else the
+    model was told of the film."""
 
     plan: SlotPlan
     config: Config

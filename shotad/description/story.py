@@ -33,7 +33,7 @@ from shotad.description.templates import material, question, render, tokens_in
 from shotad.script import Cue, capitals_are_names, names_in
 
 RENEW_EVERY = 8
-"""Lines after which the note on the story so far is written anew: about a minute of a film."""
+"""Lines after which the note on the story so far is written again: about a minute of a film."""
 TOKENS_A_WORD = 4 / 3
 """Of English prose; how many words are asked for where a budget is in tokens."""
 
@@ -201,7 +201,7 @@ def story_of(
 class Telling:
     """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
 
-    The note of the story so far is asked for anew every so many lines; ``known`` and ``keep`` are the
+    The note of the story so far is asked for again every so many lines; ``known`` and ``keep`` are the
     answers of earlier runs, by key.
     """
 

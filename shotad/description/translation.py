@@ -104,7 +104,7 @@ class Translated:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be translated, and how."""
+    """What to translate, and how."""
 
     task: Task
     lines: tuple[Wanted, ...]

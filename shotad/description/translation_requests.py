@@ -123,7 +123,7 @@ class Attempted:
 
     @property
     def open(self) -> bool:
-        """Whether it is to be asked for again."""
+        """Whether to ask for it again."""
         if self.given_up:
             return False
         return any(not fault.soft for fault in self.faults) or (bool(self.faults) and not self.softly)

@@ -1,4 +1,4 @@
-"""What an English line is made of (verbs, subject, words by lemma), and from when on it is to be seen.
+"""What an English line is made of (verbs, subject, words by lemma), and when it is first seen.
 
 AD is plain prose in the present tense: the list of the verbs that describers use finds nearly all of them
 (a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is meant for comparing lines
@@ -221,7 +221,7 @@ def sight_of(
     presence: Presence = NOBODY,
 ) -> Sight | None:
     """When the line ``text`` may start so that nothing in it is told before it is seen; None where nothing
-    tells.
+    shows it.
 
     ``said`` are the narrator's notes on it, empty where a model wrote it; ``presence`` is who of the cast is
     on the frames.

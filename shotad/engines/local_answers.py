@@ -129,7 +129,7 @@ class _Run:
                 batches += [pool.submit(self._collate, following) for following in waiting[:1]]
                 found.update(zip(group, self._of_group(group, batches.pop(0)), strict=True))
                 if self._loaded.limit != before:
-                    # Memory ran out: what is left is grouped anew, smaller.
+                    # Memory ran out: what is left is grouped again, smaller.
                     waiting = self._grouped([index for others in waiting for index in others])
                     batches = [pool.submit(self._collate, following) for following in waiting[:1]]
         return found

@@ -100,7 +100,7 @@ class Loaded:
 
 
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
-    """How a model is to be loaded by these settings; reads no weights.
+    """How to load a model by these settings; reads no weights.
 
     Raises ConfigError for a device that is not there or that cannot do what is asked, ShotadError where a
     library is missing.
@@ -289,7 +289,7 @@ def _numbers_in(path: Path) -> int:
 
 
 _ROOM = 1 << 30
-"""Bytes that a model needs to work, besides a tenth of its weights. Too little is no harm: where memory
+"""Bytes that a model needs to work, on top of a tenth of its weights. Too little is no harm: where memory
 runs out at work, the others are put away then (`ModelCache.keep_only`)."""
 
 

@@ -109,9 +109,9 @@ class LocalModel(ABC, Generic[Ready]):
 
 
 _GATED = (
-    "Its makers give it to those who accept their licence: accept it on the model's page of the hub, then "
-    "log in with `hf auth login` or set HF_TOKEN. Or name a model that is free, such as qwen2.5-7b, or a "
-    "folder that holds one."
+    "Check the network. Its makers give it only to those who accept their licence: accept it on the model's "
+    "page of the hub, then log in with `hf auth login` or set HF_TOKEN. Or name a model that is free, such "
+    "as qwen2.5-7b, or a folder that holds one."
 )
 _HINT = f"{NETWORK}, or name a folder that holds the model."
 

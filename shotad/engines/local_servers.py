@@ -1,6 +1,6 @@
 """Model servers of this machine: which are known, which run, and which one the user chose once.
 
-Where each listens, and what it tells of its models, is as its own documentation has it: Ollama
+Where each listens, and what it says of its models, is as its own documentation has it: Ollama
 (``/api/tags``, ``/api/show``), LM Studio (``/api/v0/models``), llama.cpp's server (``/v1/models``,
 ``/props``), vLLM (``/v1/models``).
 """

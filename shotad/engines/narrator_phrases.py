@@ -38,8 +38,8 @@ WORTH = {
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what).
 
-``named`` is added for who has a name, ``new`` besides for a name that the last lines do not have. The last
-row tells nothing by which a listener could follow the film: that somebody is there. It stays in the record
+``named`` is added for who has a name, ``new`` also for a name that the last lines do not have. The last
+row says nothing by which a listener could follow the film: that somebody is there. It stays in the record
 and is no line (but where ``narrator.always`` asks for one). Light and movement by themselves have no words.
 """
 PRESENT = frozenset({"person", "face", "people"})
@@ -128,7 +128,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One wording of a statement: subject, verb phrase in its base form, and what hangs on them.
+    """One wording of a statement: subject, verb phrase in its base form, and what depends on them.
 
     ``detail`` (hair, clothes) follows the subject and may be dropped; so may the adverbials ``where``,
     most useful first; ``tail`` and ``quotes`` may not.
@@ -370,7 +370,7 @@ def _where(fact: PeopleFact) -> tuple[str, ...]:
 
 
 def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
-    """What a single person's head does besides: ", turning to the left", ", looking straight ahead"."""
+    """What else a single person's head does: ", turning to the left", ", looking straight ahead"."""
     way, verb = (fact.turns, "turn") if fact.turns else (fact.looks, "look")
     if way is None or way == fact.movement or fact.count != 1 or key in ("turns", "looks"):
         return ()

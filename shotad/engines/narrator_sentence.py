@@ -104,7 +104,7 @@ def _go_together(one: Statement, other: Statement) -> bool:
 
 
 def _is_company_of(several: Statement, one: Statement) -> bool:
-    """True where somebody named, of whom one statement tells more, is seen with others."""
+    """True where somebody named, of whom one statement says more, is seen with others."""
     together = several.key == "people" and several.shot == one.shot and several.heads > 1
     others = several.heads > len(several.names) or len(several.names) > 1
     return together and others and one.named in several.names and one.key not in PRESENT

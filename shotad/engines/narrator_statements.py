@@ -303,7 +303,7 @@ _LIVELY = frozenset(
 )
 """Animals and vehicles are told before furniture, which is not told where people are."""
 _FILLS = 0.45
-"""Share of the picture from which a thing is all that is to be seen."""
+"""Share of the picture from which a thing is all that is seen."""
 
 
 def picture_statements(facts: Facts) -> list[Statement]:
@@ -338,7 +338,7 @@ def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
 
 def _once(people: list[PeopleFact]) -> list[PeopleFact]:
     """The facts of one shot with nobody told twice: less those of somebody named among others who does
-    nothing besides, and those of several who do nothing together and of whom each does something."""
+    nothing else, and those of several who do nothing together and of whom each does something."""
     among = {name for fact in people if fact.count > 1 for name in fact.names}
     doing = {fact.who for fact in people if fact.who and people_key(fact) not in PRESENT}
     kept = [f for f in people if f.who not in among or f.who in doing]

@@ -20,7 +20,7 @@ from shotad.engines.openai_errors import Raw, trouble_in
 from shotad.engines.openai_wire import Body
 
 _STEP = 4096
-"""Contexts are whole multiples of it: a model is loaded anew for each other length."""
+"""Contexts are whole multiples of it: a model is loaded again for each other length."""
 _LETTERS = 3
 """Of a text, a token: few, so that the estimate is rather too high."""
 _IMAGE = 300
@@ -35,7 +35,7 @@ _PATIENCE = 600.0
 
 @dataclass(slots=True)
 class _Held:
-    """What a model can do, and how much of it is in use: shared by both stages, for Ollama loads a model anew
+    """What a model can do, and how much of it is in use: shared by both stages, as Ollama loads a model again
     for a context of another length."""
 
     longest: int

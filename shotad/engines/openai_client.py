@@ -361,7 +361,7 @@ def unhinted(text: str) -> str:
 
 
 def secrets_of(address: Address, key: str) -> tuple[str, ...]:
-    """All that must not be shown: the key, and what the URL holds besides."""
+    """All that must not be shown: the key, and what else the URL holds."""
     login = address.login
     basic = () if login is None else (*login, base64.b64encode(":".join(login).encode()).decode())
     return tuple(secret for secret in (key, *basic, *(value for _, value in address.query)) if secret)

@@ -352,7 +352,7 @@ class OpenAI:
 
 
 def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) -> str:
-    """All besides the model's name that changes answers, in words; empty where nothing does."""
+    """All but the model's name that changes answers, in words; empty where nothing does."""
     parts = [] if revision is None else [revision]
     if stage == "stage1":
         parts += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]

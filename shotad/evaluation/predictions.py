@@ -1,7 +1,7 @@
 """Files of predictions, read and joined to the human ADs of a dataset.
 
 Read are our own files, the published ones, and anybody's with an id and a text. A row is joined by id or,
-in a file without ids, by what it tells of the AD; never by its place in the file.
+in a file without ids, by what it says of the AD; never by its place in the file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class PredictionRow:
-    """A prediction where it stands, and what else the file tells of its AD.
+    """A prediction where it stands, and what else the file says of its AD.
 
     ``prediction.id`` is empty in a file without ids. ``start`` and ``end`` are seconds as the file has them;
     ``reference`` is the human AD that the file repeats.
@@ -375,7 +375,7 @@ RowKey = Callable[[PredictionRow], Hashable | None]
 @dataclass(frozen=True, slots=True)
 class Matched:
     """Rows by the AD's id. ``by`` says what was compared; ``extra`` belong to no AD; ``alike`` counts the
-    ADs that are equal in all that the file tells, also in their text, and so were taken in order of time."""
+    ADs that are equal in all that the file says, also in their text, and so were taken in order of time."""
 
     by: str
     rows: dict[str, list[PredictionRow]]

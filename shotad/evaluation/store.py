@@ -2,7 +2,7 @@
 
 That is kept in one file that any program can read (SQLite). A value belongs to a space (what was computed,
 by which model, told how) and to a key (a hash of the text). Values are written in groups, each whole or not
-at all; a file that is damaged is set aside and begun anew, since everything in it can be computed again.
+at all; a file that is damaged is set aside and started again, since everything in it can be computed again.
 Vectors and parses of texts are counted once and kept there.
 """
 
@@ -135,7 +135,7 @@ class Store:
 
     def _done(self, what: str, hint: str, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         """What comes of ``sql`` with each of ``rows``; a file that turns out to be damaged is set aside, with
-        what SQLite keeps beside it, and begun anew."""
+        what SQLite keeps beside it, and started again."""
 
         def work() -> list[Any]:
             with self._base as base:
@@ -226,8 +226,8 @@ VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
 """Texts that go through a model together; more is no faster, and neither changes a figure."""
 LONGEST = 1000
 """Characters of a text that are used (published code)."""
-_GROUP = 16
-"""Batches whose vectors are written out together."""
+_GROUP = 4
+"""Batches whose vectors are written out together: more leave a slow machine without progress for minutes."""
 
 
 class VectorService:

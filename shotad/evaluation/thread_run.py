@@ -263,7 +263,7 @@ SLACK = 0.5
 """Seconds by which a shot may end after the film by its container, whose length is rounded."""
 
 USUAL_RATE = Fraction(25)
-"""Frames a second where a film tells none: only how far from its borders a shot is looked at."""
+"""Frames a second where a film gives none: only how far from its borders a shot is looked at."""
 
 
 @dataclass(frozen=True, slots=True)

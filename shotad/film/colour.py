@@ -56,7 +56,7 @@ class Turn:
         return 180 if self.mirror_x and self.mirror_y else 0
 
     def apply(self, image: Image) -> Image:
-        """``image`` upright, as a contiguous array; itself where nothing is to be done."""
+        """``image`` upright, as a contiguous array; itself where there is nothing to do."""
         if self.transpose:
             image = image.transpose(1, 0, 2)
         if self.mirror_x:

@@ -203,7 +203,7 @@ _STILL_CODECS = frozenset({"mjpeg", "png", "bmp", "gif", "webp", "tiff"})
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """A film's info, and what its reader needs besides: which video stream, how to paint it.
+    """A film's info, and what else its reader needs: which video stream, how to paint it.
 
     ``picture_end`` is the second at which the picture ends by the container's account, if it has one,
     ``container`` ffmpeg's name of the container's format, ``first_second`` that of the first frame.

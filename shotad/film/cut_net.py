@@ -49,7 +49,7 @@ def cut_net() -> CutNet:
 
 
 class CutNet:
-    """The network; made anew in each process.
+    """The network; each process makes its own.
 
     Raises WeightsError if the file at ``path`` does not hold its weights.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shotad.film.container import Media
 
 SEEK_GAIN = 0.5
-"""Seconds of decoding that a seek must spare where the container's index tells what it would spare. A
+"""Seconds of decoding that a seek must spare where the container's index shows what it would spare. A
 seek itself costs as much as decoding 0.15 to 0.2 s (480p VP8 to 1080p H.264, two threads)."""
 
 SEEK_BLIND = 2.0

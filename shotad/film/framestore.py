@@ -127,7 +127,7 @@ class Pack:
         return True
 
     def begin(self) -> None:
-        """Keep nothing of what there is, and begin anew."""
+        """Keep nothing of what there is, and start again."""
         self.stopped = None
         try:
             self.clear()
@@ -199,7 +199,7 @@ class FrameStore(Pack):
     def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
 
-        A store that is whole already keeps nothing anew. Where the disk fails, the frames go on and
+        A store that is whole already keeps nothing more. Where the disk fails, the frames go on and
         ``stopped`` says why nothing is kept.
         """
         return frames if self.complete else self._fill(frames)

@@ -144,7 +144,7 @@ def zones_around(
 class OnePass:
     """The frames of one film by second; ``place`` gives the second that is asked of the film for a moment.
 
-    What ``store`` has is taken from there. ``keeper`` makes what keeps frames, anew for each reader, for it
+    What ``store`` has is taken from there. ``keeper`` makes what keeps frames, one for each reader, for it
     is of one thread.
     """
 
@@ -252,7 +252,7 @@ class OnePass:
         self._plan = deque(sorted({place, *(one for one in later if not self._is_kept(one))}))
         self._planned = set(self._plan)
         self._frames = self._film.frames_at(tuple(self._plan))
-        # Frames are counted anew in every pass, and an encoder wants them to ascend.
+        # Frames are counted again in every pass, and an encoder wants them to ascend.
         self._keeper = self._new_keeper()
 
     def _is_kept(self, place: float) -> bool:
@@ -265,6 +265,6 @@ class OnePass:
         self._plan.clear()
 
     def close(self) -> None:
-        """Let go of the film; another look begins anew."""
+        """Let go of the film; another look starts again."""
         with self._lock:
             self._stop()

@@ -122,7 +122,7 @@ class Keeper:
         return small, _BT709, True
 
     def _is_upright(self, raw: VideoFrame) -> bool:
-        """Whether the film is shown as it is stored, which its first frame tells for all.
+        """Whether the film is shown as it is stored, which its first frame shows for all.
 
         Asking every frame would keep it alive until the collector of cycles comes by (PyAV 18.1:
         ``side_data`` refers back to its frame), 700 MB at 1080p.
@@ -151,7 +151,7 @@ def _plain(raw: VideoFrame) -> bool:
 
 
 def _own(small: VideoFrame, raw: VideoFrame) -> VideoFrame:
-    """A frame that may be written on: swscale gives the source itself back where nothing is to be done."""
+    """A frame that may be written on: swscale gives the source itself back where there is nothing to do."""
     from av import VideoFrame
 
     return VideoFrame.from_ndarray(small.to_ndarray(), "yuv420p") if small is raw else small

@@ -72,7 +72,7 @@ SHORT = 1.0
 class PyavFilm(Film):
     """A film through PyAV; keeps the contract of `shotad.film.reader.Film`.
 
-    Each pass opens the source anew, so that passes are independent of each other.
+    Each pass opens the source again, so that passes are independent of each other.
     """
 
     def __init__(self, media: Media) -> None:

@@ -266,7 +266,7 @@ def _change_record(folder: Path, change: SlotChange) -> None:
 
 
 def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
-    """What a person did to the slots since a run read ``known`` of it, brought into the records anew, for
+    """What a person did to the slots since a run read ``known`` of it, brought into the records again, for
     that run may have written over them. Who calls holds `shotad.script.track_files.track_lock`."""
     hand = read_hand_slots(folder)
     late = change_between(known, hand, settings)
@@ -316,7 +316,7 @@ def film_of(folder: Path, run: RunSettings, name: str) -> Path:
 
 
 def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: bool = True) -> Prepared:
-    """What the run's first act found, as its records have it; nothing is looked for anew.
+    """What the run's first act found, as its records have it; nothing is looked for again.
 
     A film that was not ``described`` needs no shots and no slots. Raises WorkFolderError where a record is
     missing or damaged.

@@ -55,7 +55,7 @@ _SPREAD = 0.22
 _FACES = 10.0
 """Faces, from the chin to the roots of the hair, in a standing body (Vitruvius, De architectura III, 1)."""
 _EYES_TO_MOUTH = 0.4
-"""Of the face's height; it tells the height of a face that the picture cuts off."""
+"""Of the face's height; it gives the height of a face that the picture cuts off."""
 _SHOULDERS = 0.28
 """Width of a dressed body seen from the front, of its height."""
 _HEADROOM = 0.9
@@ -212,7 +212,7 @@ class ByFace:
             self._instead = SsdMobileNet(weights, graph)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
-        """One guess for each image (RGB ``uint8[H, W, 3]``); None where nothing tells it."""
+        """One guess for each image (RGB ``uint8[H, W, 3]``); None where nothing shows it."""
         return [self._guess(image) for image in images]
 
     def _guess(self, image: Image) -> ScaleGuess | None:
@@ -236,5 +236,5 @@ class ByFace:
         if self._bodies is None:
             assert self._instead is not None
             return self._instead.find(picture, 0.0), []
-        # Everywhere: a shot has few frames, and somebody far away tells its scale.
+        # Everywhere: a shot has few frames, and somebody far away shows its scale.
         return self._bodies.find_all(picture, 0.0, 0.0)

@@ -170,7 +170,7 @@ def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: Th
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a clip lacks: whether its pairs are to be scored, the looks whose scale is unknown, and the
+    """What a clip lacks: whether to score its pairs, the looks whose scale is unknown, and the
     seconds of which features and guesses of scale are needed for that."""
 
     paired: bool
@@ -222,7 +222,7 @@ def score_clip(
 ) -> None:
     """Score the pairs of the clip that the book lacks; a look of which no frame could be had matches nothing.
 
-    Each pair is scored by itself: products of other sizes round otherwise, and a score would hang on which
+    Each pair is scored by itself: products of other sizes round otherwise, and a score would depend on which
     clip was read first.
     """
     there = {look for look in clip if all(m in features for m in _compared(look, settings))}

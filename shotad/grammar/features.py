@@ -105,7 +105,7 @@ class ScaleReader(Protocol):
     identity: str
     """All that changes its answers: method, checkpoint, thresholds, precision."""
     moments: tuple[Moment, ...]
-    """The frames of a shot whose guesses are to be `merged`; the paper's is the middle one alone."""
+    """The frames of a shot whose guesses to merge (`merged`); the paper's is the middle one alone."""
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image (RGB ``uint8[H, W, 3]``); None where it can tell nothing."""

@@ -10,7 +10,7 @@ import json
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from shotad import __version__
 from shotad.core import (
+    NETWORK,
     ConfigError,
     NoProgress,
     Progress,
@@ -267,7 +268,8 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
 def _folder(settings: NetSettings, progress: Progress) -> tuple[Path, str]:
     known = [name for name, model in MODELS.items() if "registers" not in name]
     if settings.backbone in known:
-        return MODELS[settings.backbone].folder(settings.revision, progress), settings.backbone
+        model = replace(MODELS[settings.backbone], hint=f"{NETWORK}, or name a folder: --backbone FOLDER.")
+        return model.folder(settings.revision, progress), settings.backbone
     folder = Path(settings.backbone).expanduser()
     if not is_model_folder(folder):
         raise ConfigError(

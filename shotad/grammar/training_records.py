@@ -25,7 +25,7 @@ class MetricLog:
     """Figures by step: ``metrics.csv`` in ``folder``, and ``tensorboard/`` where that is installed.
 
     ``resume_after`` is the last step that counts: rows after it, written by a run that was broken off, are
-    taken out, so that no step stands twice; None begins anew. ``note`` says why TensorBoard is not written,
+    taken out, so that no step stands twice; None starts again. ``note`` says why TensorBoard is not written,
     or is None. Raises DatasetError where ``metrics.csv`` is something else.
     """
 

@@ -117,7 +117,7 @@ def drop(scene: Scene, name: str, args: Json) -> Change:
     """Leave the line out; its words stay in the track."""
     cue = scene.cue(name)
     if not cue.heard:
-        return Change("It is not heard as it is.", focus=cue.id)
+        return Change("It is left out already.", focus=cue.id)
     return Change("Dropped.", (_unheard(cue, DROPPED, EditField.STATUS),), focus=cue.id)
 
 
@@ -125,7 +125,7 @@ def restore(scene: Scene, name: str, args: Json) -> Change:
     """Let a line that was left out be heard, with the words it has or had."""
     cue = scene.cue(name)
     if cue.heard:
-        return Change("It is heard as it is.", focus=cue.id)
+        return Change("It is heard already.", focus=cue.id)
     own = cue.machine.text if cue.machine is not None else ""
     text = next((text for text in (cue.text, own, *map(clean_text, cue.candidates)) if text), "")
     if not text:

@@ -1,7 +1,7 @@
 """News for all open tabs, as Server-Sent Events. Any thread may tell; no tab can hold up another.
 
 Each tab has a bounded queue. A newer word on the same thing (how far a job is) takes the place of one that
-was not sent yet. A tab that falls behind loses what waited: it is told to fetch the film anew and its
+was not sent yet. A tab that falls behind loses what waited: it is told to fetch the film again and its
 connection ends; browsers connect again by themselves.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html

@@ -1,4 +1,4 @@
-"""The frames that the models saw of a slot, as its record tells, with the same pixels that they saw.
+"""The frames that the models saw of a slot, as its record says, with the same pixels that they saw.
 
 Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
 when they are asked for, all of a slot in one pass. Who
@@ -177,7 +177,7 @@ _LABELS: tuple[Label, ...] = ("number", "box", "none")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one slot's record tells. ``record`` is its key; ``overlay`` None: its frames were seen as they
+    """What one slot's record says. ``record`` is its key; ``overlay`` None: its frames were seen as they
     are; ``marks`` are those of the people on them, by id, in words."""
 
     record: str
@@ -247,7 +247,7 @@ _MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
 
 Tracks = tuple[FaceTrack, ...]
 Triple = tuple[float, float, int]
-"""By which ``characters.json`` tells a track: its first and last second, and its number of looks."""
+"""By which ``characters.json`` names a track: its first and last second, and its number of looks."""
 
 
 class Outlines:

@@ -3,8 +3,8 @@
 One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
 row holds what changed of its lines, before and after: the history of a long week stays small.
 
-A row is added when the track holds what it tells. Until then it lies in ``review.begun.json``: where a
-program is killed between the two, the track tells the next one whether it was done (`History.settle`).
+A row is added when the track holds what it says. Until then it lies in ``review.begun.json``: where a
+program is killed between the two, the track shows the next one whether it was done (`History.settle`).
 
 A page sends an act again whose answer it never got. So a row also says which act of which tab it is, and an
 act that changed nothing has a row too: each is done once (`History.knows`).
@@ -137,7 +137,7 @@ class History:
             size = 0
         if size == self._end:
             return
-        if size < self._end:  # somebody took the file away or began it anew
+        if size < self._end:  # somebody took the file away or started it again
             self._end = self._rows = 0
             self._stacks = {"undo": [], "redo": []}
         if size:

@@ -288,7 +288,7 @@ class WhenQuiet:
             return self._due is not None
 
     def ask(self, pause: float | None = None) -> None:
-        """Have the work done after ``pause`` seconds (None: as set), counted anew with each call."""
+        """Have the work done after ``pause`` seconds (None: as set), counted again with each call."""
         with self._state:
             now = time.monotonic()
             if self._due is None:

@@ -320,7 +320,7 @@ def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
 
 @dataclass(slots=True, eq=False)
 class Watched(Generic[K, T]):
-    """What a file holds, read anew when it has changed; nothing where it is gone."""
+    """What a file holds, read again when it has changed; nothing where it is gone."""
 
     path: Path
     parse: Callable[[Path], Mapping[K, T]]
@@ -438,7 +438,7 @@ class News:
         """The lines that a job wrote, as they were before it; it is at its end.
 
         Where nobody said when it began, they are the ``last`` that were taken in, and those that were
-        described anew.
+        described again.
         """
         anew = {cue.id for cue in now.cues if cue.edited is not None and cue.edited.source == REDO}
         found = {

@@ -25,7 +25,7 @@ class Change:
     """What an act does to a track: ``cues`` replace those with the same ids or are new, ``gone`` ids leave
     it.
 
-    ``said`` is one sentence that tells a person what happened; ``focus`` the line to go to afterwards;
+    ``said`` is one sentence for a person on what happened; ``focus`` the line to go to afterwards;
     ``slots`` come and go with it: who keeps the change keeps these too (`shotad.film.change_slots`).
     """
 

@@ -123,7 +123,7 @@ class People:
     ) -> Json:
         """Say who somebody is, as ``shotad cast name`` does, and bring it into the lines where it is certain.
 
-        The result names the lines that tell of them and could be described anew with the name (``again``),
+        The result names the lines that tell of them and could be described again with the name (``again``),
         and those that stay because a person wrote or accepted them (``kept``). Raises CastError, ReviewError.
         """
         place = self._place()
@@ -371,7 +371,7 @@ class _Naming:
         return cue.state is not LineState.ACCEPTED and self.text(cue) != cue.text
 
     def lacks(self, cue: Cue) -> bool:
-        """Whether the line tells of them without the name that could be said."""
+        """Whether the line speaks of them without the name that could be said."""
         at = cue.interval.start
         now = self.after.character(self.film, at)
         if now is None or not now.named:
@@ -387,7 +387,7 @@ def bring_in(
     """Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
 
     ``seen`` are ids of lines in whose slots they are on the screen. ``again`` in the result are the lines
-    that tell of them and could be described anew with the name, ``kept`` those that stay because a person
+    that tell of them and could be described again with the name, ``kept`` those that stay because a person
     wrote or accepted them.
     """
     naming = _Naming(before, after, others, session.film.name, frozenset(seen))

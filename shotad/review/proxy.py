@@ -1,7 +1,7 @@
 """The film's copy for browsers that cannot play the film, made by a process of its own, at low priority.
 
 The server stays quick, for coding holds Python's lock at every frame, and a copy that is not wanted any more
-can be stopped at once. The process tells how far it is; it never outlives who started it, for then there is
+can be stopped at once. The process reports how far it is; it never outlives who started it, for then there is
 nobody to tell.
 
 Where the picture's packets can be taken as they are, they are; otherwise it is encoded small. Either way the
@@ -60,7 +60,7 @@ _QUIET = "The work on the copy ended without a word."
 class Proxy:
     """Which file the page plays: the film itself, or its copy, once that is made.
 
-    The copy stands in the work folder (``review/proxy.mp4``, with ``proxy.json`` beside it, which tells of
+    The copy stands in the work folder (``review/proxy.mp4``, with ``proxy.json`` beside it, which names
     which film and settings it is). Thread-safe. Changes are told to the hub as ``playable``, with `state`.
     """
 
@@ -106,7 +106,7 @@ class Proxy:
         """Have the copy made, in the background; nothing where it is there or being made.
 
         Asked for a second time although there is one whose picture was copied: a browser has refused it, and
-        it is made anew, encoded.
+        it is made again, encoded.
         """
         with self._lock:
             again, self._asked = self._asked, True
@@ -178,13 +178,13 @@ NICE = 15
 """What is added to the niceness of the process: anything else on the machine goes first."""
 
 FORMAT = 2
-"""To be raised whenever what is made here changes: older copies are then made anew."""
+"""To be raised whenever what is made here changes: older copies are then made again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be made. ``frame_rate`` is that of numbered frames, ``track`` the number of the audio track
-    (None: the film's default). ``small``: the picture is to be encoded whatever it is."""
+    """What to make. ``frame_rate`` is that of numbered frames, ``track`` the number of the audio track
+    (None: the film's default). ``small``: the picture is encoded whatever it is."""
 
     film: Path
     target: Path
@@ -196,12 +196,12 @@ class Order:
 
     @property
     def key_file(self) -> Path:
-        """The file that tells of which film and settings the copy is; written last."""
+        """The file that names the film and settings of the copy; written last."""
         return self.target.with_suffix(".json")
 
 
 def _work(order: Order, told: Connection) -> None:
-    """Make the copy, in a process of its own: tells shares that are done, then why it failed or nothing."""
+    """Make the copy, in a process of its own: reports the shares done, then why it failed or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     if hasattr(os, "nice"):

@@ -1,4 +1,4 @@
-"""How the film's small copy is made: with the picture as it is, or encoded anew, H.264 and AAC in MP4.
+"""How the film's small copy is made: with the picture as it is, or re-encoded, H.264 and AAC in MP4.
 
 Encoded, it is at most `LINES` high. There are no frames that refer to later ones, so that no edit list stands
 between its clock and the player's, and every second a frame from which decoding can begin, so that seeking is
@@ -6,7 +6,7 @@ quick.
 
 With the picture as it is, packets move from one container into another. That is a matter of seconds, not of
 the film's length, and right for most films that browsers do not play: H.264 in Matroska, or in MP4 with a
-clock that does not begin at 0. Sound is encoded anew, sixty times as fast as it is heard. Whatever turns out
+clock that does not begin at 0. Sound is re-encoded, sixty times as fast as it is heard. Whatever turns out
 on the way not to fit is `Uncopyable`, and the picture is encoded.
 """
 

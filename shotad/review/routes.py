@@ -397,7 +397,7 @@ def work_routes(review: Review) -> list[Route]:
 def _redo(review: Review, body: Json) -> tuple[str, Work]:
     lines, note = texts(body, "lines"), value(body, "note", str, "")
     over = value(body, "over_edits", bool, False)
-    title = "Describe a line again" if len(lines) == 1 else f"Describe {len(lines)} lines anew"
+    title = "Describe a line again" if len(lines) == 1 else f"Describe {len(lines)} lines again"
     return title, lambda progress: redo_line(review.session, progress, lines, note, over_edits=over)
 
 

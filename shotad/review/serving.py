@@ -49,7 +49,7 @@ _PATIENCE = 20.0
 """Seconds that a running job has to stop when the server ends."""
 _SWITCH = 0.001
 """Seconds that a thread may compute while others wait: an answer passes through several threads, and each
-would wait Python's 5 ms anew while lines are checked or a film is rendered."""
+would wait Python's 5 ms again while lines are checked or a film is rendered."""
 _LAST_ANSWERS = 3
 """Seconds that answers under way have to be sent when the server ends."""
 

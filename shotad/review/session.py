@@ -171,7 +171,7 @@ class Session:
         """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
 
         Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
-        anew, or all since `expect`.
+        again, or all since `expect`.
         """
         with self._kept.open():
             before = self.track

@@ -65,7 +65,7 @@ class Speaking:
         self._studio: tuple[object, Keeping] | None = None
 
     def speak_in(self, language: str) -> None:
-        """The language of the track from now on; where it changes the voice is looked for anew."""
+        """The language of the track from now on; where it changes the voice is looked for again."""
         with self._loading:
             if language != self._language:
                 self._language, self._made = language, None
@@ -183,7 +183,7 @@ class Place:
 
     @property
     def stretch(self) -> Interval:
-        """What is to be heard of the film."""
+        """What is heard of the film."""
         at = self.interval or self.cue.interval
         end = min(at.end + AFTER, max(self.duration, at.start + 0.1))
         return Interval(max(0.0, at.start - BEFORE), end)

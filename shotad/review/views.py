@@ -161,7 +161,7 @@ def _with_neighbours(track: Track, touched: Container[str], gone: Sequence[str])
     cues = track.cues
     places = [place for place, cue in enumerate(cues) if cue.id in touched]
     wanted: set[int | None] = set(places)
-    # An id tells where a line began: nothing else is known of one that is gone.
+    # An id says where a line began: nothing else is known of one that is gone.
     starts = [cue.interval.start for cue in cues] if gone else []
     around = [(at - 1, at + 1) for at in places]
     around += [(at - 1, at) for name in gone for at in [bisect_left(starts, int(name[1:]) / 1000)]]

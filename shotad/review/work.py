@@ -61,7 +61,7 @@ def _engines(settings: str) -> Engines:
 
 def engines_of(config: Config) -> Engines:
     """The engines that the settings name. They stay loaded until others are asked for: the next line that is
-    described anew need not wait for a model."""
+    described again need not wait for a model."""
     return _engines(config.model_dump_json())
 
 
@@ -74,7 +74,7 @@ def redo_line(
     over_edits: bool = False,
     engines: Engines | None = None,
 ) -> Row:
-    """Describe the lines or slots called ``ids`` anew, with a hint. What is new can be undone in one step.
+    """Describe the lines or slots called ``ids`` again, with a hint. What is new can be undone in one step.
 
     ``over_edits``: also lines that a person wrote or accepted; their text stays among the candidates. Raises
     EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
@@ -301,7 +301,7 @@ def run_with_cast(session: Session) -> RunSettings:
 
 
 def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
-    """Have the run know its cast, so that whatever is described anew says its names."""
+    """Have the run know its cast, so that whatever is described again says its names."""
     run = read_settings(session.folder)
     given = run.given.cast
     if given is not None and given.path.absolute() == place.absolute():

@@ -48,7 +48,7 @@ class TrackLine:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The lines, in the order in which they stand, and what is known besides; None is not known.
+    """The lines, in the order in which they stand, and what else is known; None is not known.
 
     ``end`` is that of the film in seconds; ``speech`` the utterances, some perhaps without words; ``texts``
     what was read on the screen. ``given``: slots or budgets are a benchmark's, whose minima and rates are not

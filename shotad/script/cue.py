@@ -15,7 +15,7 @@ from fractions import Fraction
 from shotad.core import Interval, ScriptError, seen
 
 REDO = "redo"
-"""Source of edits that a person made by having a slot described anew."""
+"""Source of edits that a person made by having a slot described again."""
 
 EARLIEST = 0.1
 """Seconds. No cue starts before: players fire a cue at 0.000 before they play (rule T6)."""

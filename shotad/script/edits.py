@@ -1,7 +1,7 @@
 """Who owns a line: what a person changed outlives every later run.
 
 A machine never writes over a person: an edited line stays as it is, and what the machine now says is
-kept beside it (`Edit.machine`, `Cue.candidates`). A line that was described anew because a person wanted
+kept beside it (`Edit.machine`, `Cue.candidates`). A line that was described again because a person wanted
 it so is the person's choice in the same way (`redone`), though a machine's words. How edits are found is
 said in `shotad.script.track`, how a script comes back with them in `shotad.script.importing`.
 """
@@ -80,7 +80,7 @@ def _as_spoken(cues: Iterable[Cue], previous: Track) -> Iterator[Cue]:
 
 
 def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
-    """The track with ``fresh`` lines, described anew, in place of those with the same ids.
+    """The track with ``fresh`` lines, described again, in place of those with the same ids.
 
     Each is a person's choice from now on; the line before it stays among its candidates, and the machine's
     own version as it was. Raises KeyError for a line that the track does not have.
@@ -94,7 +94,7 @@ def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
 
 
 def is_by_hand(cue: Cue) -> bool:
-    """Whether a person changed the line, other than by having it described anew, or accepted it."""
+    """Whether a person changed the line, other than by having it described again, or accepted it."""
     if cue.edited is None:
         return False
     return cue.edited.source != REDO or cue.state is LineState.ACCEPTED
@@ -221,7 +221,7 @@ def _in_place_of(before: Cue, fresh: Cue) -> Cue:
 def _is_own_choice(cue: Cue) -> bool:
     """Whether a person holds on to a machine's line that another run has written than the last one.
 
-    It is one that was described anew, also where its times were changed by hand afterwards: its text is
+    It is one that was described again, also where its times were changed by hand afterwards: its text is
     still the candidate that was chosen, and not the machine's own of the last run.
     """
     if cue.edited is None or cue.edited.source == REDO:

@@ -319,7 +319,7 @@ def locate(name: str, progress: Progress | None = None) -> EncoderPlace:
 class TokenEncoder:
     """A loaded encoder that stops behind ``layer`` (0: what the embeddings give).
 
-    Counts in float32 unless the settings ask for bfloat16 by name: ranks hang on small differences. Raises
+    Counts in float32 unless the settings ask for bfloat16 by name: ranks depend on small differences. Raises
     WeightsError for a layer that the model has not, and for a model that cannot be loaded.
     """
 

@@ -240,7 +240,7 @@ def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
 
 
 def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
-    """Rows of the shots in a CSV or JSON file (``shotad shots --json`` writes one), numbered anew.
+    """Rows of the shots in a CSV or JSON file (``shotad shots --json`` writes one), renumbered.
 
     Shots ascend and do not overlap; what reaches beyond ``end`` seconds is cut off.
     """

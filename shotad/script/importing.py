@@ -61,7 +61,7 @@ def import_script(
 
     Lines are matched by id, then by start, then by a text that is unique, then by the time that they
     share. Lines that the script lacks are dropped, their text stays in the track; lines that only the script
-    has are added. A line whose text changed and whose times did not gets its spoken end anew, within its
+    has are added. A line whose text changed and whose times did not gets a new spoken end, within its
     slot (``slots`` by id). A newer state of the same file replaces what that file brought before.
     ``overwrite`` lets the script win every conflict.
 

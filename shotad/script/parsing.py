@@ -1,4 +1,4 @@
-"""Sentences taken apart: verbs, what hangs on them, and where sentences begin, through spaCy.
+"""Sentences taken apart: verbs, what depends on them, and where sentences begin, through spaCy.
 
 What a parse is here needs no spaCy: it can be kept, and read by whoever has it.
 """
@@ -28,7 +28,7 @@ _GET = "Name a package that is installed, a folder with a model, or get one: pyt
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word or sign. ``head`` is the place of the word it hangs on, its own for a root; ``begins``: a
+    """One word or sign. ``head`` is the place of the word it depends on, its own for a root; ``begins``: a
     sentence begins here; ``space``: a blank follows in the text. Labels are those of Universal Dependencies
     (``pos``), the Penn Treebank (``tag``) and ClearNLP (``dep``), as spaCy's English models give them."""
 
@@ -50,7 +50,7 @@ class Parse:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each token the places of those that hang on it, in order of the text."""
+        """For each token the places of those that depend on it, in order of the text."""
         found: list[list[int]] = [[] for _ in self.tokens]
         for place, token in enumerate(self.tokens):
             if token.head != place:
@@ -58,8 +58,8 @@ class Parse:
         return tuple(tuple(row) for row in found)
 
     def subtree(self, place: int) -> Iterator[int]:
-        """The places of a token and of all that hangs on it: what hangs on it from the left, itself, what
-        hangs on it from the right (the order of the text, but where branches cross)."""
+        """The places of a token and of all that depends on it: what does so from the left, itself, what
+        does so from the right (the order of the text, but where branches cross)."""
         waiting = [(place, False)]
         while waiting:
             here, told = waiting.pop()

@@ -125,7 +125,7 @@ class Read:
         return not any(self.parse.tokens[above].dep in aside for above in self._above(place))
 
     def _above(self, place: int) -> Iterator[int]:
-        """A word and those it hangs on, up to the root."""
+        """A word and those it depends on, up to the root."""
         tokens = self.parse.tokens
         while True:
             yield place

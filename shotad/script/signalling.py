@@ -11,7 +11,7 @@ is therefore marked by its name only, and never selected by itself.
 
 DASH (ISO/IEC 23009-1; DVB-DASH, ETSI TS 103 285, 6.1.2; DASH-IF; Dolby's AC-4 and DD+ delivery kits): the
 Accessibility descriptors ``description`` of the role scheme and ``1`` (for the visually impaired) of
-TV-Anytime's AudioPurposeCS, both, since players know one or the other. The Role tells how it is heard:
+TV-Anytime's AudioPurposeCS, both, since players know one or the other. The Role says how it is heard:
 ``alternate`` takes the place of the programme's sound (broadcast mix), ``commentary`` is mixed into it by
 the receiver. A text of descriptions has the Role ``description``, which the role scheme has for both sound
 and text.
@@ -40,7 +40,7 @@ _ATTRIBUTE = re.compile(r'(?P<name>[A-Z0-9-]+)=(?P<value>"[^"\r\n]*"|[^",\s]+)(?
 
 
 def write_hls(track: Track) -> str:
-    """Lines for the multivariant playlist of the track's film; the addresses are to be filled in."""
+    """Lines for the multivariant playlist of the track's film; with addresses left to fill in."""
     stem, name = _named(track)
     sound = f'CHARACTERISTICS="{DESCRIBES_VIDEO},{MACHINE_MADE}",CHANNELS="2",URI="{stem}.ad.m3u8"'
     text = f'CHARACTERISTICS="{MACHINE_MADE}",FORCED=NO,URI="{stem}.ad.vtt.m3u8"'

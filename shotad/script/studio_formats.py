@@ -6,7 +6,7 @@ the heads ``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a
 line, UTF-8 without a byte order mark. Two older states of theirs are read as well (a comma before the frames;
 ``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``). Lost: what lies between two frames, kind, status, notes,
 and the statement that the script is made by machine, for there is no place for it that Frazier would not read
-out. Ids stand in ``Position`` as in SubRip: ``s00083120`` is 100083120. A program that counts anew loses
+out. Ids stand in ``Position`` as in SubRip: ``s00083120`` is 100083120. A program that renumbers loses
 them, and import then finds lines by their times.
 
 Reaper: heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with
@@ -14,7 +14,7 @@ a start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We 
 (``1:02.500``, ``1:00:02.500``): set the ruler so before importing. Measures and beats, or frames, do not say
 how many seconds they are, and are refused. Sources: what este.audio, utaupy (``reaper.py``) and Avolites
 Titan's manual say of the file, and a dozen programs that write it; they agree. Each line is a region with the
-text as its name and the id in brackets behind it, since numbers are given anew in Reaper at will. A marker at
+text as its name and the id in brackets behind it, since Reaper gives new numbers at will. A marker at
 the very start says that the script is made by machine. Lost: kind, status and notes; and how each line was
 written, so that import cannot tell a change here from a later one in the track as well as from WebVTT or
 DAPT.

@@ -1,7 +1,7 @@
 """WebVTT for ``<track kind="descriptions">`` (W3C WebVTT: file structure and cue text), and SubRip.
 
 SubRip knows numbers only, so a cue's number is its id: ``s00083120`` is 100083120, ``h`` takes 2. Players
-ignore the numbers; other people's files count from 1 and never get there. An editor that counts anew loses
+ignore the numbers; other people's files count from 1 and never get there. An editor that renumbers loses
 them, and import then finds lines by their times. SubRip has no comments either: the statement stands in
 braces with a backslash before the first line, which players skip as a style override.
 """

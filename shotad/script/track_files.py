@@ -58,7 +58,7 @@ def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     twice. Raises WorkFolderError where another holds it for longer than ``seconds``.
     """
     if not folder.is_dir():
-        # The lock would make the folder anew, empty, where a person has renamed it.
+        # The lock would make the folder again, empty, where a person has renamed it.
         raise WorkFolderError(
             f"The work folder {folder} is not there any more.", "Name it as it was, or open it where it is."
         )
@@ -120,7 +120,7 @@ def import_into(
     place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
-    ``place`` is its file, and write the track and its scripts anew."""
+    ``place`` is its file, and write the track and its scripts again."""
     own = place.is_dir()
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)

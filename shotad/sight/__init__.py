@@ -1,4 +1,4 @@
-"""What is to be seen: text, people, objects, faces, and whose they are (the cast)."""
+"""What the frames show: text, people, objects, faces, and whose they are (the cast)."""
 
 import lazy_loader
 

@@ -56,7 +56,7 @@ HEAD = f"""\
 #   descriptor   for moments when the name may not be said: the woman in red
 #   reveal_at    when the name becomes known: 00:12:30, or never; before it the descriptor is said
 #   photos       pictures or folders of them, seen from this file
-#   nameless     true for extras whom nobody needs to name
+#   nameless     true for extras that nobody needs to name
 # Only the name is needed. Lines that begin with {MARK.strip()} are written anew by shotad.
 
 people:

@@ -45,7 +45,7 @@ _ABOUT = "Written by shotad cast discover: which pictures it put here, and who w
 @dataclass(frozen=True, slots=True)
 class Found:
     """What was seen of somebody in one film; ``film`` is its fingerprint, ``first`` the second of the first
-    look, ``seconds`` how long the face was in view, about, ``like`` the id of somebody whom they may be."""
+    look, ``seconds`` how long the face was in view, about, ``like`` the id of somebody they may be."""
 
     id: str
     film: str
@@ -116,7 +116,7 @@ class Facts:
         return tuple(picture for picture in self.pictures if picture.film == film)
 
     def like(self, person: str) -> str:
-        """The id of somebody whom a person may be; empty where there is nobody."""
+        """The id of somebody a person may be; empty where there is nobody."""
         return next((one.like for one in self.in_films(person) if one.like not in ("", person)), "")
 
     def in_films(self, person: str) -> tuple[Found, ...]:

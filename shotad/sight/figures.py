@@ -54,7 +54,7 @@ def things_of(
     """The things of a shot that two detectors and a classifier name alike, in several frames.
 
     ``firsts`` and ``seconds`` hold what each detector saw, frame by frame, ``shifts`` how the picture moves
-    between them; ``ask`` tells how much the classifier takes a sighting for each of `KINDS`.
+    between them; ``ask`` says how much the classifier takes a sighting for each of `KINDS`.
     """
     listed = [[s for s in frame if s.name in KINDS and s.score >= _LEAST] for frame in firsts]
     found: dict[str, list[Track[Sighting]]] = {}

@@ -170,7 +170,7 @@ class _Groups:
         self._compare(range(one, one + 1))
 
     def _compare(self, rows: range) -> None:
-        """Find the nearest group of each of ``rows`` anew."""
+        """Find the nearest group of each of ``rows`` again."""
         likeness = self._sums[rows.start : rows.stop] @ self._sums.T
         likeness /= self._sizes[rows.start : rows.stop, np.newaxis] * self._sizes
         likeness[:, ~self._alive] = -np.inf

@@ -215,7 +215,7 @@ def photo_key(path: Path) -> str:
 
 
 def read_photo(path: Path, models: FaceModels) -> PhotoReading:
-    """The face of the person whom a photo shows. Raises CastError where it is no picture."""
+    """The face of the person in a photo. Raises CastError where it is no picture."""
     image = load_photo(path)
     faces = models.find(image, 0.0)
     if not faces:

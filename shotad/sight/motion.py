@@ -280,7 +280,7 @@ def change_of(lumas: Sequence[float], seconds: Sequence[float]) -> Change | None
 
 
 def since_of(change: Change | None, lumas: Sequence[float], seconds: Sequence[float]) -> float:
-    """The second from which a change that `change_of` found is to be seen: the picture half gone, the
+    """The second from which a change that `change_of` found is seen: the picture half gone, the
     first of it come, the flash risen. Without a change that of the first frame."""
     values = np.asarray(lumas, float)
     peak = int(values.argmax())

@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float32]
 
 
 class OnnxModel:
-    """One ONNX file with one input. Made anew in each process; not to be shared between threads.
+    """One ONNX file with one input. Each process makes its own; not to be shared between threads.
 
     ``threads`` is fixed by the caller rather than taken from the machine, so that a film costs the
     cores that were asked for. Waiting threads sleep instead of spinning: film decoding wants the core.

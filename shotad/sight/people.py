@@ -1,4 +1,4 @@
-"""Who is in the pictures: people of one frame, recognised faces, and people whom no track shows. Pure logic.
+"""Who is in the pictures: people of one frame, recognised faces, and people that no track shows. Pure logic.
 
 A person of a frame is put together from weak evidence: bodies by two detectors, and faces (`Glimpse`).
 Recognised faces go to these people, and names to their tracks. In doubt nobody is named: a name stands only
@@ -230,9 +230,9 @@ Faces = dict[str, list[Sighting]]
 def with_missed(
     facts: Sequence[PeopleFact], shot: int, faces: Sequence[Sighting], cast: Mapping[str, Named]
 ) -> list[PeopleFact]:
-    """The facts about one shot's people, and those about whom its recognised ``faces`` show besides.
+    """The facts about one shot's people, and those about whom its recognised ``faces`` show as well.
 
-    ``cast`` tells by id how they are called; others are left out. In place of somebody unknown who was
+    ``cast`` says by id how they are called; others are left out. In place of somebody unknown who was
     counted at the same time the name is put in. Beside somebody unknown who was seen alone nobody is told:
     it may be the same person.
     """
@@ -271,7 +271,7 @@ def _at_once(proven: Faces) -> frozenset[str]:
 
 
 def _with_group(told: Sequence[PeopleFact], group: PeopleFact) -> list[PeopleFact]:
-    """The facts with all names of the group where some of it were counted at that time; else it besides."""
+    """The facts with all names of the group where some of it were counted at that time; else it too."""
     named = [_with_names(fact, group) if _knows_some(fact, group) else fact for fact in told]
     return named if any(_ids(group) <= _ids(fact) for fact in named) else [*named, group]
 

@@ -96,7 +96,7 @@ def people_fact(
 ) -> PeopleFact | None:
     """The fact about the people of one stretch; None where nobody is seen for sure.
 
-    ``cast`` tells by id how those who were recognised are called.
+    ``cast`` says by id how those who were recognised are called.
     """
     if not people:
         return None
@@ -266,7 +266,7 @@ def _since(
     enters: bool,
     leaves: bool,
 ) -> float:
-    """The second from which what is told is to be seen: several people when all of them are, one who leaves
+    """The second from which what is told is seen: several people when all of them are, one who leaves
     when they do, a movement when it begins."""
     if len(together) > 1:
         return min(set.intersection(*({g.seconds for g in p.track.seen} for p in together)))

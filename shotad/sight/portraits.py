@@ -218,7 +218,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One person on the page; ``like`` is the id of somebody whom they may be."""
+    """One person on the page; ``like`` is the id of somebody they may be."""
 
     member: Member
     pictures: tuple[Shown, ...]
@@ -241,7 +241,7 @@ class Card:
 
 
 def renew_overview(folder: Path) -> None:
-    """Write the overview of a cast folder anew after a change, where there is one. Raises CastError."""
+    """Write the overview of a cast folder again after a change, where there is one. Raises CastError."""
     if (folder / PAGE).exists():
         write_overview(folder, CastFile.open(folder).members, Facts.read(folder))
 

@@ -364,7 +364,7 @@ _VOWELS = frozenset("aeiouy")
 _IDEOGRAPHIC = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 _NUMBER = re.compile(r"\d[\d.,:/'-]*\d")
 _EDGE = " |\\/_~^`*=<>+{}[]•·"
-"""What hangs on the ends of a line by mistake: rules, bullets, edges of boxes."""
+"""What sticks to the ends of a line by mistake: rules, bullets, edges of boxes."""
 
 
 @dataclass(frozen=True, slots=True)

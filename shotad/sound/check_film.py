@@ -182,7 +182,7 @@ _Pair = tuple[Kept, Any]
 
 
 def _paired(plan: Plan, streams: Sequence[Any]) -> tuple[list[_Pair], list[Any], int]:
-    """Tracks of the film with their copies, the tracks besides, and how many copies are missing.
+    """Tracks of the film with their copies, the other tracks, and how many copies are missing.
 
     Tracks stand in the order in which they were written; covers and attachments come after all others.
     """
@@ -203,7 +203,7 @@ def _aside(stream: Any) -> bool:
 
 
 LATE = 0.1
-"""Seconds of head start that are worth a word: a film that was cut without coding it anew shows in MKV what
+"""Seconds of head start that are worth a word: a film that was cut without re-encoding it shows in MKV what
 its edit list hides in MP4."""
 
 _FAMILIES = {"srt": "subrip", "ssa": "ass", "mp1": "mpeg audio", "mp2": "mpeg audio", "mp3": "mpeg audio"}

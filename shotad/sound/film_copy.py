@@ -66,12 +66,12 @@ def write_copy(
 ) -> Path:
     """The film with its pauses, to be described like any film: its time is `TimeMap(pauses)`.
 
-    The picture is encoded anew (H.264; VP9 in WebM), 8 bits in 4:2:0, each frame at its own moment; fields
+    The picture is re-encoded (H.264; VP9 in WebM), 8 bits in 4:2:0, each frame at its own moment; fields
     are made whole frames, turns are carried out. Through a pause the frame on the screen comes again at
     the film's rate. With ``settings.picture`` "copy" it is taken over undecoded instead, and the frame
     before a pause is shown for longer.
 
-    Every track of sound is encoded anew, silent in the pauses (`sound_with_pauses`), in its own codec where
+    Every track of sound is re-encoded, silent in the pauses (`sound_with_pauses`), in its own codec where
     the container and an encoder allow. Subtitles of kinds that the container takes, those in text as what it
     takes, chapters, covers, fonts, titles and languages come along with times moved; what cannot is named by
     ``progress.note``.
@@ -290,7 +290,7 @@ _KEPT = {
     "mpegts": ("aac", "ac3", "eac3", "mp2"),
     "webm": ("opus",),
 }
-"""Codecs in which sound of that codec is coded anew, by container."""
+"""Codecs in which sound of that codec is re-encoded, by container."""
 
 _NEAR = {"dts": "eac3", "vorbis": "opus", "alac": "flac", "truehd": "flac", "mlp": "flac"}
 """What others become in Matroska, which holds all of these; PCM becomes FLAC."""
@@ -303,7 +303,7 @@ _AMPLE = 1.6
 
 
 def coding_of(track: AudioTrack, container: Container) -> Coding:
-    """How a track of the film is coded anew: in its own codec where that can be, else as AD is there."""
+    """How a track of the film is re-encoded: in its own codec where that can be, else as AD is there."""
     codec = track.codec
     if container.muxer == "matroska":
         codec = "flac" if codec.startswith("pcm_") else _NEAR.get(codec, codec)

@@ -38,7 +38,7 @@ class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
     ``sound`` are its samples, or a `Recording`: then it holds none, and each use of ``samples`` reads them
-    anew, so thousands of takes may stand side by side; all the rest is known without reading. ``text`` is the
+    again, so thousands of takes may stand side by side; the rest is known without reading. ``text`` is the
     line as the script has it, ``speed`` its pace, 1 being as AD is spoken.
     """
 

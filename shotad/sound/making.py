@@ -265,7 +265,7 @@ def _counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[So
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
-    """When each line is to be read and what: as it was last spoken where that is known, else as it stands."""
+    """When to read each line, and what: as it was last spoken where that is known, else as it stands."""
     found = []
     for cue in track.heard:
         spoken = cue.spoken
@@ -319,7 +319,7 @@ def _scene(film: Film, spoken: Sequence[Spoken], speech: Sequence[Interval]) -> 
 
 RECORD = "render.json"
 FORMAT = 2
-"""Raised when files are made in another way; those of before are then made anew."""
+"""Raised when files are made in another way; those of before are then made again."""
 
 
 class RenderRecord:

@@ -127,7 +127,7 @@ def lay(
 ) -> Laid:
     """Lines at their level and in their place over a programme that was listened to, lowered under them.
 
-    ``loudness`` tells how loud a take is by itself, in LUFS.
+    ``loudness`` says how loud a take is by itself, in LUFS.
     """
     takes, voices = _placed(spoken, own, settings, programme.total, loudness)
     lines = [take.line.interval for take in takes]

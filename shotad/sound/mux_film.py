@@ -73,7 +73,7 @@ def write_film(
 ) -> Written:
     """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both.
 
-    The container is that of the target's ending. The film's tracks are copied, never coded anew; times count
+    The container is that of the target's ending. The film's tracks are copied, never re-encoded; times count
     from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
     what the film has. The target appears when it is whole; one that is there already is replaced then.
 
@@ -100,7 +100,7 @@ def check_container(
 
     Costs a moment, so that nobody waits for voice and mix to be told that the film cannot be put into
     ``target``. Blocks of ``sound`` and cues of ``text`` are not looked at: empty ones serve, with the layout
-    and the rate that the mix will have. A film that is to be described with pauses is another one in the end
+    and the rate that the mix will have. A film to describe with pauses is another one in the end
     (its copy), so there is nothing to be checked here. Gives back the sentences for the user on what of the
     film is left out.
     """
@@ -118,7 +118,7 @@ def _recipe(
     settings: ContainerSettings,
     metadata: Mapping[str, str],
 ) -> Recipe:
-    """What is to be written, if it can be. ``source`` is the film, open."""
+    """What to write, if it can be written. ``source`` is the film, open."""
     container = container_for(target)
     replaced, notes = existing_description(source, film.info, sound, text, settings)
     plan = plan_tracks(source, film.info, container, replaced)
@@ -163,7 +163,7 @@ def existing_description(
 def _candidates(
     source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None
 ) -> Iterator[tuple[Any, str]]:
-    """The film's tracks of AD of the kinds that are made anew, each with the new one's language."""
+    """The film's tracks of AD of the kinds that are made again, each with the new one's language."""
     from av.stream import Disposition
 
     if sound is not None:

@@ -83,7 +83,7 @@ LONGEST = 64
 class Clock:
     """Puts one track's packets on film time, which is the container's less its ``start`` (exact seconds).
 
-    Where packets do not say when they are to be decoded (Matroska does not), that is worked out from those
+    Where packets do not say when to decode them (Matroska does not), that is worked out from those
     that do; a decoding time that does not ascend, which no muxer takes, is moved behind the one before.
     """
 
@@ -194,7 +194,7 @@ class Payload:
 
     def add(self, data: bytes | memoryview) -> None:
         """One more packet. The empty ones that MP4 has between subtitles are none, nor are those of PCM,
-        which are cut anew by each container."""
+        which are cut again by each container."""
         if is_pause(self.codec, data):
             return
         self.packets += 1 if self._whole else 0

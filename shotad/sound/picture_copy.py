@@ -1,4 +1,4 @@
-"""The film's picture with pauses, encoded anew."""
+"""The film's picture with pauses, re-encoded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUALITY = 18
 _FINEST = 1_000_000
 
 _AT_ONCE = 0.1
-"""Seconds. A first frame that comes no later is shown from second 0: MP4 tells a late begin in whole ms, by
+"""Seconds. A first frame that comes no later is shown from second 0: MP4 gives a late start in whole ms, by
 which all others would be off."""
 
 _BT709 = 1

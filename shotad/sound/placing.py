@@ -193,7 +193,7 @@ def shorter_forms(line: Line, whole: Form, settings: FitSettings) -> Iterator[Fo
 
 
 def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
-    """A form that somebody wrote anew."""
+    """A form that somebody has rewritten."""
     return _form(line, text, (f"written anew, shorter: {line.text}",), whole, settings)
 
 

@@ -40,7 +40,7 @@ class TrackBoxes:
     ``describes``: it is the sound of audio description; ``role``: it is to have the role of a description,
     which the libraries do not write themselves; ``shown``: whether players start with it (None: as it is).
     ``language``: three letters, for which the libraries know no more than the Macintosh's numbers in MOV.
-    ``remark``: what else is to be known of it.
+    ``remark``: what else to know of it.
     """
 
     title: str

@@ -2,7 +2,7 @@
 
 What cannot be made is refused before anything is spoken or mixed. Only what has changed is spoken again, and
 a file whose every part is as it was is left as it is. `run_render` is what every command does: what leaves
-the machine is said before, and the film's log tells of it.
+the machine is said before, and the film's log notes it.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _check_lines(materials: Materials) -> None:
     if not materials.track.heard:
         raise SoundError(
             f"{materials.file} has no line to speak.",
-            "Write some, or describe more of the film; nothing was made.",
+            "Write some in shotad review, or describe with --detail rich or --extended; nothing was made.",
         )
 
 

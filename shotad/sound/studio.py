@@ -17,7 +17,7 @@ from shotad.sound.takes import read_take, write_take
 from shotad.sound.voice_engines import Choir, Speaker
 
 FORMAT = 1
-"""Raised when takes are made in another way; those kept before are then spoken anew."""
+"""Raised when takes are made in another way; those kept before are then spoken again."""
 _ENDING = ".flac"
 
 

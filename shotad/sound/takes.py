@@ -2,7 +2,7 @@
 16 bits.
 
 Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993, `An overlap-add technique based
-on waveform similarity`): the sound is laid out anew in windows that overlap by half, each taken from near
+on waveform similarity`): the sound is laid out again in windows that overlap by half, each taken from near
 its place where it goes on most like what stands there already, so that the periods of the voice meet.
 
 Chosen over a voice's own speed, which costs another call and whose lengths cannot be foretold (the embedded

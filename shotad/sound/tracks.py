@@ -15,7 +15,7 @@ from shotad.film import TEXT_CODECS, is_cover, legible
 from shotad.sound.containers import CONTAINERS, Container, first_endings, holders, track_language
 
 _REMADE = frozenset({"bin_data", "tmcd", "epg"})
-"""Data that is no track of its own: chapters and time codes in MP4, written anew; programme guides."""
+"""Data that is no track of its own: chapters and time codes in MP4, rewritten; programme guides."""
 
 
 class How(StrEnum):
@@ -42,7 +42,7 @@ class Plan:
 
 
 def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Collection[int] = ()) -> Plan:
-    """What is to be done with each track of an open film. Those of the numbers ``without`` stay behind.
+    """What to do with each track of an open film. Those of the numbers ``without`` stay behind.
 
     Picture and sound are copied or the film is refused (SoundError, with the track and the containers that
     hold it); subtitles in text are converted; other tracks that do not fit are left out with a warning.

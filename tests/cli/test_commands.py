@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from shotad.core import Config, Request
 from shotad.engines.fake import FakeEngine
 from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -172,8 +177,30 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
     wanted |= {"pycocoevalcap": "METEOR and SPICE", "fastcoref": "coreference", "hibari": "embedded voice"}
     wanted |= {"openpyxl": "XLSX", "docx": "DOCX", "num2words": "numbers"}
     assert {name for name, purpose in wanted.items() if purpose not in extras.get(name, "")} == set()
-    names = [row["name"] for row in json.loads(shotad("models", "list", "--json").out)]
-    assert "silero-vad" in names
+    sizes = {row["name"]: row["bytes"] for row in json.loads(shotad("models", "list", "--json").out)}
+    assert sizes["silero-vad"] == 2327524
+    assert sizes["en-core-web-sm"] > 8e6, "a parser is more than its configuration"
+    assert "8.9 MB" in next(
+        check["finding"] for check in checks if check["topic"] == "weights en-core-web-sm"
+    )
+
+
+def test_doctor_names_the_extra_that_brings_what_is_missing(
+    shotad: Shotad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    real = importlib.util.find_spec
+    gone = ("spacy", "httpx", "docx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *of: None if name in gone else real(name, *of)
+    )
+    found = "\n".join(check["finding"] for check in json.loads(shotad("doctor", "--json").out))
+    told = re.findall(
+        r'^([\w-]+), for .*: not installed: pip install "shotad\[(\w+)\]"$', found, re.MULTILINE
+    )
+    assert len(told) >= len(gone)
+    for package, extra in told:
+        assert any(wanted.startswith(package.lower()) for wanted in extras[extra]), (package, extra)
 
 
 BAD = {

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import huggingface_hub
 import pytest
 import torch
 from transformers import Dinov2Config, Dinov2Model
@@ -116,6 +117,18 @@ def test_what_cannot_be_meant_is_told(
     said = shotad(*words(ready, tmp_path / "run"), *arguments)
     assert said.code == 2
     assert message in said.err
+
+
+def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(
+    shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    said = shotad(*words(ready, tmp_path / "run"), "--backbone", "dinov2-base")
+    assert said.code == 1
+    assert "facebook/dinov2-base could not be fetched from the hub" in said.err
+    assert "--backbone FOLDER" in said.err
+    assert "threads.features" not in said.err, "threads are another matter"
 
 
 STOPPED = ("epochs=4", "save_every=2", "data.workers=2")

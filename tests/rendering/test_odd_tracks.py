@@ -38,8 +38,10 @@ def write_first(text: str) -> Callable[[list[dict[str, Any]]], object]:
 @pytest.mark.parametrize("makes", [("film",), ("text",), ("ad", "mix")])
 def test_a_track_without_a_line_makes_no_described_film(place: Path, makes: tuple[str, ...]) -> None:
     edit(place, lambda cues: [cue.update(status="dropped") for cue in cues])
-    with pytest.raises(SoundError, match="has no line to speak"):
+    with pytest.raises(SoundError, match="has no line to speak") as caught:
         rendered(place, *makes)
+    assert "shotad review" in caught.value.hint
+    assert "--extended" in caught.value.hint
     assert not list(place.glob("*.described.*"))
 
 

@@ -131,7 +131,7 @@ def _inquiries(
 
 
 def _is_known(row: Row) -> bool:
-    """Whether nothing is to be asked: the row holds the place of another, or its record was good before."""
+    """Whether there is nothing to ask: the row holds the place of another, or its record was good before."""
     asked = row.question
     return asked is None or (asked.clip is None and not asked.unread)
 

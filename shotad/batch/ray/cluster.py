@@ -355,7 +355,7 @@ class Register:
     ) -> bool:
         """A row of a film has gone all the way; whether it is the last one that was missing.
 
-        ``wanted`` (of the film's end) is how many there are besides. The row that was the last stays it: a
+        ``wanted`` (of the film's end) is how many others there are. The row that was the last stays it: a
         worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its worker took.
         """
         known = self._films[film]

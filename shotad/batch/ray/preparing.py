@@ -206,7 +206,7 @@ TOLD = ("stage1", "stage2", "choices", "story")
 def begin_anew(job: FilmJob, folder: Path) -> None:
     """Take it away from the job's work folder and from ``folder``, its copy on this machine (or itself).
 
-    What was spoken goes only where something is to be rendered: else nothing would be put in its place.
+    What was spoken goes only where something is rendered: else nothing would be put in its place.
     """
     logs = (*TOLD, LOG) if job.makes else TOLD
     names = [DONE, *([RECORD] if job.makes else []), *(f"{log}{end}" for log in logs for end in _ENDINGS)]

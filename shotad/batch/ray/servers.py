@@ -43,14 +43,14 @@ from shotad.core import (
 from shotad.engines import in_order, make_engine, stage_engines
 
 REST = 60.0
-"""Seconds for which a server that failed is left alone; one that is started anew takes about as long."""
+"""Seconds for which a server that failed is left alone; one that is started again takes about as long."""
 
 Make = Callable[[], Engine]
 
 
 @dataclass(slots=True, eq=False)
 class _Server:
-    """``engine`` is made anew when it has failed: one that was stopped stays so."""
+    """``engine`` is made again when it has failed: one that was stopped stays so."""
 
     make: Make
     engine: Engine

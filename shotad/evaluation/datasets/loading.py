@@ -175,7 +175,7 @@ def _shots(
     names = here.described.shots.files
     path = here.find("shots", names, given)
     if path is None:
-        return {}, here.missing("shots", names, "shots are found anew, which needs the videos", NOTE)
+        return {}, here.missing("shots", names, "shots are found again, which needs the videos", NOTE)
     files["shots"] = path
     shots, findings = read_shots(path, here.described)
     clips = dict.fromkeys(ad.clip for ad in ads)

@@ -311,7 +311,7 @@ class PaperRules:
         self, texts: Sequence[str], parses: ParseService, *, paragraphs: bool
     ) -> dict[str, PredictionTexts]:
         """Sentences and phrases of each text. A sentence is taken apart alone, so that what it tells does
-        not hang on its neighbours."""
+        not depend on its neighbours."""
         bodies = {text: _steps(text) if paragraphs else text for text in texts}
         found = parses.of(bodies.values())
         sentences = {body: _sentences(parse) for body, parse in found.items()}

@@ -124,7 +124,7 @@ def _marks(parse: Parse, verb: int) -> set[str]:
 
 
 def _sentence(parse: Parse, verb: int, verbs: frozenset[int]) -> str:
-    """The verb's own words, with the subject of the verb that it hangs on where it has none."""
+    """The verb's own words, with the subject of the verb that it depends on where it has none."""
     own = _own(parse, verb, verbs)
     if any(_is_subject(parse, place, verb) for place in own) or not _is_verb(parse, verb):
         return _finished(parse.text(own))
@@ -263,7 +263,7 @@ def actions_by_rule(texts: Sequence[str], context: MetricContext) -> list[tuple[
 
 
 UNKNOWN = "the person"
-"""Somebody of whom the text tells neither he nor she."""
+"""Somebody for whom the text gives neither he nor she."""
 _PRONOUNS = {
     "he": ("he", "him", "his"),
     "she": ("she", "her", "her"),
@@ -301,7 +301,7 @@ def without_characters(parse: Parse) -> str:
 
 
 def gender_of(parse: Parse, head: int) -> str:
-    """``he``, ``she`` or ``they`` for a noun with its names and determiners; empty where nothing tells."""
+    """``he``, ``she`` or ``they`` for a noun with its names and determiners; empty where nothing shows it."""
     token = parse.tokens[head]
     words = [token, *(parse.tokens[child] for child in parse.children[head] if _names(parse.tokens[child]))]
     for word in (*words[1:], words[0]):

@@ -236,7 +236,7 @@ def _clusters(model: Any, piece: Layout) -> list[Cluster]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """No bars, reports and warnings of the libraries, and the program's own logging as it was: fastcoref
-    sets it up anew when it is imported."""
+    sets it up again when it is imported."""
     root = logging.getLogger()
     level, handlers, disabled = root.level, list(root.handlers), logging.root.manager.disable
     logging.disable(logging.WARNING)

@@ -36,7 +36,7 @@ METEOR_COLUMNS = (
     "chunks",
     *(f"{side} words matched" for side in _SIDES),
 )
-"""In the order in which the program tells them."""
+"""In the order in which the program prints them."""
 
 SPICE_JARS = "SHOTAD_SPICE_JARS"
 """The variable that names the folder of CoreNLP's jars."""

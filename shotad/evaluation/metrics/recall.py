@@ -48,7 +48,7 @@ class Window:
 def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
     """The windows of a film of ``count`` ADs, in order.
 
-    ``full``: windows of ``size`` with a step of ``size // 2``, as long as they fit in. ``all``: besides, one
+    ``full``: windows of ``size`` with a step of ``size // 2``, as long as they fit in. ``all``: also one
     that ends with the film where the last does not, and the whole film where it is shorter than ``size``.
 
     >>> [(w.start, w.end) for w in windows_of(8, 5, "all")]

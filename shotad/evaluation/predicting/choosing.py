@@ -19,7 +19,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class ClipTask:
-    """The ADs of one video that are to be described, in the dataset's order: at least one."""
+    """The ADs of one video to describe, in the dataset's order: at least one."""
 
     clip: str
     film: str
@@ -27,7 +27,7 @@ class ClipTask:
 
     def __post_init__(self) -> None:
         if not self.ads:
-            raise ValueError(f"nothing of the clip {self.clip!r} is to be described")
+            raise ValueError(f"there is nothing to describe in the clip {self.clip!r}")
 
 
 @dataclass(frozen=True, slots=True)

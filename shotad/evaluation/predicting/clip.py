@@ -116,7 +116,7 @@ class _SlotRecords:
 
     @property
     def known(self) -> dict[str, Any]:
-        """What a line tells besides its text."""
+        """What else is known of a line."""
         written = {} if self.line is None else {"stage2": self.line["maker"]}
         return {
             "words": self.slot.max_words,

@@ -117,7 +117,7 @@ def _mark(place: int) -> str:
 
 
 def _sentence(parts: Sequence[str]) -> str:
-    text = "; ".join(part.strip().rstrip(".") for part in parts)
+    text = ". ".join(part.strip().rstrip(".") for part in parts)
     return f"{text[:1].lower()}{text[1:]}." if text[1:2].islower() else f"{text}."
 
 

@@ -113,7 +113,7 @@ function build() {
     return forms;
   };
 
-  /** Puts the focus on a person again, when the list was made anew. */
+  /** Puts the focus on a person again, when the list was made again. */
   const returnTo = (forms, key) => {
     const form = forms.find((one) => one.key === key) ?? forms[0];
     if (made.open) (form?.title ?? look).focus();
@@ -165,7 +165,7 @@ function build() {
   };
 }
 
-/** What a name came to, and the offer to describe the other lines anew. */
+/** What a name came to, and the offer to describe the other lines again. */
 function outcome(result, place) {
   const parts = [make("p", { className: "job-said" }, result.said)];
   if (result.again?.length) {

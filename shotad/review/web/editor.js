@@ -167,7 +167,7 @@ export function editor(place, described) {
     told(id);
   });
 
-  /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn anew. */
+  /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn again. */
   const show = (shown) => {
     if (shown.id !== id) {
       left();

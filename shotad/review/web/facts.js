@@ -84,8 +84,8 @@ export function why(place) {
     const word = STATUS[line.status];
     const doubts = line.doubt?.reasons ?? [];
     box.hidden = !word && !line.reason && !steps.length && !line.doubt;
-    const title = word ? `${word}. ` : "";
-    const head = el("p", {}, title && el("strong", {}, title), line.reason || (word ? "No reason is on record." : ""));
+    const title = word ? `${word}: ` : "";
+    const head = el("p", {}, title && el("strong", {}, title), line.reason || (word ? "no reason is on record." : ""));
     box.replaceChildren(head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
     head.hidden = !title && !line.reason;
   };

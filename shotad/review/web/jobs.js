@@ -279,7 +279,7 @@ export function start() {
     }
     draw();
   });
-  // All anew: jobs may have ended while the server could not be reached.
+  // All again: jobs may have ended while the server could not be reached.
   subscribe("film", () => {
     for (const job of store.jobs.values()) emit("job", job);
     draw();

@@ -150,7 +150,7 @@ function arrange() {
   }
 }
 
-/** Builds all rows anew. */
+/** Builds all rows again. */
 function build() {
   const had = list.contains(document.activeElement);
   rows.clear();

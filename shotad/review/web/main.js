@@ -70,7 +70,7 @@ function listen() {
   return retry;
 }
 
-/** Fetches all anew. */
+/** Fetches all again. */
 async function fresh() {
   try {
     await store.flush(); // first what was done here, so that the film has it

@@ -1,4 +1,4 @@
-/** Describing lines anew: by the machine, with a note of what it should know. */
+/** Describing lines again: by the machine, with a note of what it should know. */
 
 import { make } from "./build.js";
 import { register } from "./commands.js";
@@ -7,7 +7,7 @@ import { once, picked, radios, sheet } from "./sheets.js";
 import { line, number, store } from "./store.js";
 import { clock } from "./times.js";
 
-/** Lines that may be described anew together without anybody's work being given up. */
+/** Lines that may be described again together without anybody's work being given up. */
 const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
 
 const STATES = {

@@ -1,7 +1,7 @@
 /**
  * What the page knows: the film, its lines, the chosen line; and the acts on them.
  *
- * Topics: `film` (all anew), `lines` {changed, gone}, `current` id, `focus` id (the list takes the focus),
+ * Topics: `film` (all again), `lines` {changed, gone}, `current` id, `focus` id (the list takes the focus),
  * `findings`, `job`, `jobs`, `playable`, `player`, `history`, `progress`, `reviewer`,
  * `conflict` {act, line: theirs, mine: args}, `connection` boolean, `outbox` (what waits in it is another),
  * `undelivered` (why it cannot be sent, or null), `unsaved` (a text was refused), `settings`, `shown`.

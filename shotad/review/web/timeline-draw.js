@@ -70,7 +70,7 @@ export class Drawing {
     this.restyle();
   }
 
-  /** Takes up the colours of the page anew. */
+  /** Takes up the colours of the page again. */
   restyle() {
     this.colour = colours(this.canvas);
     this.striped = stripes(this.context, this.colour.edited, 6);

@@ -19,7 +19,7 @@ const ZOOM = 1.6;
 const WIDEST = 8e6;
 /** Pixels around a handle that take hold of it: for a mouse, for a finger. */
 const GRIP = { mouse: 6, pen: 8, touch: 16 };
-/** Milliseconds of rest after which the picture's words are written anew, and pictures of shots fetched. */
+/** Milliseconds of rest after which the picture's words are written again, and pictures of shots fetched. */
 const REST = 150;
 
 class Timeline {

@@ -35,7 +35,7 @@ export function letterOf(thread) {
   return letters;
 }
 
-/** Sets text only where it differs: what is written anew is spoken anew, and drawn anew. */
+/** Sets text only where it differs: what is written again is spoken again, and drawn again. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -92,6 +92,13 @@ def test_numbers_that_are_not_comparable_are_named_under_the_papers() -> None:
     assert "The first row is of 20 of 60 ADs, the paper's rows are of all." in part
 
 
+def test_the_remarks_of_a_note_are_sentences() -> None:
+    corpus, remarks = made_corpus(), ("Names are guessed.", "The scale is short.")
+    run = made_run(corpus, (made_result(corpus, "action", comparable=False, remarks=remarks),))
+    said = "ACTION: not comparable with the paper's number. Names are guessed. The scale is short."
+    assert said in terminal_text(run)
+
+
 def test_counts_stand_in_plain_words(folder: Path) -> None:
     for text in (terminal_text(with_trouble()), (folder / "report.md").read_text(encoding="utf-8")):
         assert "CMD-AD has 30 ADs; this report speaks of 30 of them." in text
