@@ -207,7 +207,9 @@ def recognise(
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
     bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, matcher.models, seen))
     warnings = (*cast.warnings, *matcher.warnings, *_unrevealed(cast, film))
-    return Recognised(tuple(done), _in_shots(cast, seen), warnings)
+    shots = Counter(name for named in seen.values() for name in _members(named))
+    recognised = tuple((member.says, shots[member.id]) for member in cast if shots[member.id])
+    return Recognised(tuple(done), recognised, warnings)
 
 
 def cast_of(bench: Bench) -> Cast | None:
@@ -269,12 +271,6 @@ def _with_heard(
         return plan
     clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
     return replace(plan, heard=heard_names(prepared.speech, clip, characters))
-
-
-def _in_shots(cast: Cast, seen: Mapping[int, Named]) -> tuple[tuple[str, int], ...]:
-    """Who was recognised, in the order of the cast, and in how many of the shots."""
-    counted = Counter(name for named in seen.values() for name in _members(named))
-    return tuple((member.says, counted[member.id]) for member in cast if counted[member.id])
 
 
 def _members(named: Named) -> set[str]:

@@ -73,8 +73,6 @@ class Understood:
 
     plans: tuple[SlotPlan, ...]
     warnings: tuple[str, ...] = ()
-    recognised: tuple[tuple[str, int], ...] | None = None
-    """Who of the cast was recognised, and in how many shots; None without a cast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class ClipPlans:
     sketches: tuple[ClipDraft, ...]
     warnings: tuple[str, ...] = ()
     recognised: tuple[tuple[str, int], ...] | None = None
-    """As in `Understood`."""
+    """Who of the cast was recognised, and in how many shots; None without a cast."""
 
 
 def understand(
@@ -122,7 +120,7 @@ def understand(
     """
     builder = ClipBuilder(bench, density, readers)
     outline = builder.outline(prepared, run)
-    return Understood(tuple(builder.plans(outline)), outline.warnings, outline.recognised)
+    return Understood(tuple(builder.plans(outline)), outline.warnings)
 
 
 class ClipBuilder:
@@ -141,7 +139,16 @@ class ClipBuilder:
 
     def sketch(self, slot: Slot, prepared: Prepared) -> ClipDraft:
         """The clip of one slot. ``prepared`` may know the film only up to the end of that clip."""
-        return _sketch(slot, prepared, self._bench.config, self._density, self._clock(prepared.end))
+        config, (stamps, rate) = self._bench.config, self._clock(prepared.end)
+        inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._density))
+        context = context_shots(slot.interval, prepared.shots, config.context)
+        settings = config.frames.model_copy(update={"inside": inside})
+        frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
+        clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
+        spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
+        return ClipDraft(
+            SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context)
+        )
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipPlans:
         """The clips of the slots to describe, with who is in them."""
@@ -209,8 +216,12 @@ class ClipBuilder:
         return None if self._reader.lacks(clip) else self._plan(sketch, clip)
 
     def _clip(self, sketch: ClipDraft) -> list[Look]:
-        end = self._stamps[0] if self._stamps else self._bench.film.info.duration
-        return _looks(sketch, self._bench.config, self._clock(end))
+        """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
+        clock = self._clock(self._stamps[0] if self._stamps else self._bench.film.info.duration)
+        whole = self._bench.config.threads.by_rules.span == "shot"
+        known = [(piece, _moments(piece, whole=whole, clock=clock)) for piece in sketch.context]
+        of_clip = "" if whole else sketch.plan.slot.id
+        return [Look(piece.shot.index, moments, of_clip) for piece, moments in known if moments is not None]
 
     def _plan(self, sketch: ClipDraft, clip: Sequence[Look]) -> SlotPlan:
         config, numbers = self._bench.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
@@ -242,16 +253,6 @@ def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
 
 Clock = tuple[Seconds | None, Fraction]
 """Where frames stand: on these stamps, or this far apart."""
-
-
-def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> ClipDraft:
-    inside = max(config.frames.inside, math.ceil(slot.interval.duration * density))
-    context = context_shots(slot.interval, prepared.shots, config.context)
-    settings = config.frames.model_copy(update={"inside": inside})
-    frames = plan_frames(slot.interval, context, settings, clock[1], stamps=clock[0])
-    clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
-    spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
-    return ClipDraft(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
 
 
 def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
@@ -317,17 +318,6 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
     maker = make_feature_maker(config.threads, config.compute, progress)
     return GrammarReaders(Readers(maker, scales), warnings)
-
-
-def _looks(sketch: ClipDraft, config: Config, clock: Clock) -> list[Look]:
-    """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
-    looks = []
-    for piece in sketch.context:
-        whole = config.threads.by_rules.span == "shot"
-        moments = _moments(piece, whole=whole, clock=clock)
-        if moments is not None:
-            looks.append(Look(piece.shot.index, moments, "" if whole else sketch.plan.slot.id))
-    return looks
 
 
 def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | None:

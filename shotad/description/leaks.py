@@ -66,7 +66,9 @@ class _Step:
     def cleaned(self, text: str) -> str:
         for pattern in _UNQUOTED:
             text = pattern.sub(lambda match: "".join(filter(None, match.groups())), text)
-        hidden, quoted = _hide_quotations(text)
+        quoted, hidden = [text[start:end] for start, end in quotations(text)], text
+        for start, end in reversed(quotations(text)):
+            hidden = f"{hidden[:start]}{_QUOTED}{hidden[end:]}"
         kept = " ".join(filter(None, map(self._sentence, split_sentences(hidden))))
         for pattern in self._leaks(kept):
             self.remains += (_shortened(match[0]) for match in pattern.finditer(kept))
@@ -111,13 +113,6 @@ class _Step:
             yield from self.circles.remains
         if not _SCREEN.search(text):
             yield _MEDIA
-
-
-def _hide_quotations(text: str) -> tuple[str, list[str]]:
-    quoted = [text[start:end] for start, end in quotations(text)]
-    for start, end in reversed(quotations(text)):
-        text = f"{text[:start]}{_QUOTED}{text[end:]}"
-    return text, quoted
 
 
 def _capital(line: str) -> str:

@@ -355,7 +355,8 @@ def checked_paths(
         try:
             report = _checked_path(path, settings, checkers, asked, progress or NoProgress())
             if wishes:
-                report = _accepting(report, wishes, _folder_of(path))
+                file, folder = _found(path)
+                report = _accepting(report, wishes, folder or file.parent)
         except ShotadError as error:
             if len(paths) == 1:
                 raise
@@ -373,12 +374,6 @@ def _checked_path(
     config = settings(run.config if run else None)
     checker = _checker(checkers, config)
     return _wanted(_checked(file, folder, checker, config, asked, progress), asked)
-
-
-def _folder_of(path: Path) -> Path:
-    """Where it stands what of a path was accepted."""
-    file, folder = _found(path)
-    return folder or file.parent
 
 
 def _checker(made: list[Checker], config: Config) -> Checker:
@@ -517,7 +512,8 @@ class Again:
         if around != self._around:
             self._around, self._known = around, {}
         seen = _seen(material, checker.limits.history)
-        stale = frozenset(name for name, one in seen.items() if self._seen_of(name) != one)
+        known = {name: one for name, (one, _) in self._known.items()}
+        stale = frozenset(name for name, one in seen.items() if known.get(name) != one)
         fresh: dict[str, list[Finding]] = {name: [] for name in stale}
         for finding in each_line(material, checker, only=stale):
             fresh[finding.cue_id or ""].append(finding)
@@ -526,9 +522,6 @@ class Again:
             name: (one, tuple(fresh[name])) if name in stale else kept[name] for name, one in seen.items()
         }
         return tuple(chain.from_iterable(found for _, found in self._known.values()))
-
-    def _seen_of(self, name: str) -> _Seen | None:
-        return self._known[name][0] if name in self._known else None
 
 
 def _seen(material: Material, history: int) -> dict[str, _Seen]:

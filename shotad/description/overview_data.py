@@ -20,7 +20,6 @@ from shotad.core import (
     Shot,
     ShotScale,
     Slot,
-    TextFact,
     ThingFact,
     Utterance,
     WorkFolder,
@@ -32,7 +31,8 @@ from shotad.core import (
     utterances_of,
     whole_record,
 )
-from shotad.script import Cue, Limits, Track, gaps, load_track, silences
+from shotad.description.usage import long_silences
+from shotad.script import Cue, Track, load_track
 
 Overlay = Literal["number", "box", "none"]
 
@@ -208,7 +208,7 @@ def read_subject(folder: Path) -> Subject:
     looks = _looks(folder, known, missing) if track else {}
     speech = utterances_of(spoken["speech"]) if spoken else ()
     end = float(found["end"])
-    subject = Subject(
+    return Subject(
         name=printable(track.film.name if track else str(found.get("film", folder.stem))),
         end=end,
         shots=_with_words(shots, looks),
@@ -217,6 +217,9 @@ def read_subject(folder: Path) -> Subject:
         slots=slots,
         lines=_lines(track, slots, looks) if track else (),
         track=track,
+        silences=long_silences(track, [one.interval for one in speech], Interval(0.0, end))
+        if track and spoken
+        else (),
         scores={
             (slot[0] if slot else "", min(a, b), max(a, b)): float(score)
             for a, b, score, *slot in grammar["pairs"]
@@ -226,14 +229,6 @@ def read_subject(folder: Path) -> Subject:
         scale_method=grammar["scale_method"],
         missing=tuple(missing),
     )
-    return replace(subject, silences=_silences(subject)) if track and spoken else subject
-
-
-def _silences(subject: Subject) -> tuple[Interval, ...]:
-    """Stretches with neither speech nor a line, as `shotad.description.usage` finds them (rule T5)."""
-    free = gaps([utterance.interval for utterance in subject.speech], subject.end)
-    heard = [line.interval for line in subject.lines if line.cue.heard]
-    return tuple(silences(heard, free, Limits().stretch))
 
 
 def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
@@ -284,27 +279,19 @@ def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[s
     """Stage I's records by slot."""
     looks: dict[str, Look] = {}
     broken = 0
-    for record in _records(folder / "stage1.jsonl"):
+    path = folder / "stage1.jsonl"
+    if not path.exists():
+        missing.append("stage1.jsonl is missing, so what the engine saw is left out.")
+    for line in path.read_bytes().splitlines() if path.exists() else ():
         try:
+            record = whole_record(path.name, line) or {}
             looks[record["slot"]] = _look(record, known)
         except _BROKEN:
             broken += 1
-    if not (folder / "stage1.jsonl").exists():
-        missing.append("stage1.jsonl is missing, so what the engine saw is left out.")
     if broken:
         few = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
         missing.append(f"{few} damaged and left out.")
     return looks
-
-
-def _records(path: Path) -> Iterator[Row]:
-    """The whole records of a file, one a line; a line that is none is an empty record."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return
-    for line in data.splitlines():
-        yield whole_record(path.name, line) or {}
 
 
 def _look(record: Row, known: Mapping[int, Row]) -> Look:
@@ -393,7 +380,8 @@ def in_words(facts: Facts | None) -> dict[int, str]:
     for figure in facts.figures:
         told.setdefault(figure.shot, []).append(f"something moving, {_PLACES[figure.place]}")
     for text in facts.texts:
-        told.setdefault(text.shot, []).append(_text(text))
+        kind = "subtitle" if text.kind == "subtitle" else "text"
+        told.setdefault(text.shot, []).append(f"{kind}: {text.text}")
     for light in facts.light:
         if words := _light(light):
             told.setdefault(light.shot, []).append(words)
@@ -413,10 +401,6 @@ def _thing(fact: ThingFact) -> str:
     if fact.count == 1:
         return f"{'an' if fact.name[:1] in 'aeiou' else 'a'} {fact.name}, {_PLACES[fact.place]}"
     return f"{fact.name}, {_NUMBERS.get(fact.count, str(fact.count))} times"
-
-
-def _text(fact: TextFact) -> str:
-    return f"{'subtitle' if fact.kind == 'subtitle' else 'text'}: {fact.text}"
 
 
 def _light(fact: LightFact) -> str:

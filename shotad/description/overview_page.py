@@ -193,9 +193,8 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """Scores of a clip: ``cells[i][j]`` is that of the shots with painted numbers ``numbers[i]``, ``[j]``."""
+    """Scores of a clip: ``cells[i][j]`` is that of its shots ``i`` and ``j``, which ``names`` names."""
 
-    numbers: tuple[int, ...]
     names: tuple[str, ...]
     cells: tuple[tuple[Score, ...], ...]
     threshold: float | None
@@ -215,7 +214,7 @@ def score_table(line: Line, subject: Subject) -> ScoreTable | None:
     if all(score.value is None for row in cells for score in row):
         return None
     names = tuple(f"Shot {piece.number} {piece.thread or ''}".rstrip() for piece in look.pieces)
-    return ScoreTable(tuple(shots), names, cells, subject.threshold)
+    return ScoreTable(names, cells, subject.threshold)
 
 
 def _cell(subject: Subject, slot: str, one: int, other: int) -> Score:

@@ -28,7 +28,6 @@ from shotad.film import Film, Prepared, SlotChange, changes_since, why_few
 from shotad.script import (
     Cue,
     CueStatus,
-    Derivation,
     FilmId,
     Maker,
     Track,
@@ -125,18 +124,8 @@ def write_track(
     few = (
         why_few(prepared.slots, prepared.gaps, described, bench.config.slots) if given.slots is None else None
     )
-    warnings = (*prepared.warnings, *([few] if few else []), *_news(merged))
+    warnings = (*prepared.warnings, *([few] if few else []), *merged.news)
     return Outcome(track, files, described, silences, prepared.failed, warnings)
-
-
-def _news(merged: Derivation) -> list[str]:
-    """What the user should know of edits that met new lines."""
-    news = []
-    if merged.yielded:
-        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
-    if merged.lapsed:
-        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
-    return news
 
 
 ADDED = "added by a person"

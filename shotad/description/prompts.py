@@ -246,7 +246,9 @@ def stage2_messages(
         view=_in_number("stage2/view", candidates),
         budget=str(budget_in(language, budget)),
         each=render("stage2/each") if candidates > 1 else "",
-        language="" if is_english(language) else f"\n{render('stage2/language', language=_named(language))}",
+        language=""
+        if is_english(language)
+        else f"\n{render('stage2/language', language=language_of(language).name)}",
         template=json.dumps(dict.fromkeys(answer_keys(candidates), "..."), ensure_ascii=False),
         examples=_show_examples(drawn, form, language),
     )
@@ -274,10 +276,6 @@ def _in_number(name: str, candidates: int) -> str:
     return render(f"{name}-several", count=COUNTS[candidates])
 
 
-def _named(language: str) -> str:
-    return language_of(language).name
-
-
 def _show_examples(examples: Sequence[str], form: Form, language: str) -> str:
     """One to a line, as the answer that is asked for where that holds a single line."""
     if not examples:
@@ -287,7 +285,7 @@ def _show_examples(examples: Sequence[str], form: Form, language: str) -> str:
     ]
     if not is_english(language) and looks_english(examples):
         name = f"stage2/examples-{form}-language"
-        return render(name, examples="\n".join(shown), language=_named(language))
+        return render(name, examples="\n".join(shown), language=language_of(language).name)
     return render(f"stage2/examples-{form}", examples="\n".join(shown))
 
 

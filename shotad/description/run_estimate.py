@@ -15,6 +15,7 @@ from shotad.core import (
     NoProgress,
     Progress,
     RecordLog,
+    Utterance,
     WorkFolder,
     at_hand,
     cached,
@@ -29,12 +30,15 @@ from shotad.description.preparing import Bench, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_questions
 from shotad.description.story import (
+    ANSWER_TOKENS,
     DIALOGUE_TOKENS,
     LINE_TOKENS,
+    MEMORY_TOKENS,
     NAME_TOKENS,
-    NOTE_TOKENS,
-    RENEW_EVERY,
+    passage_in,
     renewal_messages,
+    told_line,
+    told_speech,
 )
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size
@@ -108,7 +112,9 @@ def _foreseen(bench: Bench, engines: Engines) -> Estimate:
     get_ready(bench)
     prepared = prepare(bench)
     plans = understand(prepared, bench, engines.looks.abilities.frames_per_second).plans
-    return estimate([*_looks(plans, bench, engines), *_lines(plans, bench, engines)], engines.terms(config))
+    asked = [*_looks(plans, bench, engines), *_lines(plans, bench, engines)]
+    asked += _renewals(plans, prepared.speech) if config.story.on else ()
+    return estimate(asked, engines.terms(config))
 
 
 def _looks(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterator[OpenQuestion]:
@@ -136,7 +142,7 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
     width, height = _size(bench)
     lines = config.stage2.lines_an_answer
     story = _usual_story() if config.story.on else ""
-    for number, look in enumerate(stage1_questions(plans, bench, engines.looks), 1):
+    for look in stage1_questions(plans, bench, engines.looks):
         record, slot = seen.get(look.key), look.plan.slot
         known = description_of(slot.id, record) if record is not None and is_done(record) else None
         described = known or Description(slot.id, {}, "", "", "")
@@ -161,8 +167,6 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
             awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
             candidates=lines,
         )
-        if story and number % RENEW_EVERY == 0:
-            yield _renewal(config)
         if config.verify.on:
             claims = _STATEMENTS * config.stage2.candidates
             messages, _ = verify_messages(
@@ -181,15 +185,19 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
 
 def _usual_story() -> str:
     """About as long as what Stage II is told: half of what the budgets allow, and the labels."""
-    return "word " * (100 + (LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + NOTE_TOKENS) * 2 // 5)
+    return "word " * (100 + (LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + MEMORY_TOKENS) * 2 // 5)
 
 
-def _renewal(config: Config) -> OpenQuestion:
-    """The question by which the note on the story is written again."""
-    lines = ["Somebody does something with a thing."] * RENEW_EVERY
-    messages = renewal_messages("word " * (NOTE_TOKENS * 3 // 4), lines, ())
-    room = 2 * NOTE_TOKENS
-    return OpenQuestion("stage2", messages, answer_tokens=room, likely_answer=NOTE_TOKENS)
+def _renewals(plans: Sequence[SlotPlan], speech: Sequence[Utterance]) -> Iterator[OpenQuestion]:
+    """The questions by which the memory learns the film, if each slot gets a line."""
+    ends = [plan.slot.interval.end for plan in plans]
+    told = [told_line("Somebody does something with a thing.", end) for end in ends]
+    told += told_speech(speech, -1.0, max(ends, default=0.0))
+    told.sort(key=lambda one: one.second)
+    while passage := passage_in(told):
+        del told[: len(passage)]
+        messages = renewal_messages("word " * (MEMORY_TOKENS * 3 // 4), passage)
+        yield OpenQuestion("stage2", messages, answer_tokens=ANSWER_TOKENS, attempts=2, likely_answer=150)
 
 
 def _frames(plan: SlotPlan) -> int:

@@ -77,14 +77,11 @@ class Shortener:
     def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
         """An answer to each wish, in order; None where the engine has none."""
         asked = [self._question(wish) for wish in wishes]
-        found = {one.key: known for one in asked if (known := self._known(one.key)) is not None}
+        kept = {one.key: self._log.get(one.key) for one in asked} if self._log is not None else {}
+        found = {key: record for key, record in kept.items() if record and record["error"] is None}
         missing = {one.key: one for one in asked if one.key not in found}
-        found |= self._answered(missing)
-        return [_answer(one.wish, found.get(one.key)) for one in asked]
-
-    def _known(self, key: str) -> Mapping[str, Any] | None:
-        record = self._log.get(key) if self._log is not None else None
-        return record if record is not None and record["error"] is None else None
+        answered = self._answered(missing)
+        return [_answer(one.wish, found.get(one.key) or answered.get(one.key)) for one in asked]
 
     def _answered(self, missing: Mapping[str, _Question]) -> dict[str, Mapping[str, Any]]:
         found: dict[str, Mapping[str, Any]] = {}
@@ -134,14 +131,11 @@ def _messages(wish: Wish, config: Config) -> tuple[Message, ...]:
              question(user))  # fmt: skip
     if wish.before is None:
         return first
-    wrong = [Complaint("budget", _too_long(wish))] if not wish.before.complaints else []
+    too_long = f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
+    wrong = [Complaint("budget", too_long)] if not wish.before.complaints else []
     wrong += [Complaint("again", text) for text in wish.before.complaints]
     said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)
     return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
-
-
-def _too_long(wish: Wish) -> str:
-    return f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
 
 
 def _inquiry(asked: _Question, engine: Engine) -> Inquiry:

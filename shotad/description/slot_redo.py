@@ -44,7 +44,7 @@ from shotad.description.scheduler import converse
 from shotad.description.slot_writer import around_of, cue_of, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import clip_as_seen, stage1_questions
-from shotad.description.story import parse_renewal, story_of
+from shotad.description.story import Memory, story_of
 from shotad.description.usage import Used, used
 from shotad.film import ClipPlan, Film, Prepared, clips, recorded
 from shotad.script import (
@@ -148,10 +148,8 @@ def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Red
         files = save_track(merged.track, folder.path, film.name)
     lines = {cue.id: cue for cue in merged.track.cues}
     kept = replace(result, after=lines[result.after.id])
-    news: tuple[str, ...] = ()
-    if merged.lapsed:
-        news = (f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.",)
-    return replace(done, results=(*done.results, kept), files=files, warnings=(*done.warnings, *news))
+    warnings = (*done.warnings, *merged.news)
+    return replace(done, results=(*done.results, kept), files=files, warnings=warnings)
 
 
 def _is_as_asked(now: Cue, before: Cue) -> bool:
@@ -208,19 +206,14 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
                 f"The line {cue.id} was split: {half.id} belongs to the same slot.",
                 "Join the two first: a slot is described again as a whole.",
             )
-        owner = _owner(cue, track)
+        by_hand = (other for other in track.heard if other.id != cue.id and is_by_hand(other))
+        owner = next((other for other in by_hand if cue.interval.clip(other.interval)), None)
         if owner is not None:
             raise EditConflict(
                 f"The time of {cue.id} belongs to {owner.id}, which a person edited: {owner.text!r}.",
                 "Move or remove that line first.",
             )
     return tuple(cues)
-
-
-def _owner(cue: Cue, track: Track) -> Cue | None:
-    """A person's line that is heard in the time of another."""
-    others = (other for other in track.heard if other.id != cue.id and is_by_hand(other))
-    return next((other for other in others if cue.interval.clip(other.interval)), None)
 
 
 def _asks(
@@ -339,7 +332,7 @@ class SlotRewriter:
         return found
 
     def _result(self, ask: Ask, look: Record) -> Result:
-        record = None if stage1.failed(look) else self._answered(ask, look)
+        record = None if look["error"] else self._answered(ask, look)
         cue = self._cue(ask, look, record)
         result = self._judged(ask, replace(cue, id=ask.before.id))
         self._keep(ask, look, record, result)
@@ -351,13 +344,14 @@ class SlotRewriter:
         """Stage II's record."""
         writes, looks = self._engines.writes, self._engines.looks
         said = self._said(ask)
+        described = description_of(ask.plan.slot.id, look)
         question = stage2.question(
             ask.plan,
-            description_of(ask.plan.slot.id, look),
+            described,
             said if writes.abilities.uses_history else (),
             writes,
             ask.config,
-            story=self._story(ask, said),
+            story=self._story(ask, said, described.text),
             looks=looks.identity,
             measures=self._engines.measures,
         )
@@ -408,23 +402,13 @@ class SlotRewriter:
         before = [cue for cue in self._lines.values() if cue.heard and cue.interval.start < start]
         return tuple(cue.text for cue in before if cue.id != ask.before.id)
 
-    def _story(self, ask: Ask, said: Sequence[str]) -> str:
-        """What else Stage II is told, as in the run, with the last note on the story that the run made."""
-        config = ask.config
-        if not config.story.on:
+    def _story(self, ask: Ask, said: Sequence[str], description: str) -> str:
+        """What else Stage II is told, as in the run, with what the run had learnt before the slot."""
+        if not ask.config.story.on:
             return ""
-        so_far = self._so_far(ask.plan.slot.interval.start)
-        return story_of(ask.plan.slot, said, self._prepared.speech, so_far, ask.plan.presence, config)
-
-    def _so_far(self, second: float) -> str:
-        """The note on the story that the run made last of what comes before ``second``."""
-        found: list[tuple[float, int, str]] = []
-        for order, row in enumerate(self._notes):
-            cue, note = self._lines.get(str(row.get("slot"))), parse_renewal(str(row.get("raw", "")))
-            refused = row.get("finish") == "refused"
-            if cue is not None and cue.interval.start < second and note and not refused:
-                found.append((cue.interval.start, order, note))
-        return max(found)[2] if found else ""
+        slot, presence = ask.plan.slot, ask.plan.presence
+        memory = Memory.at(self._notes, slot.interval.start)
+        return story_of(slot, said, self._prepared.speech, memory, description, presence, ask.config)
 
     def _chooser(self, ask: Ask) -> Chooser:
         writes = self._engines.writes

@@ -26,6 +26,7 @@ from shotad.core import (
     Request,
     Slot,
     Task,
+    WorkFolder,
     description_of,
     is_english,
     key_of,
@@ -133,8 +134,7 @@ class SlotWriter:
         self._looking: Task | None = None
         self._writing: Task | None = None
         who = engines.writes.identity
-        choices = self._log_of("choices", wanted=self._config.stage2.select == "engine")
-        story = self._log_of("story", wanted=self._config.story.on)
+        choices, story = (Kept(bench.folder, name, self.written.other) for name in ("choices", "story"))
         self._chooser = make_chooser(
             self._config, self._ask, choices.known, choices.keep, who, bench.progress
         )
@@ -246,7 +246,7 @@ class SlotWriter:
         place = self._places[self._passed]
         self._passed += 1
         seen = self._looks.record(place.look.key)
-        if stage1.failed(seen):
+        if seen["error"]:
             return True
         place.line = question = self._question(place.look.plan, seen)
         record = self._lines.get(question.key)
@@ -275,13 +275,14 @@ class SlotWriter:
 
     def _question(self, plan: SlotPlan, seen: Record) -> stage2.Question:
         writes, config = self._engines.writes, self._config
+        described = description_of(plan.slot.id, seen)
         return stage2.question(
             plan,
-            description_of(plan.slot.id, seen),
+            described,
             self._last_lines() if writes.abilities.uses_history else (),
             writes,
             config,
-            story=self._telling.text(plan.slot, plan.presence),
+            story=self._telling.text(plan.slot, described.text, plan.presence),
             looks=self._engines.looks.identity,
             measures=self._engines.measures,
             shown=str(seen["key"]),
@@ -316,9 +317,6 @@ class SlotWriter:
         number = self._config.stage2.history
         return self._said()[-number:] if number else ()
 
-    def _log_of(self, name: str, *, wanted: bool) -> Kept:
-        return Kept(self._bench.folder.log_of_records(name) if wanted else None, self.written.other)
-
     def _ask(self, request: Request) -> Reply:
         return self.scheduler.ask("writes", request)
 
@@ -344,19 +342,17 @@ def _kept(asked: Inquiry, log: RecordLog, key: str, made: list[Record]) -> Inqui
     return record
 
 
-@dataclass(frozen=True, slots=True)
 class Kept:
-    """Answers that are kept for the next run, where there is a log for them."""
+    """Answers that are kept for the next run in ``NAME.jsonl``; ``made`` gets those of this run."""
 
-    log: RecordLog | None
-    made: list[Record]
+    def __init__(self, folder: WorkFolder, name: str, made: list[Record]) -> None:
+        self._log, self._made = folder.log_of_records(name), made
 
     def known(self, key: str) -> Record | None:
-        return self.log.get(key) if self.log is not None else None
+        return self._log.get(key)
 
     def keep(self, key: str, record: Record) -> None:
-        if self.log is not None:
-            self.made.append(self.log.add(key, record))
+        self._made.append(self._log.add(key, record))
 
 
 Answers = tuple[Mapping[str, Any], Mapping[str, Any] | None]

@@ -120,17 +120,17 @@ def heard_names(
     where the dialogue names them, for the cast file alone says when a film has told a name. Without one,
     speakers' labels, and names of people in English dialogue.
     """
-    near = [said for said in speech if _distance(said.interval, clip) <= reach]
+    near = [said for said in speech if distance(said.interval, clip) <= reach]
     called = _called(tuple(said.text for said in speech)) if not characters else None
     found = [heard for said in near for heard in _names_of(said, tuple(characters), called)]
-    order = {heard: _distance(said, clip) for said, heard in found}
+    order = {heard: distance(said, clip) for said, heard in found}
     once: dict[str, Heard] = {}
     for heard in sorted(order, key=lambda h: (order[h], abs(h.seconds - clip.middle), h.how)):
         once.setdefault(heard.name, heard)
     return tuple(once.values())[:MOST]
 
 
-def _distance(said: Interval, clip: Interval) -> float:
+def distance(said: Interval, clip: Interval) -> float:
     """Seconds between the two, 0 where they share time."""
     return max(0.0, said.start - clip.end, clip.start - said.end)
 

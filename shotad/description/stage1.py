@@ -6,7 +6,7 @@ whom the question does not name is asked for again with what was wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -257,8 +257,3 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
         "scales": {str(number): scale.value for number, scale in grammar.scales.items()},
         "threads": [list(thread) for thread in grammar.threads],
     }
-
-
-def failed(record: Mapping[str, Any]) -> str | None:
-    """Why Stage I has no description, or None where it has one."""
-    return record["error"]  # type: ignore[no-any-return]

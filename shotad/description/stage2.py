@@ -255,7 +255,8 @@ class Draft:
     def record(self, writes: Identity) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
         last = self.tries[-1]
-        error = None if self.lines or self._silent else _why(self.tries)
+        silent = all(one.reply.finish == "silent" for one in self.tries)
+        error = None if self.lines or silent else _why(self.tries)
         complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
         looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
         if self.unlooked:
@@ -295,10 +296,6 @@ class Draft:
     def _tried(self, request: Request, reply: Reply, wanted: int) -> _Try:
         # No line may repeat the question, but where answers are taken as they come.
         return _read(request, reply, wanted, self.asked.judge, taken=not self.asked.repairs)
-
-    @property
-    def _silent(self) -> bool:
-        return all(one.reply.finish == "silent" for one in self.tries)
 
     def _next(self) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or asking would not help."""

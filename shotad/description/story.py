@@ -1,14 +1,19 @@
-"""What Stage II is told of the film besides its clip: last lines, names, dialogue, the story so far.
+"""What Stage II is told of the film beyond its clip: last lines, names, dialogue, the story so far.
 
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
-budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only. The
-note on the story so far is renewed as the lines are written (`renewal_messages`).
+budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only.
+
+The story so far is a memory of the whole film. Passage by passage an engine is asked what is new: people,
+places, facts, threads left open or settled. All of it is kept, each with the second at which the film had
+told it; a prompt gets what bears on its clip, so that it does not grow with the film.
 """
 
 from __future__ import annotations
 
-import re
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import (
@@ -26,34 +31,113 @@ from shotad.core import (
     Utterance,
     key_of,
 )
-from shotad.description.answers import is_nothing, is_refusal, plain
+from shotad.description.answers import is_nothing, is_refusal, plain, without_thoughts
 from shotad.description.castlist import told_only, whose, without_untold
 from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
-from shotad.description.templates import material, question, render, tokens_in
+from shotad.description.slotplan import distance
+from shotad.description.templates import cut_to_words, form_of, material, question, render, tokens_in
+from shotad.description.wording import content_of, letters_of
 from shotad.script import Cue, capitals_are_names, names_in
 
 RENEW_EVERY = 8
-"""Lines after which the note on the story so far is written again: about a minute of a film."""
-TOKENS_A_WORD = 4 / 3
-"""Of English prose; how many words are asked for where a budget is in tokens."""
-
-
+"""Lines after which the memory is asked to learn: about a minute of a film."""
+PASSAGE_TOKENS = 600
+"""Of dialogue and lines after which it is, where people talk much."""
+NEW_ENTRIES, ENTRY_WORDS = 6, 25
+"""What is kept of one answer at most; the memory of a film of 100 minutes has some five hundred sentences."""
 LAST_LINES = 5
 """Lines before the slot that are told, at most."""
 REACH = 25.0
 """Seconds before and after the slot of which the dialogue is given, where its words are known."""
-LINE_TOKENS, DIALOGUE_TOKENS, NAME_TOKENS, NOTE_TOKENS = 200, 300, 60, 150
+LINE_TOKENS, DIALOGUE_TOKENS, NAME_TOKENS, MEMORY_TOKENS = 200, 300, 60, 250
 """How much is told of each, in tokens: a page in all, for the clip stays the main thing."""
+ANSWER_TOKENS = 400
+"""Room for what is new in a passage."""
 
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
-_LABEL = re.compile(
-    r"[{\s]*+\"?(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
-    r"(?:note|story so far|story|summary)(?: so far)?(?: of the story| on the story)?)\"?\s*:\s*)+",
-    re.IGNORECASE,
+KINDS = ("people", "places", "facts", "open")
+SETTLED = "settled"
+SCHEMA = form_of(
+    {
+        **{kind: {"type": "array", "items": {"type": "string"}} for kind in KINDS},
+        SETTLED: {"type": "array", "items": {"type": "integer"}},
+    }
 )
-_CHATTER = re.compile(
-    r"(?:^|\n)[^\S\n]*\(?(?:word count|\d+ words|let me know|i (?:have|hope)\b).*\Z", re.I | re.S
-)
+"""Of an answer to `renewal_messages`."""
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sentence that the memory holds, and the film's second at which all that it rests on had been told.
+    ``words`` are its lemmas."""
+
+    kind: str
+    text: str
+    second: float
+    words: frozenset[str]
+
+
+class Memory:
+    """What a film has told so far, learnt record by record; ``entries`` only grow, and keep their numbers."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.entries: list[Entry] = []
+        self._common: Counter[str] = Counter()
+        for record in records:
+            self.learn(record)
+
+    @staticmethod
+    def at(rows: Iterable[Record], second: float) -> Memory:
+        """The memory as the run had it at a second: its last record of before, and those it came after."""
+        by_key = {str(row.get("key")): row for row in rows if row.get("learned")}
+        told = [row for row in by_key.values() if row["second"] <= second]
+        # Of answers about the same passage, by several runs, that of the last one.
+        last = max(reversed(told), key=lambda row: float(row["second"]), default=None)
+        chain: list[Record] = []
+        while last is not None:
+            chain.append(last)
+            last = by_key.pop(last["after"], None)
+        return Memory(reversed(chain))
+
+    def learn(self, record: Record) -> None:
+        """Add what is new in a record; threads that it settles are no longer told."""
+        learned = record["learned"]
+        for number in learned[SETTLED]:
+            if 0 < number <= len(self.entries) and self.entries[number - 1].kind == "open":
+                self.entries[number - 1] = replace(self.entries[number - 1], kind=SETTLED)
+        known = {letters_of(entry.text) for entry in self.entries}
+        for kind in KINDS:
+            for text in learned[kind]:
+                if letters_of(text) not in known:
+                    known.add(letters_of(text))
+                    words = frozenset(content_of(text))
+                    self._common.update(words)
+                    self.entries.append(Entry(kind, text, record["second"], words))
+
+    def told(self, about: str, *, numbered: bool = False) -> str:
+        """What bears on a text, a row each, oldest first, at most `MEMORY_TOKENS` in all.
+
+        First what shares words with the text, the rarest most; then open threads; then the latest.
+        """
+        wanted = frozenset(content_of(about))
+
+        def worth(number: int) -> tuple[float, bool, int]:
+            entry = self.entries[number]
+            shared = sum(1 / self._common[word] for word in sorted(entry.words & wanted))
+            return round(shared, 9), entry.kind == "open", number
+
+        able = [n for n, entry in enumerate(self.entries) if entry.kind != SETTLED]
+        best = sorted(able, key=worth, reverse=True)
+        kept = _first_within((self._row(number, numbered) for number in best), MEMORY_TOKENS)
+        return "\n".join(row for _, row in sorted(zip(best, kept, strict=False)))
+
+    def _row(self, number: int, numbered: bool) -> str:
+        entry = self.entries[number]
+        row = {"minute": str(int(entry.second // 60)), "text": entry.text}
+        if entry.kind != "open":
+            return render("story/entry", **row)
+        return render("story/entry-open", number=f" [{number + 1}]" if numbered else "", **row)
 
 
 def story_text(
@@ -67,13 +151,12 @@ def story_text(
 
     ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
     words within `REACH` seconds are given, songs left out; ``names`` those in use, the most
-    wanted first; ``so_far`` the note on the story.
+    wanted first; ``so_far`` what the memory tells, see `Memory.told`.
     """
-    last = [f"- {line}" for line in lines[-LAST_LINES:]]
-    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), NOTE_TOKENS)
+    last = _first_within((f"- {line}" for line in reversed(lines[-LAST_LINES:])), LINE_TOKENS)[::-1]
     blocks = [
-        _filled("story/so-far", note=material(" ".join(told))),
-        _filled("story/lines", lines=material("\n".join(_last_within(last, LINE_TOKENS)))),
+        _filled("story/so-far", memory=material(so_far)),
+        _filled("story/lines", lines=material("\n".join(last))),
         _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech))),
         _filled("story/names", names=material(", ".join(_first_within(names, NAME_TOKENS)))),
     ]
@@ -96,33 +179,75 @@ def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -
     return tuple(dict.fromkeys(known))
 
 
-def renewal_messages(
-    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance]
-) -> tuple[Message, ...]:
-    """What an engine is asked so that the note holds the lines written since, and the dialogue between.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line or something said, as a row of a question, and the second at which it has been heard."""
 
-    Of the dialogue, oldest first, the last that fits into `DIALOGUE_TOKENS` is given.
-    """
-    spoken = [f'- "{words}"' for words in map(_words_of, dialogue) if words]
-    heard = "\n".join(_last_within(spoken, DIALOGUE_TOKENS))
+    second: float
+    row: str
+    is_line: bool = False
+
+
+def told_line(line: str, second: float) -> Told:
+    """A line of AD as the memory learns it."""
+    return Told(second, render("story/described", line=line), is_line=True)
+
+
+def told_speech(speech: Iterable[Utterance], start: float, end: float) -> list[Told]:
+    """What is said and ends in ``(start, end]``, as the memory learns it, in order."""
+    heard = [said for said in speech if start < said.interval.end <= end and _words_of(said)]
+    rows = [Told(said.interval.end, render("story/said", words=_words_of(said))) for said in heard]
+    return sorted(rows, key=lambda told: told.second)
+
+
+def passage_in(told: Sequence[Told]) -> Sequence[Told]:
+    """The first whole passage of what was told, see `RENEW_EVERY`; nothing while there is none."""
+    lines = tokens = 0
+    for number, one in enumerate(told, 1):
+        lines, tokens = lines + one.is_line, tokens + tokens_in(one.row)
+        if lines == RENEW_EVERY or tokens >= PASSAGE_TOKENS:
+            return told[:number]
+    return ()
+
+
+def renewal_messages(known: str, passage: Sequence[Told]) -> tuple[Message, ...]:
+    """What an engine is asked so that the memory learns a passage; ``known`` is what it holds of this."""
     user = render(
         "story/renewal",
-        note=material(so_far) or render("story/renewal-first"),
-        lines=material("\n".join(f"- {line}" for line in new_lines)),
-        dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=material(heard))}" if heard else "",
-        words=str(int(NOTE_TOKENS / TOKENS_A_WORD)),
+        memory=material(known) or render("story/renewal-first"),
+        passage=material("\n".join(told.row for told in passage)),
+        count=str(NEW_ENTRIES),
+        words=str(ENTRY_WORDS),
+        template=json.dumps({kind: ["..."] for kind in KINDS} | {SETTLED: []}),
     )
     return Message("system", render("story/renewal-system")), question(user)
 
 
-def parse_renewal(text: str) -> str:
-    """The new note, one paragraph; empty where the answer holds none, and the old one stays."""
-    body = _CHATTER.sub("", plain(re.sub(r"```\w*", "", text)))
-    opened = _LABEL.match(body)
-    note = " ".join(body[opened.end() if opened else 0 :].split()).strip(' {}"')
-    if len(note) > 1 and note[0] == note[-1] == "'":
-        note = note[1:-1].strip()
-    return "" if is_nothing(note) or is_refusal(note) else note
+def parse_renewal(text: str) -> dict[str, list[Any]] | None:
+    """What an answer holds, by kind: `NEW_ENTRIES` in all at most, of `ENTRY_WORDS` at most, and the numbers
+    of threads that are settled. None for an answer that is not the JSON asked for."""
+    body = without_thoughts(text)
+    try:
+        said, _ = json.JSONDecoder(strict=False).raw_decode(body, max(0, body.find("{")))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or not said.keys() & {*KINDS}:
+        return None
+    left = NEW_ENTRIES
+    learned: dict[str, list[Any]] = {}
+    for kind in KINDS:
+        values = said.get(kind)
+        texts = (
+            [plain(value) for value in values if isinstance(value, str)] if isinstance(values, list) else []
+        )
+        texts = [
+            " ".join(value.split()) for value in texts if not is_nothing(value) and not is_refusal(value)
+        ]
+        learned[kind] = [cut_to_words(value, ENTRY_WORDS) for value in texts[:left]]
+        left -= len(learned[kind])
+    settled = said.get(SETTLED)
+    numbers = settled if isinstance(settled, list) else []
+    return learned | {SETTLED: [number for number in numbers if type(number) is int]}
 
 
 def _filled(name: str, **value: str) -> str:
@@ -133,18 +258,13 @@ def _filled(name: str, **value: str) -> str:
 def _dialogue(slot: Interval, speech: Sequence[Utterance]) -> str:
     """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
     near = [
-        (_between(slot, utterance.interval), utterance.interval, _spoken(slot, utterance))
+        (distance(utterance.interval, slot), utterance.interval, _spoken(slot, utterance))
         for utterance in speech
         if _words_of(utterance)
     ]
     near = sorted(row for row in near if row[0] <= REACH)
     kept = _first_within((row for _, _, row in near), DIALOGUE_TOKENS)
     return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
-
-
-def _between(slot: Interval, spoken: Interval) -> float:
-    """Seconds between the two; 0 where they touch or overlap."""
-    return max(0.0, slot.start - spoken.end, spoken.start - slot.end)
 
 
 def _spoken(slot: Interval, utterance: Utterance) -> str:
@@ -173,36 +293,34 @@ def _first_within(parts: Iterable[str], tokens: int) -> list[str]:
     return kept
 
 
-def _last_within(parts: Sequence[str], tokens: int) -> list[str]:
-    """The last parts that together take at most ``tokens``, in their order."""
-    return _first_within((part for part in reversed(parts) if part), tokens)[::-1]
-
-
-Record = Mapping[str, Any]
-
-
 def story_of(
     slot: Slot,
     lines: Sequence[str],
     speech: Sequence[Utterance],
-    so_far: str,
+    memory: Memory,
+    description: str,
     presence: Presence,
     config: Config,
 ) -> str:
-    """What is told of the film for one slot, see `story_text`, but no name that the film has not told."""
+    """What is told of the film for one slot, see `story_text`, but no name that the film has not told.
+
+    Of the memory what bears on Stage I's description, on who is in the clip and on the dialogue around.
+    """
     capitals = capitals_are_names(config.language)
     names = names_in_use(lines if capitals else (), config.prompt.note, presence)
     start, end = slot.interval.start - REACH, slot.interval.end + REACH
     near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]
     told = [told_only(said, presence) for said in near]
+    about = [description, *(who.called for who in presence.seen), *(said.text for said in told)]
+    so_far = memory.told("\n".join(about))
     return without_untold(story_text(lines, slot, told, names, so_far), presence)
 
 
 class Telling:
     """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
 
-    The note of the story so far is asked for again every so many lines; ``known`` and ``keep`` are the
-    answers of earlier runs, by key.
+    Of each passage is asked what is new; ``known`` and ``keep`` are the answers of earlier runs, by key. One
+    that cannot be read is asked for once more, with another seed.
     """
 
     def __init__(
@@ -216,43 +334,57 @@ class Telling:
     ) -> None:
         self._speech, self._config, self._writes = speech, config, writes
         self._ask, self._known, self._keep = ask, known, keep
-        self._lines: list[Cue] = []
-        self._fresh: list[Cue] = []
-        self._so_far = ""
-        self._presence = NOBODY
+        self._lines: list[str] = []
+        self._told: list[Told] = []
+        self._until = -1.0
+        self._memory = Memory()
+        self._last = ""
 
-    def text(self, slot: Slot, presence: Presence = NOBODY) -> str:
+    def text(self, slot: Slot, description: str, presence: Presence = NOBODY) -> str:
         """What Stage II is told for this slot; empty where nothing is. ``presence`` is who is in its clip."""
-        self._presence = presence
         if not self._config.story.on:
             return ""
-        lines = [cue.text for cue in self._lines]
-        return story_of(slot, lines, self._speech, self._so_far, presence, self._config)
+        speech = [told_only(said, presence) for said in self._speech if said.interval.end > self._until]
+        self._learn(slot.id, told_speech(speech, self._until, slot.interval.start))
+        self._until = slot.interval.start
+        return story_of(slot, self._lines, self._speech, self._memory, description, presence, self._config)
 
     def heard(self, cue: Cue) -> None:
         """A line has been written."""
-        self._lines.append(cue)
-        self._fresh.append(cue)
-        if self._config.story.on and len(self._fresh) == RENEW_EVERY:
-            self._renew(cue.id)
-            self._fresh = []
+        self._lines.append(cue.text)
+        if self._config.story.on:
+            self._learn(cue.id, [told_line(cue.text, cue.interval.end)])
 
-    def _renew(self, slot_id: str) -> None:
-        start, end = self._fresh[0].interval.start, self._fresh[-1].interval.end
-        dialogue = [
-            told_only(said, self._presence) for said in self._speech if start <= said.interval.start < end
-        ]
-        lines = [cue.text for cue in self._fresh]
-        messages = renewal_messages(self._so_far, lines, dialogue)
-        seed = slot_seed(self._config.seed, f"{slot_id}/story")
-        key = key_of(prompt_record(messages), identity_record(self._writes), seed)
+    def _learn(self, slot_id: str, told: Sequence[Told]) -> None:
+        """Take what was told into the memory, passage by passage; the rest waits."""
+        self._told += told
+        while passage := passage_in(self._told):
+            del self._told[: len(passage)]
+            about = "\n".join(one.row for one in passage)
+            messages = renewal_messages(self._memory.told(about, numbered=True), passage)
+            for attempt in ("story", "story again"):
+                record = self._asked(slot_id, messages, passage[-1].second, attempt)
+                if record is None or record["learned"] is not None:
+                    break
+
+    def _asked(
+        self, slot_id: str, messages: tuple[Message, ...], second: float, attempt: str
+    ) -> Record | None:
+        """The record of an answer, which is learnt; None where the call failed: the next run asks again."""
+        seed = slot_seed(self._config.seed, f"{slot_id}/{attempt}")
+        key = key_of(prompt_record(messages), identity_record(self._writes), seed, self._last)
         record = self._known(key)
         if record is None:
-            sampling = SamplingSettings(max_tokens=2 * NOTE_TOKENS)
-            reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed))
-            record = {"slot": slot_id, "prompt": prompt_record(messages), **try_record(reply)}
-            if reply.error is None:
-                self._keep(key, record)
-        # A server that refuses says so in words of its own, which are no note.
-        told = "" if record.get("finish") == "refused" else parse_renewal(record["raw"])
-        self._so_far = told or self._so_far
+            sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)
+            reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed, schema=SCHEMA))
+            if reply.error is not None:
+                return None
+            # A server that refuses says so in words of its own, of which nothing is learnt.
+            learned = None if reply.finish == "refused" else parse_renewal(reply.text)
+            made = {"slot": slot_id, "second": second, "after": self._last, "learned": learned}
+            record = made | {"prompt": prompt_record(messages), **try_record(reply)}
+            self._keep(key, record)
+        if record["learned"] is not None:
+            self._last = key
+            self._memory.learn(record)
+        return record

@@ -31,13 +31,13 @@ from shotad.core import (
     key_of,
     language_of,
     reported,
+    shipped_prompts,
     slots_of,
 )
-from shotad.description.conversation import identity_record, of_other, prompt_record, slot_seed
+from shotad.description.conversation import identity_record, is_done, of_other, prompt_record, slot_seed
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.templates import check_templates, cut_to_words, prompt_hash
+from shotad.description.templates import check_templates, cut_to_words, prompt_hash, variables_in
 from shotad.description.translation_prompt import (
-    TEMPLATES,
     Around,
     FailedLine,
     Task,
@@ -118,9 +118,9 @@ class Plan:
         Raises UsageError for a language that is none or the track's own, EngineError for an engine that
         cannot translate, PromptError.
         """
-        settings = config.translate
+        settings, prompts = config.translate, shipped_prompts("translate")
         sampling = SamplingSettings(max_tokens=max(TOKENS, config.stage2.sampling.max_tokens))
-        check_templates(TEMPLATES)
+        check_templates({name: variables_in(text) for name, text in prompts.items()})
         own, into = between(source.track, target)
         check_translates(engine)
         note = cut_to_words(config.prompt.note, config.prompt.note_words)
@@ -129,14 +129,14 @@ class Plan:
         lines = wanted_lines(source.track, slots, config.slots, source.names)
         terms = [
             own.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
-            sampling, ATTEMPTS, config.seed, prompt_hash(TEMPLATES),
+            sampling, ATTEMPTS, config.seed, prompt_hash(prompts),
         ]  # fmt: skip
         keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
         return Plan(task, lines, tuple(keys), sampling)
 
     def open(self, log: RecordLog) -> tuple[int, ...]:
         """Indices of the lines that have no translation yet."""
-        return tuple(i for i, key in enumerate(self.keys) if not _is_done(log.get(key)))
+        return tuple(i for i, key in enumerate(self.keys) if not is_done(log.get(key)))
 
     def groups(self, open_: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Those lines in groups that are asked for together: neighbours, as many as one request takes."""
@@ -194,8 +194,8 @@ def translate_track(
     """
     plan, own = Plan.of(source, target, engine, config), own or {}
     open_ = plan.open(log)
-    said = {line.id: _text(log.get(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
-    said = {name: text for name, text in said.items() if text} | dict(own)
+    known = {line.id: log.get(key) for line, key in zip(plan.lines, plan.keys, strict=True)}
+    said = {name: str(row["text"]) for name, row in known.items() if row and row["text"]} | dict(own)
     made: list[Record] = []
     with reported(progress or NoProgress(), "Translating", len(open_), "lines") as task:
         for group in plan.groups(open_):
@@ -237,14 +237,6 @@ def foresee_translation(
 
 _ANSWER = 14
 """Tokens of an id and the signs around a translation, whose words take about two each."""
-
-
-def _is_done(record: Record | None) -> bool:
-    return record is not None and not record["error"]
-
-
-def _text(record: Record | None) -> str:
-    return str(record["text"]) if record is not None and _is_done(record) else ""
 
 
 def _record(one: Attempted, batch: Batch, engine: Engine, config: Config, *, head: bool) -> dict[str, Any]:
@@ -386,15 +378,11 @@ def _news(merged: Derivation, previous: Track | None, fresh: Track) -> list[str]
         for name in merged.kept
         if name in now and (old := before[name].machine) is not None and old.text != now[name]
     ]
-    news = []
+    news = list(merged.news)
     if stale:
         word = "line" if len(stale) == 1 else "lines"
         news.append(
             f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
             "The edits stay; the new translations stand beside them, as machine."
         )
-    if merged.yielded:
-        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
-    if merged.lapsed:
-        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
     return news

@@ -227,25 +227,6 @@ def _stands(name: str, text: str) -> bool:
     return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "translate/system": ("medium", "source", "target"),
-    "translate/user": (
-        "source", "target", "note", "before", "lines", "after", "names", "quotes", "again", "template",
-    ),
-    "translate/note": ("medium", "note"),
-    "translate/before": ("lines",),
-    "translate/before-line": ("line", "translation"),
-    "translate/after": ("lines",),
-    "translate/after-line": ("line",),
-    "translate/names": ("names",),
-    "translate/quotes-translate": (),
-    "translate/quotes-keep": (),
-    "translate/again": ("complaints",),
-    "translate/again-line": ("id", "complaint"),
-}  # fmt: skip
-"""The templates of a translation and their variables."""
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """From which language into which, of what, and what the user has to say of it."""
@@ -354,28 +335,38 @@ def cue_of(
     person set stay.
     """
     language = task.target.tag
+    unspoken = Cue(
+        id=cue.id,
+        slot_id=cue.slot_id,
+        interval=cue.interval,
+        text="",
+        kind=cue.kind,
+        language=language,
+        status=cue.status if heard is None else CueStatus.FAILED,
+        reason=cue.reason,
+    )
     if heard is None:
-        return _unspoken(cue, language, cue.status, cue.reason, None)
+        return unspoken
     line, record = heard
     made = _provenance(cue, record, maker)
     if record["error"]:
-        return _unspoken(cue, language, CueStatus.FAILED, f"Not translated: {record['error']}", made)
+        return replace(unspoken, reason=f"Not translated: {record['error']}", provenance=made)
     text = str(record["text"])
     fitted = fit_spoken(text, line.words, language=language)
     if fitted is None:
         room = budget_in(language, line.words)
         reason = f"The translation is longer than the {room} that fit: {text}"
-        return _unspoken(cue, language, CueStatus.DROPPED, reason, made, (text,))
+        dropped = CueStatus.DROPPED
+        return replace(unspoken, status=dropped, reason=reason, candidates=(text,), provenance=made)
     length = max(1, spoken_words(fitted.text, language)) * seconds_per_word
-    interval = cue.interval if line.timed_by_hand else _spoken(line.room, length)
+    spoken = Interval(line.room.start, min(line.room.end, line.room.start + length))
+    interval = cue.interval if line.timed_by_hand else spoken
     faults = [fault for fault in record["faults"] if not fault.startswith("It takes too long")]
-    return Cue(
-        id=cue.id,
-        slot_id=cue.slot_id,
+    return replace(
+        unspoken,
         interval=interval,
         text=fitted.text,
         kind=_kind(cue, text, fitted.text),
-        language=language,
         status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
         reason="; ".join((*fitted.steps, *faults)),
         candidates=(text,),
@@ -400,32 +391,6 @@ def failures(track: Track, heard: Collection[str]) -> tuple[FailedLine, ...]:
 def _kind(cue: Cue, text: str, said: str) -> CueKind:
     """A line that was cut before what it reads from the screen reads nothing any more."""
     return CueKind.ACTION if quotes(text) and not quotes(said) else cue.kind
-
-
-def _spoken(room: Interval, length: float) -> Interval:
-    return Interval(room.start, min(room.end, room.start + length))
-
-
-def _unspoken(
-    cue: Cue,
-    language: str,
-    status: CueStatus,
-    reason: str,
-    made: Provenance | None,
-    candidates: tuple[str, ...] = (),
-) -> Cue:
-    return Cue(
-        id=cue.id,
-        slot_id=cue.slot_id,
-        interval=cue.interval,
-        text="",
-        kind=cue.kind,
-        language=language,
-        status=status,
-        reason=reason,
-        candidates=candidates,
-        provenance=made,
-    )
 
 
 def _provenance(cue: Cue, record: Mapping[str, Any], maker: Maker) -> Provenance:

@@ -70,10 +70,6 @@ class _Passing:
     down: bool = False
 
 
-def _is_about_form(trouble: ServerError) -> bool:
-    return trouble.status in (400, 422) and trouble.meaning == "slot"
-
-
 def _is_empty(answer: Answer) -> bool:
     return not answer.text and not answer.refusal and answer.finish not in (*_CUT_OFF, *_UNWANTED)
 
@@ -249,7 +245,7 @@ class OpenAI:
             trouble = trouble_in(raw)
             if trouble is None:
                 return self._read(raw, changes)
-            more = self._dialect.next_try(body, changes, trouble) if _is_about_form(trouble) else None
+            more = self._dialect.next_try(body, changes, trouble)
             if more is None:
                 return self._judged(trouble, raw, body)
             changes = more

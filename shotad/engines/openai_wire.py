@@ -8,7 +8,8 @@ after them. Models are also trained with pictures first.
 
 Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1; Ollama, LM Studio and older vLLM
 know no JSON schema, or only some; chat templates such as Gemma's have no system turn. The refusal is a
-400 or 422 that names the part. A change is kept for the rest of the run once it has helped.
+400 or 422 that names the part, or a 500 that names the schema. A change is kept for the
+rest of the run once it has helped.
 """
 
 from __future__ import annotations
@@ -165,7 +166,9 @@ _REFUSAL = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available"
     r"|forbidden|extra|invalid|only the default|deprecated|instead|must be"
 )
-_SCHEMA = re.compile(r"response[_ ]?format|schema|guided|grammar|structured|json mode")
+_SCHEMA = re.compile(
+    r"response[_ ]?format|schema|guided|grammar|structured|json mode|request\.format|for format|expected peg"
+)
 _SYSTEM = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
 
 
@@ -247,6 +250,7 @@ _CHANGES = (
     ),
     _Change("no system turn", _has_system, _about_system, _without_system),
 )
+_CHANGES_AT_FAULTS = tuple(change for change in _CHANGES if change.name == "no schema")
 
 
 class Dialect:
@@ -272,7 +276,8 @@ class Dialect:
     def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
         """``tried`` and the change that the refusal asks for; None where it asks for none."""
         said = self.said(body, tried)
-        for change in _CHANGES:
+        is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
+        for change in _CHANGES if is_about_form else _CHANGES_AT_FAULTS if trouble.status >= 500 else ():
             if change.name not in tried and change.applies(said) and change.blamed(trouble):
                 return tried | {change.name}
         return None

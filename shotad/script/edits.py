@@ -30,6 +30,13 @@ class Derivation:
     yielded: tuple[str, ...] = ()
     lapsed: tuple[str, ...] = ()
 
+    @property
+    def news(self) -> tuple[str, ...]:
+        """What the user should know of edits that met new lines."""
+        left_out = f"{len(self.yielded)} new lines left out, for a person's line has their time."
+        again = f"Lines changed since the review by {', '.join(self.lapsed)}: review again."
+        return (left_out,) * bool(self.yielded) + (again,) * bool(self.lapsed)
+
 
 def derive(
     previous: Track | None, new: Track, *, covered: Interval | None = None, discard_edits: bool = False

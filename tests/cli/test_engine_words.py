@@ -202,6 +202,26 @@ def test_stage_two_may_have_a_model_that_sees_nothing(ollama: Ollama) -> None:
     assert set(ollama.asked[0]["format"]["properties"]) == set(SCHEMA["properties"])  # type: ignore[arg-type]
 
 
+def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(
+    serve: Callable[[Answers], str],
+) -> None:
+    old, shown = Ollama(), list[bool]()
+
+    def answer(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        if path != "/api/chat":
+            return old.answer(path, body)
+        shown.append("format" in body)
+        if "format" in body:
+            what = "json: cannot unmarshal object into Go struct field ChatRequest.format of type string"
+            return 400, {"error": what}
+        return old.answer(path, body)
+
+    made = engine(openai={"base_url": serve(answer)})
+    replies = [made.generate([request(schema=True)])[0] for _ in range(2)]
+    assert [reply.text for reply in replies] == ["A woman opens a door."] * 2
+    assert shown == [True, False, False]
+
+
 LISTS = {
     "lmstudio": {
         "/api/v0/models": {"data": [{"id": "gemma-3", "type": "vlm"}, {"id": "bge", "type": "embeddings"}]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from shotad.core import (
     Message,
     Presence,
     PromptSettings,
+    Reply,
+    Request,
     Slot,
     Utterance,
     language_of,
@@ -26,7 +29,7 @@ from shotad.description.prompts import stage2_messages
 from shotad.description.shortening import _messages
 from shotad.description.slot_writer import Around
 from shotad.description.slotplan import Heard
-from shotad.description.story import renewal_messages, story_text
+from shotad.description.story import Telling, story_text
 from shotad.description.templates import material
 from shotad.description.translation_prompt import Around as AroundLines, Task, Wanted, messages as translation
 from shotad.description.verify import verify_messages
@@ -45,6 +48,23 @@ def story() -> str:
     speech = (Utterance(Interval(9, 10), ATTACK), Utterance(Interval(15, 16), "Go!", speaker=ATTACK))
     slot = Slot("s00010000", Interval(10, 14), 9)
     return story_text((ATTACK,), slot, speech, (ATTACK,), ATTACK)
+
+
+def memory() -> tuple[Message, ...]:
+    """What the memory is asked with lines, dialogue and a fact that it learnt from such text."""
+    asked: list[Request] = []
+
+    def ask(request: Request) -> Reply:
+        asked.append(request)
+        return Reply(json.dumps({"facts": [ATTACK]}))
+
+    config = load_config(None, ("story.on=true",))
+    said = (Utterance(Interval(10, 11), ATTACK),)
+    telling = Telling(said, config, Identity("fake"), ask, lambda _: None, lambda *_: None)
+    for second in range(16):
+        telling.heard(Cue(f"s{second:05d}000", None, Interval(second, second + 1), ATTACK))
+        telling.text(Slot("s00012000", Interval(12, 13), 9), "Somebody runs.")
+    return asked[1].messages
 
 
 def presence(called: str = ATTACK) -> Presence:
@@ -70,7 +90,7 @@ def prompts() -> dict[str, Sequence[Message]]:
         "stage 2": stage2_messages(
             replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}), 9, settings, seed=1, story=story(), presence=presence()
         ).messages,
-        "story": renewal_messages(ATTACK, [ATTACK], [Utterance(Interval(1, 2), ATTACK)]),
+        "story": memory(),
         "second look": verify_messages(["A cat sleeps."], [1], settings, presence=presence())[0],
         "choice": ByEngine(_unasked, _unasked, _unasked, load_config(None, ()), Identity("fake")).question(
             [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen, Around([], []))

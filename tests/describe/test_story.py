@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from shotad.core import Identity, Interval, Reply, Request, Slot, SpeechKind, Utterance, load_config
-from shotad.description.story import Telling, parse_renewal, renewal_messages, story_text
+from shotad.core import (
+    NOBODY,
+    Identity,
+    Interval,
+    Presence,
+    Reply,
+    Request,
+    Slot,
+    SpeechKind,
+    Utterance,
+    load_config,
+)
+from shotad.description.story import Memory, Telling, parse_renewal, story_text
 from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
@@ -27,7 +42,7 @@ def text_of(
     lines: tuple[str, ...] = LINES,
     speech: tuple[Utterance, ...] = SPEECH,
     names: tuple[str, ...] = ("Ann", "Bo"),
-    so_far: str = "Ann is a thief. She flees.",
+    so_far: str = "- minute 1: Ann is a thief.\n- minute 1: She flees.",
 ) -> str:
     return bare(story_text(lines, SLOT, speech, names, so_far))
 
@@ -39,7 +54,7 @@ def dialogue_of(*speech: Utterance) -> list[str]:
 def test_every_part_is_labelled_and_in_order() -> None:
     text = text_of()
     landmarks = [
-        "for understanding only", "do not repeat it", "The story so far: Ann is a thief. She flees.",
+        "for understanding only", "do not repeat it", "What the film has told so far, each with its minute:\n- minute 1: Ann is a thief.\n- minute 1: She flees.",
         "The last AD sentences, oldest first:\n- Ann hides.\n- Bo runs.\n- The door opens.",
         "Dialogue around the clip", "do not describe it:\n", '- before: "Near."\n- before: "Next!"\n- after: "Then?"',
         "Names in use: Ann, Bo.", "only where the description leaves no doubt",
@@ -54,7 +69,7 @@ def test_every_part_is_labelled_and_in_order() -> None:
 def test_a_part_that_is_missing_leaves_no_label() -> None:
     assert text_of((), (said(99, 100, ""),), (), "  ") == ""
     gone: dict[str, dict[str, Any]] = {
-        "The story so far": {"so_far": ""},
+        "What the film has told so far": {"so_far": ""},
         "The last AD sentences": {"lines": ()},
         "Dialogue": {"speech": ()},
         "Names in use": {"names": ()},
@@ -69,7 +84,6 @@ def test_a_part_that_is_missing_leaves_no_label() -> None:
         ("LINE_TOKENS", 5, "oldest first:\n- The door opens.\n"),
         ("LINE_TOKENS", 8, "oldest first:\n- Bo runs.\n- The door opens.\n"),
         ("NAME_TOKENS", 1, "Names in use: Ann."),
-        ("NOTE_TOKENS", 3, "The story so far: She flees.\n"),
         ("DIALOGUE_TOKENS", 5, 'describe it:\n- before: "Next!"\n'),
     ],
 )
@@ -93,64 +107,180 @@ def test_dialogue_reaches_as_far_as_set(start: float, end: float, heard: bool) -
     assert bool(dialogue_of(said(start, end, "A"))) == heard
 
 
-# The note on the story so far
+# The memory of the film
 
 
-def test_renewal_gives_the_old_note_the_lines_and_the_dialogue() -> None:
-    system, user = renewal_messages(" Ann flees. ", LINES, SPEECH)
-    assert (system.role, user.role, user.with_clip) == ("system", "user", False)
-    text = bare(user.text)
-    assert "The note up to now:\nAnn flees.\n\n" in text
-    assert '- Ann hides.\n- Bo runs.\n- The door opens.\n\nThe characters said:\n- "Far."\n' in text
-    assert "At most 112 words." in text
-    assert "$" not in system.text + user.text
-    first = bare(renewal_messages("", LINES, ())[1].text)
-    assert "There is none yet" in first
-    assert "characters said" not in first
+def new(**kinds: Any) -> str:
+    """An answer about a passage."""
+    return json.dumps({"people": [], "places": [], "facts": [], "open": [], "settled": []} | kinds)
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        "  Ann flees.\n\nBo follows.\n",
-        "```\nAnn flees. Bo follows.\n```",
-        "Here is the updated note:\n\nAnn flees. Bo follows.",
-        "**Note:** Ann flees. Bo follows.",
-        '{"note": "Ann flees. Bo follows."}',
-        '{"note": "Ann flees. Bo follows.',
-        "- Ann flees.\n- Bo follows.",
-        "Ann flees. Bo follows.\n\n(Word count: 4)",
-        "<think>Who is Ann?</think>Ann flees. Bo follows.",
+        new(facts=["Ann flees.", "Bo follows."]),
+        '{"facts": ["Ann flees.", "Bo follows."]}',
+        '```json\n{"facts": [" Ann  flees. ", "Bo follows."], "open": ["..."], "people": "", "places": [7]}\n```',
+        'Here is what is new:\n{"facts": ["**Ann flees.**", "Bo follows.", "None"]}\nI hope this helps!',
+        '<think>{"facts": ["Who is Ann?"]}</think>{"facts": ["Ann flees.", "Bo follows."], "settled": ["x"]}',
     ],
 )
-def test_renewed_note_is_found_in_what_models_write(answer: str) -> None:
-    assert parse_renewal(answer) == "Ann flees. Bo follows."
+def test_what_is_new_is_found_in_what_models_write(answer: str) -> None:
+    learned = parse_renewal(answer)
+    assert learned == {
+        "people": [], "places": [], "facts": ["Ann flees.", "Bo follows."], "open": [], "settled": [],
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", ["", "...", "None", "{}", "I'm sorry, but I can't help with that."])
-def test_answer_without_a_note_keeps_the_old_one(answer: str) -> None:
-    assert parse_renewal(answer) == ""
+@pytest.mark.parametrize(
+    "answer", ["", "Ann flees.", "{}", '["Ann"]', '{"facts": ["Ann fl', '{"answer": "no"}']
+)
+def test_an_answer_in_another_form_teaches_nothing(answer: str) -> None:
+    assert parse_renewal(answer) is None
+
+
+def test_of_one_answer_no_more_is_kept_than_fits() -> None:
+    chatty = new(people=["Ann runs."] * 4, facts=["word " * 99] * 9)
+    learned = parse_renewal(chatty)
+    assert learned is not None
+    assert [len(learned[kind]) for kind in ("people", "facts")] == [4, 2]
+    assert all(len(text.split()) <= 26 for text in learned["facts"])
 
 
 class Teller:
-    """The story told with these notes; keeps what was asked for them."""
+    """The story told by an engine that knows what it is given alone; keeps what it was asked and what is kept."""
 
-    def __init__(self, *replies: Reply, speech: tuple[Utterance, ...] = ()) -> None:
+    def __init__(
+        self,
+        *replies: Reply,
+        speech: tuple[Utterance, ...] = (),
+        answer: Callable[[str], str] | None = None,
+        rows: dict[str, Any] | None = None,
+    ) -> None:
         self.waiting, self.asked = list(replies), list[str]()
+        self.rows: dict[str, Any] = {} if rows is None else rows
+        self._answer = answer
         config = load_config(None, ("story.on=true",))
-        self.telling = Telling(speech, config, Identity("model"), self.ask, lambda _: None, lambda *_: None)
+        self.telling = Telling(speech, config, Identity("model"), self.ask, self.rows.get, self.keep)
 
     def ask(self, request: Request) -> Reply:
-        self.asked.append(request.messages[-1].text)
-        return self.waiting.pop(0)
+        assert request.schema is not None
+        assert set(request.schema["properties"]) == {"people", "places", "facts", "open", "settled"}
+        self.asked.append(bare(request.messages[-1].text))
+        return Reply(self._answer(self.asked[-1])) if self._answer else self.waiting.pop(0)
 
-    def hear(self, text: str, times: int = 1) -> None:
+    def keep(self, key: str, record: Any) -> None:
+        self.rows[key] = json.loads(json.dumps({"key": key, **record}))
+
+    def hear(self, text: str, times: int = 1, start: float = 90.0) -> None:
         for number in range(times):
-            name, interval = f"s{1000 * number:08d}", Interval(90.0 + number, 91.0 + number)
+            name, interval = f"s{1000 * number:08d}", Interval(start + number, start + number + 1)
             self.telling.heard(Cue(name, name, interval, text, language="en", status=CueStatus.PLACED))
 
-    def told(self, who: str = "") -> str:
-        return bare(self.telling.text(SLOT, people(who)))
+    def told(
+        self, who: str = "", about: str = "", slot: Slot = SLOT, presence: Presence | None = None
+    ) -> str:
+        return bare(self.telling.text(slot, about, presence or people(who)))
+
+
+def slot_at(second: float) -> Slot:
+    return Slot(f"s{round(1000 * second):08d}", Interval(second, second + 3), 9)
+
+
+MINUTES = 100
+
+
+def film(teller: Teller, minutes: int = MINUTES) -> list[str]:
+    """A film, four lines in each minute; what Stage II is told at every minute, of a clip at a clock."""
+    told = []
+    for minute in range(minutes):
+        told.append(teller.told(about="Ann looks up at the clock.", slot=slot_at(60.0 * minute)))
+        for line in range(4):
+            deed = "Ann hides a key in the clock." if minute == 5 else f"Bo walks through hall {minute}."
+            teller.hear(deed, start=60.0 * minute + 10 * line + 5)
+    return told
+
+
+def repeats_the_lines(question: str) -> str:
+    """New is whatever was seen, and that it was; who looks for something leaves that open."""
+    seen = dict.fromkeys(re.findall(r"^- seen: (.*)$", question, re.MULTILINE))
+    return new(facts=[*seen, *(f"The hall of {line}" for line in seen)])
+
+
+@functools.cache
+def whole() -> tuple[Teller, list[str]]:
+    teller = Teller(answer=repeats_the_lines)
+    return teller, film(teller)
+
+
+def test_a_fact_of_minute_5_is_there_at_minute_95_and_prompts_do_not_grow() -> None:
+    teller, told = whole()
+    fact = "- minute 5: Ann hides a key in the clock."
+    assert not any(fact in text for text in told[:6]), "nothing is known before the film has told it"
+    assert all(fact in text for text in told[8:])
+    assert fact in told[95]
+    assert all(f"hall {minute}." not in told[minute] for minute in range(MINUTES))
+    rows = ["".join(re.findall(r"^- minute .*$", text, re.MULTILINE)) for text in told]
+    assert all(len(some) <= 4 * 250 for some in rows), "250 tokens of four letters each"
+    assert len(rows[95]) > 3 * 250
+    assert len(teller.asked) == MINUTES * 4 // 8
+    assert max(map(len, teller.asked[-10:])) < 1.1 * max(map(len, teller.asked[10:20])), (
+        "nor do the questions"
+    )
+
+
+def test_a_run_that_was_killed_asks_only_for_what_is_not_there_and_tells_the_same() -> None:
+    undisturbed, told = whole()
+    again = Teller(answer=repeats_the_lines, rows=dict(list(undisturbed.rows.items())[:10]))
+    assert film(again, 30) == told[:30]
+    assert again.asked == undisturbed.asked[10:15]
+    assert list(again.rows.items()) == list(undisturbed.rows.items())[:15]
+
+
+def test_a_line_described_anew_knows_what_the_run_knew_then_and_nothing_of_later() -> None:
+    rows = list(whole()[0].rows.values())
+    for second in (0.0, 299.0, 600.0, 3000.0):
+        memory = Memory.at(rows, second)
+        assert all(entry.second <= second for entry in memory.entries)
+        so_far = [entry.text for entry in Memory(rows).entries if entry.second <= second]
+        assert [entry.text for entry in memory.entries] == so_far
+    assert Memory.at(rows, 299.0).entries
+    other = Teller(answer=lambda _: new(facts=["A ghost laughs."]))
+    other.hear("Bo sleeps.", 8)
+    memory = Memory.at([*other.rows.values(), *rows], 600.0)
+    assert "A ghost laughs." not in [entry.text for entry in memory.entries], "of another run"
+    assert Memory.at([{"key": "k", "slot": "s1", "raw": "A note of an older version."}], 600.0).entries == []
+
+
+def test_threads_are_open_until_they_are_settled() -> None:
+    teller = Teller(
+        Reply(new(people=["Ann is Bo's sister."], open=["Who took the letter?", "Bo waits for a call."])),
+        Reply(new(settled=[2, 1, 99], facts=["The maid took the letter."])),
+    )
+    teller.hear("Ann sits.", 8)
+    assert "- minute 1, still open: Who took the letter?\n" in teller.told()
+    teller.hear("The maid reads a letter.", 8)
+    assert "- minute 1, still open [2]: Who took the letter?\n" in teller.asked[1]
+    told = teller.told()
+    assert "Who took" not in told
+    assert "- minute 1: Ann is Bo's sister.\n" in told, "only what is open can be settled"
+    assert "still open: Bo waits for a call." in told
+
+
+def test_dialogue_is_learnt_in_its_place_and_none_is_lost_where_people_talk_much() -> None:
+    talk = tuple(said(100 + 5 * n, 104 + 5 * n, f"word{n} " * 60) for n in range(40))
+    teller = Teller(answer=lambda _: new(), speech=(*talk, said(50, 51, "la la", SpeechKind.LYRICS)))
+    teller.hear("Ann hides.", 4, start=80)
+    teller.told(slot=slot_at(320))
+    teller.hear("Bo runs.", 8, start=330)
+    heard = "\n".join(teller.asked)
+    assert [heard.count(f"word{n} " * 59) for n in range(40)] == [1] * 40
+    assert "la la" not in heard
+    assert len(teller.asked) > 2
+    assert all(len(question) < 4 * 2000 for question in teller.asked)
+    first = teller.asked[0]
+    assert first.index("- seen: Ann hides.") < first.index('- said: "word0')
+    assert "Nothing yet" in first
 
 
 @pytest.mark.parametrize(
@@ -158,27 +288,28 @@ class Teller:
     [
         Reply("", "error", error="timed out"),
         Reply("I'm sorry, I can't help with that."),
-        Reply("The response was filtered by the content policy.", "refused"),
+        Reply(new(facts=["The response was filtered."]), "refused"),
     ],
 )
-def test_where_there_is_no_note_the_old_one_stays(bad: Reply) -> None:
-    teller = Teller(Reply("Ann waits for Bob."), bad)
+def test_where_nothing_is_learnt_what_is_known_stays(bad: Reply) -> None:
+    teller = Teller(Reply(new(facts=["Ann waits for Bob."])), bad, bad)
     teller.hear("Ann sits.", 16)
-    assert len(teller.asked) == 2
+    assert len(teller.asked) == (2 if bad.error else 3), "what cannot be read is asked for once more"
     assert "Ann waits for Bob." in teller.told()
     assert "filtered" not in teller.told()
     assert "sorry" not in teller.told()
+    assert len(teller.rows) == len(teller.asked) - bool(bad.error), "a call that failed is made again"
 
 
 def test_names_that_the_film_has_not_told_are_told_nowhere() -> None:
-    teller = Teller(
-        Reply("Somebody runs."), speech=(said(98, 99, "COME HERE NORA NOW"), said(91.2, 91.8, "Nora, run!"))
-    )
+    speech = (said(98, 99, "COME HERE NORA NOW"), said(91.2, 91.8, "Nora, run!"))
+    teller = Teller(Reply(new(facts=["Nora runs from Bo."])), speech=speech)
     teller.hear("He sees Max and Nora.")
     assert "Names in use: Bo, Max. " in teller.told("bo nora")
     assert "come here the woman in red now" in teller.told("nora")
     assert "nora" not in teller.told("nora").lower()
-    assert "Nora" in bare(teller.telling.text(SLOT))
-    teller.told("nora")
+    assert "Nora" in teller.told(presence=NOBODY)
     teller.hear("She waits.", 7)
     assert "The woman in red, run!" in teller.asked[0]
+    assert "the woman in red runs from Bo." in teller.told("nora"), "nor by a model that guessed it"
+    assert "Nora" not in teller.told("nora")

@@ -241,6 +241,8 @@ def refusing(**refusals: Act) -> Script:
         plain('{"detail": [{"loc": ["body", "response_format"], "msg": "extra fields not permitted"}]}', 422),
         status(400, "guided decoding is not available"),
         status(400, "Failed to parse grammar"),
+        status(500, "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"),
+        status(500, "The model produced output that does not match the expected peg-native format"),
     ],
 )
 def test_a_server_without_schemas_is_asked_plainly_from_then_on(refusal: Act) -> None:

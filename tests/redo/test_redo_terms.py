@@ -95,9 +95,9 @@ def test_the_story_is_told_with_the_note_that_the_run_made(
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 1)
 
     def answer(request: Request) -> str:
-        if request.schema is not None:
-            return fresh(request)
-        return "Anna looks for her dog."
+        if "facts" in (request.schema or {}).get("properties", {}):
+            return json.dumps({"facts": [f"Anna looks for her dog in slot {request.slot_id}."]})
+        return fresh(request)
 
     place = tmp_path / "w"
     run(place, "story.on=true", writes=FakeEngine(answer=answer))
@@ -111,8 +111,11 @@ def test_the_story_is_told_with_the_note_that_the_run_made(
     before = track_of(place)
     again(place, "1", "3", writes=listen)
     assert len(seen) == 2, "the note itself is not asked for again"
-    assert "Anna looks for her dog." not in seen[0], "nothing came before the first line"
-    assert "Anna looks for her dog." in seen[1]
+    first, second, third = (f"Anna looks for her dog in slot {cue.id}." for cue in before.heard[:3])
+    assert "Anna looks for her dog" not in seen[0], "nothing came before the first line"
+    assert first in seen[1]
+    assert second in seen[1]
+    assert third not in seen[1], "what the film tells later is not known yet"
     assert before.heard[1].text in seen[1]
 
 

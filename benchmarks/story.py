@@ -1,0 +1,171 @@
+"""What the story so far costs, and whether what a film told long ago is there when it is wanted.
+
+    python benchmarks/story.py [--text FOLDER] [--cmd-ad FOLDER] [--minutes 120]
+
+Films are Elephants Dream, with its captions, and clips of CMD-AD's test set one after the other, as if they
+were one film of so many minutes, without dialogue. The lines are the describers' own. Something that answers
+by rule stands in for the model: of each passage it says that the first lines are new. So what is measured are
+the requests, the letters of all prompts, and what the memory recalls, not how well a model sums up.
+
+"told again": a line shares a word with one earlier line alone, of five minutes before or more. Counted is how
+often the prompt holds that line, where the memory was given it. In Elephants Dream the other describer's
+words at that time stand for Stage I's description, else the line itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common import DATA, DESCRIBERS, DREAM, Share, cmd_ad, described_lines
+
+from shotad.core import (
+    Description,
+    Identity,
+    Interval,
+    PromptSettings,
+    Reply,
+    Request,
+    Slot,
+    Utterance,
+    load_config,
+    slot_id,
+)
+from shotad.description.prompts import stage2_messages
+from shotad.description.story import NEW_ENTRIES, Telling
+from shotad.description.wording import content_of
+from shotad.film import read_subtitles
+from shotad.script import Cue
+
+LONG_AGO = 300.0
+"""Seconds."""
+REACH = 3.0
+"""Seconds around a line from which the other describer's lines are taken."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """Lines with their times, what stands for each description, and the dialogue."""
+
+    lines: Sequence[tuple[Interval, str]]
+    described: Sequence[str]
+    speech: Sequence[Utterance] = ()
+
+    @property
+    def minutes(self) -> float:
+        return self.lines[-1][0].end / 60
+
+
+@dataclass
+class Listener:
+    """Says of each passage that its first lines are new; counts what it is asked."""
+
+    letters: list[int] = field(default_factory=list)
+    kept: set[str] = field(default_factory=set)
+
+    def ask(self, request: Request) -> Reply:
+        self.letters.append(sum(len(message.text) for message in request.messages))
+        passage = request.messages[-1].text.partition("oldest first:")[2]
+        new = re.findall(r"^- seen: (.*)$", passage, re.MULTILINE)[:NEW_ENTRIES]
+        self.kept.update(new)
+        return Reply(json.dumps({"facts": new}))
+
+
+def dream(folder: Path) -> Film:
+    own, other = (described_lines(folder / name) for name in DESCRIBERS.values())
+    described = []
+    for interval, text in own:
+        near = Interval(max(0.0, interval.start - REACH), interval.end + REACH)
+        described.append(" ".join(said for when, said in other if when.overlaps(near)) or text)
+    return Film(own, described, read_subtitles(folder / "captions.en.vtt"))
+
+
+def one_after_the_other(folder: Path, minutes: float) -> Film:
+    lines, end = [], 0.0
+    for clip in cmd_ad(folder):
+        times = [
+            Interval(
+                float(row["scaled_start"]), max(float(row["scaled_end"]), float(row["scaled_start"]) + 0.5)
+            )
+            for row in clip
+        ]
+        lines += [
+            (Interval(end + when.start, end + when.end), row["text"])
+            for when, row in zip(times, clip, strict=True)
+        ]
+        end += max(when.end for when in times)
+        if end >= 60 * minutes:
+            break
+    lines.sort(key=lambda line: line[0].start)
+    return Film(lines, [text for _, text in lines])
+
+
+def long_ago(film: Film) -> Iterator[tuple[int, int]]:
+    """A line, and the one long before with which alone it shares a word."""
+    last: dict[str, list[int]] = {}
+    for number, (when, text) in enumerate(film.lines):
+        for word in content_of(film.described[number]):
+            before = last.get(word, [])
+            if len(before) == 1 and when.start - film.lines[before[0]][0].end >= LONG_AGO:
+                yield number, before[0]
+        for word in content_of(text):
+            last.setdefault(word, []).append(number)
+
+
+def measure(name: str, film: Film) -> None:
+    settings, engine = PromptSettings(), Listener()
+    config = load_config(None, ("story.on=true",))
+    telling = Telling(film.speech, config, Identity("none"), engine.ask, lambda _: None, lambda *_: None)
+    wanted: dict[int, set[int]] = {}
+    for number, before in long_ago(film):
+        wanted.setdefault(number, set()).add(before)
+    plain, whole, memory, told = [], [], [], []
+    began = time.process_time()
+    for number, (when, text) in enumerate(film.lines):
+        slot = Slot(slot_id(when.start), when, 10)
+        seen = Description(slot.id, {"Actions": film.described[number]}, "", "", "")
+        story = telling.text(slot, seen.text)
+        for letters, given in ((plain, ""), (whole, story)):
+            messages = stage2_messages(seen, 10, settings, seed=0, story=given).messages
+            letters.append(sum(len(message.text) for message in messages))
+        rows = re.findall(r"^(?:<material>)?- minute .*$", story, re.MULTILINE)
+        memory.append(sum(map(len, rows)))
+        texts = [film.lines[before][1] for before in wanted.get(number, ())]
+        told += [any(row.endswith(one) for row in rows) for one in texts if one in engine.kept]
+        telling.heard(Cue(slot.id, slot.id, when, text, language="en"))
+    seconds = time.process_time() - began
+    lines, tenth = len(film.lines), max(1, len(film.lines) // 10)
+    without, told_too, asked = sum(plain), sum(whole), sum(engine.letters)
+    print(f"{name}: {film.minutes:.0f} minutes, {lines} lines, {len(film.speech)} captions")
+    print(f"  requests for the memory, a line    {len(engine.letters) / lines:.3f}  ({len(engine.letters)})")
+    print(f"  letters of each of these requests  {asked / len(engine.letters):.0f}")
+    print(
+        f"  letters of Stage II's prompt       {without / lines:.0f}, with the story {told_too / lines:.0f}"
+    )
+    print(f"  letters of all, with to without    {(told_too + asked) / without:.2f}")
+    for which, part in (("second", slice(tenth, 2 * tenth)), ("last", slice(-tenth, None))):
+        print(f"  of the memory, {which} tenth of lines  {sum(memory[part]) / tenth:.0f} letters")
+    print(f"  told again, and the line is there  {Share(sum(told), len(told))}")
+    print(f"  processor seconds a line           {seconds / lines:.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--text", type=Path, default=DREAM, help="human AD and captions of Elephants Dream")
+    parser.add_argument("--cmd-ad", type=Path, default=DATA / "cmd-ad", help="the annotation of CMD-AD")
+    parser.add_argument("--minutes", type=float, default=120, help="of the film made of CMD-AD's clips")
+    chosen = parser.parse_args()
+    measure("Elephants Dream", dream(chosen.text))
+    measure("CMD-AD", one_after_the_other(chosen.cmd_ad, chosen.minutes))
+
+
+if __name__ == "__main__":
+    main()
