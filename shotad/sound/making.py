@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from shotad import __version__
-from shotad.core import Interval, Progress, Task, key_of, printable, reported
-from shotad.film import Film, SoundBlock, open_film
+from shotad.core import Interval, Progress, key_of, printable, reported
+from shotad.film import Film, open_film
 from shotad.script import Finding, Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
 from shotad.sound.check_film import Expected, check_film
@@ -26,7 +26,7 @@ from shotad.sound.film_copy import write_copy
 from shotad.sound.kinds import Spoken
 from shotad.sound.levels import PEAK_SLACK
 from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
-from shotad.sound.mix import Mix, prepare_mix
+from shotad.sound.mix import Mix, counted, prepare_mix
 from shotad.sound.mix_report import (
     FileSound,
     MixReport,
@@ -141,7 +141,7 @@ class FileMaker:
         with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
             write_sound(
                 wanted.path,
-                _counted(blocks, mix.rate, task),
+                counted(blocks, mix.rate, task),
                 layout=layout,
                 rate=mix.rate,
                 tags=self._tags(wanted.kind),
@@ -256,12 +256,6 @@ def _better(mix: Mix, sound: FileSound | None) -> Mix | None:
     if over <= PEAK_SLACK and off == 0:
         return None
     return mix.lower(max(0.0, over + MARGIN)).louder(-off)
-
-
-def _counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
-    for block in blocks:
-        yield block
-        task.advance(len(block.samples) / rate)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
