@@ -11,8 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from shotad import __version__
 from shotad.core import Interval, Progress, key_of, printable, reported
@@ -80,7 +79,7 @@ class Scene:
 
 @dataclass(slots=True)
 class FileMaker:
-    """Where files are made. A context manager, for a copy of the film that pauses lives only in it.
+    """Where files are made. A copy of the film that pauses lives as long as ``open`` is not closed.
 
     ``voicing`` is None where nothing is spoken and films get a text track alone. ``sounds_as`` is the
     container of the copy that sounds are taken from where the film pauses: best one that is made anyway.
@@ -89,18 +88,10 @@ class FileMaker:
     materials: Materials
     voicing: Voicing | None
     progress: Progress
+    open: ExitStack
     sounds_as: str = OTHERWISE
-    _open: ExitStack = field(default_factory=ExitStack)
     _scenes: dict[str, Scene] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
 
     def make(self, wanted: Wanted) -> Product:
         """Make one file. Raises SoundError, FilmError, WorkFolderError.
@@ -179,7 +170,7 @@ class FileMaker:
             return _scene(materials.film, voicing.fitting.spoken, materials.speech)
         if ending not in self._scenes:
             place = Path(
-                self._open.enter_context(
+                self.open.enter_context(
                     tempfile.TemporaryDirectory(prefix=".tmp-", dir=self.materials.folder.path)
                 )
             )
@@ -187,7 +178,7 @@ class FileMaker:
             copy = write_copy(
                 self.materials.film, voicing.pauses, place / f"copy.{ending}", config.extended, self.progress
             )
-            film = self._open.enter_context(open_film(copy))
+            film = self.open.enter_context(open_film(copy))
             speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
             self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
         return self._scenes[ending]

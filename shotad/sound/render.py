@@ -11,6 +11,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,7 +102,8 @@ def run_render(
             "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
         )
     films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
-    with FileMaker(materials, voicing, progress, next(films, OTHERWISE)) as maker:
+    with ExitStack() as stack:
+        maker = FileMaker(materials, voicing, progress, stack, next(films, OTHERWISE))
         failures = _make(maker, record, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and record.sound is None:
