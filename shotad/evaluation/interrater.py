@@ -256,22 +256,6 @@ def from_table(path: Path) -> tuple[Version, Version]:
     return one, two
 
 
-def at_rate(version: Version, words_per_minute: float) -> Version:
-    """The same lines, each as long as its words take at this rate: cues of scripts often stay on screen until
-    the next one, or end before the words do."""
-    second = words_per_minute / 60
-    lines = (
-        replace(
-            line,
-            interval=Interval(
-                line.interval.start, line.interval.start + max(1, len(line.reference.split())) / second
-            ),
-        )
-        for line in version.lines
-    )
-    return replace(version, lines=tuple(lines))
-
-
 def _script(path: Path, name: str, film: str) -> Version:
     try:
         cues = read_cues(path)
