@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need
+from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need, plural
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
@@ -22,7 +22,7 @@ from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS
-from shotad.evaluation.report.wording import NONE, count, number, span_words
+from shotad.evaluation.report.wording import NONE, number, span_words
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 
@@ -317,8 +317,8 @@ def interrater_text(found: InterRater) -> str:
     a, b = found.a, found.b
     films = {*a.films()} & {*b.films()}
     lines = [
-        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
-        f"{count(len(films), 'film')} in both.",
+        f"{a.name}: {plural(len(a.lines), 'line')}. {b.name}: {plural(len(b.lines), 'line')}. "
+        f"{plural(len(films), 'film')} in both.",
         "Each row: one version against the other, which is the reference; intervals in brackets.",
         "",
         *aligned(heads, rows, [0, 1]),

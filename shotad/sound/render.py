@@ -24,6 +24,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     in_room,
+    plural,
     stem_of,
     sweep_beside,
     write_text,
@@ -214,7 +215,7 @@ def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
         cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
     )
     for language, count in sorted(others.items()):
-        lines = "1 line is" if count == 1 else f"{count} lines are"
+        lines = plural(count, "line is", "lines are")
         yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
 
 
