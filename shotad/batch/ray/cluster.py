@@ -88,9 +88,9 @@ class RaySettings(Settings):
     """Bytes of memory for rows under way, of a cluster started on this machine; None: what Ray takes."""
 
 
-def load_ray_settings(files: Iterable[str] = ()) -> RaySettings:
-    """Settings from YAML files. Raises ConfigError."""
-    return load_settings(RaySettings, files, ())
+def load_ray_settings(files: Iterable[str] = (), assignments: Iterable[str] = ()) -> RaySettings:
+    """Settings from YAML files and ``KEY=VALUE`` (``looking.gpus=1``). Raises ConfigError."""
+    return load_settings(RaySettings, files, assignments)
 
 
 def least_cpus(settings: RaySettings) -> float:
