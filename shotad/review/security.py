@@ -332,9 +332,12 @@ def _asked(scope: Any) -> _Asked:
 
 def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
     """An error: as JSON to the page's programs, else as a small page of its own."""
+    answer: Response = HTMLResponse(_page(error), status)
     if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
-        return JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
-    return HTMLResponse(_page(error), status)
+        answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
+    if scope["method"] == "HEAD":
+        answer.body = b""
+    return answer
 
 
 def _page(error: ShotadError) -> str:
