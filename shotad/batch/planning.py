@@ -83,9 +83,9 @@ class Planner:
         self._folders = Folders(wishes.out)
         self._configs: dict[tuple[str, ...], Config] = {}
 
-    def plan(self, found: Sequence[Found], neighbours: Neighbours | None = None) -> list[Planned]:
-        """The jobs of ``found`` films, in that order; ``neighbours`` knows what lies beside them."""
-        near = neighbours or Neighbours()
+    def plan(self, found: Sequence[Found]) -> list[Planned]:
+        """The jobs of ``found`` films, in that order."""
+        near = Neighbours()
         if not self._wishes.alone:
             near.read(parent_of(one.place) for one in found)
         folders = self._folders.of([one.place for one in found])

@@ -25,6 +25,7 @@ from shotad.core import (
     aligned,
     duration,
     parse_json,
+    plural,
     printable,
     sentence,
     write_text,
@@ -124,7 +125,7 @@ def summary(rows: Sequence[Row], seconds: float) -> str:
     """``12 films: 10 done, 2 failed. 1 h 5 min for 20 h of film (0.05 times its length).``"""
     found = Counter(row.state for row in rows)
     states = [f"{found[state]} {state}" for state in _ORDER if found[state]]
-    text = f"{_number(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
+    text = f"{plural(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
     worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
     if worked:
         text += f" {duration(seconds)} for {duration(worked)} of film ({_times(seconds / worked)})."
@@ -137,14 +138,14 @@ _ORDER = ("done", "done before", _IN_USE, "failed", "stopped", "not begun")
 def _counts(result: FilmResult | None) -> list[str]:
     if result is None or result.error is not None:
         return []
-    told = [f"{_number(result.lines, 'line')} in {_number(result.slots, 'slot')}"]
+    told = [f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}"]
     if result.amiss:
         told.append(_amiss(result))
-    return [*told, _number(result.silences, "long silence")] if result.silences else told
+    return [*told, plural(result.silences, "long silence")] if result.silences else told
 
 
 def _amiss(result: FilmResult) -> str:
-    return f"{_number(result.amiss, 'line')} could not be written"
+    return f"{plural(result.amiss, 'line')} could not be written"
 
 
 def _time(result: FilmResult | None) -> list[str]:
@@ -193,10 +194,6 @@ def _json(row: Row) -> dict[str, Any]:
     }
 
 
-def _number(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
-
-
 def _times(pace: float | None) -> str:
     return "" if pace is None else f"{pace:.2f} times its length"
 
@@ -214,7 +211,7 @@ def foreseen_lines(
         told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]
     size = size_text(sum(film.size for film in new))
-    return [*told, f"{_number(len(films), 'film')}: {len(new)} to describe ({size})."]
+    return [*told, f"{plural(len(films), 'film')}: {len(new)} to describe ({size})."]
 
 
 def foreseen_json(

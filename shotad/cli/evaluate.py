@@ -392,12 +392,6 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
 @click.option(
     "--metrics", metavar="NAME,…", help="Metrics (default: cider, bleu-1, rouge-l, meteor, action, recall)."
 )
-@click.option(
-    "--rate",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="WPM",
-    help="Compute the ends of lines from their words, at this rate.",
-)
 @click.option("--out", type=PATH, help="Folder for inter-rater.json.")
 @click.option("--cache", type=PATH, help="File that keeps computed values.")
 @settings_options
@@ -412,7 +406,6 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     from shotad.evaluation import (
         MetricContext,
         Store,
-        at_rate,
         inter_rater,
         interrater_record,
         interrater_text,
@@ -421,8 +414,6 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
 
     thresholds, names = _thresholds(options["tiou"]), listed(options["metrics"] or "")
     versions = _versions(scripts)
-    if options["rate"] is not None:
-        versions = [at_rate(version, options["rate"]) for version in versions]
     with Store(options["cache"] or kept_file()) as store:
         bench = MetricContext(_settings(options), store, console)
         found = inter_rater(versions[0], versions[1], thresholds, bench, names)

@@ -112,7 +112,8 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
     sent = said(text, spoken, lexicon, voice.reads)
     take = voice.speak(sent, config.voice.speed)
     path = out or Path(_file_name(voice.name))
-    write_bytes(path, [(flac if path.suffix.lower() == ".flac" else wav)(take)])
+    data = flac(take) if path.suffix.lower() == ".flac" else wav(take.samples, take.rate)
+    write_bytes(path, [data])
     value = {
         "voice": voice.name,
         "language": spoken,

@@ -158,6 +158,7 @@ from .progress import (
     duration as duration,
     is_text as is_text,
     on_terminal as on_terminal,
+    plural as plural,
     printable as printable,
     reported as reported,
     seen as seen,

@@ -265,6 +265,11 @@ def _without_value(query: re.Match[str]) -> str:
     return f"{query[1]}…" if _SECRET_NAME.search(query[1]) else query[0]
 
 
+def plural(number: int, one: str, many: str = "") -> str:
+    """``1 AD``, ``7,316 ADs``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
     """Lines of a table in columns; those whose places are in ``numbers`` end at the right.
 

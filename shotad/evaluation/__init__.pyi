@@ -10,7 +10,6 @@ from .datasets.loading import load_dataset as load_dataset
 from .human_agreement import agreement as agreement, read_scores as read_scores
 from .interrater import (
     Version as Version,
-    at_rate as at_rate,
     from_scripts as from_scripts,
     from_table as from_table,
     inter_rater as inter_rater,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from shotad.core import EvaluationError, aligned
+from shotad.core import EvaluationError, aligned, plural
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.table import (
@@ -24,7 +24,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.report.wording import NONE, count, number
+from shotad.evaluation.report.wording import NONE, number
 from shotad.evaluation.running import WHOLE, Measured, measure
 from shotad.evaluation.store import MetricContext
 
@@ -304,13 +304,13 @@ def _opening(done: Assisted, called: str) -> list[str]:
     """Whose candidates, how many, and who chose."""
     most = max(done.sizes, default=0)
     whose = f"{called}: " if called else ""
-    lines = [f"{whose}{count(len(done.choices), 'AD')} with up to {count(most, 'candidate')}."]
+    lines = [f"{whose}{plural(len(done.choices), 'AD')} with up to {plural(most, 'candidate')}."]
     fewer = [(size, ads) for size, ads in done.sizes.items() if 0 < size < most]
     if fewer:
         told = ", ".join(f"{ads:,} have {size}" for size, ads in fewer)
         lines.append(f"Fewer candidates: {told}; the choice is among those.")
     if done.sizes.get(0):
-        lines.append(f"{count(done.sizes[0], 'AD')} without any count as 0.")
+        lines.append(f"{plural(done.sizes[0], 'AD')} without any count as 0.")
     lines.append(f"The expert takes the one with the highest mean of {expert_words(done)}.")
     return lines
 

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import EvaluationError, ReportSettings, aligned, need
+from shotad.core import EvaluationError, ReportSettings, aligned, need, plural
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Units, basis_words, spread, units_of
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.table import AGREEMENT
-from shotad.evaluation.report.wording import NONE, count, percent
+from shotad.evaluation.report.wording import NONE, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ class AgreementReport:
     def _opening(self) -> list[str]:
         scores = self.scores
         lines = [
-            f"{self.system} against human scores of {count(len(scores.scores), 'AD')}.",
+            f"{self.system} against human scores of {plural(len(scores.scores), 'AD')}.",
             f"Scores stand in {'the column' if len(scores.columns) == 1 else 'the columns'} "
             f"{', '.join(scores.columns)}{', and are averaged' if len(scores.columns) > 1 else ''}.",
         ]
         if self.unknown:
             shown = ", ".join(self.unknown[:10]) + (", …" if len(self.unknown) > 10 else "")
-            lines.append(f"{count(len(self.unknown), 'scored AD')} not in the report: {shown}.")
+            lines.append(f"{plural(len(self.unknown), 'scored AD')} not in the report: {shown}.")
         if scores.empty:
-            lines.append(f"{count(scores.empty, 'line')} without a score.")
+            lines.append(f"{plural(scores.empty, 'line')} without a score.")
         if scores.ignored:
             lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
         return lines

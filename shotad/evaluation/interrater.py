@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need
+from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need, plural
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
@@ -22,7 +22,7 @@ from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS
-from shotad.evaluation.report.wording import NONE, count, number, span_words
+from shotad.evaluation.report.wording import NONE, number, span_words
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 
@@ -256,22 +256,6 @@ def from_table(path: Path) -> tuple[Version, Version]:
     return one, two
 
 
-def at_rate(version: Version, words_per_minute: float) -> Version:
-    """The same lines, each as long as its words take at this rate: cues of scripts often stay on screen until
-    the next one, or end before the words do."""
-    second = words_per_minute / 60
-    lines = (
-        replace(
-            line,
-            interval=Interval(
-                line.interval.start, line.interval.start + max(1, len(line.reference.split())) / second
-            ),
-        )
-        for line in version.lines
-    )
-    return replace(version, lines=tuple(lines))
-
-
 def _script(path: Path, name: str, film: str) -> Version:
     try:
         cues = read_cues(path)
@@ -333,8 +317,8 @@ def interrater_text(found: InterRater) -> str:
     a, b = found.a, found.b
     films = {*a.films()} & {*b.films()}
     lines = [
-        f"{a.name}: {count(len(a.lines), 'line')}. {b.name}: {count(len(b.lines), 'line')}. "
-        f"{count(len(films), 'film')} in both.",
+        f"{a.name}: {plural(len(a.lines), 'line')}. {b.name}: {plural(len(b.lines), 'line')}. "
+        f"{plural(len(films), 'film')} in both.",
         "Each row: one version against the other, which is the reference; intervals in brackets.",
         "",
         *aligned(heads, rows, [0, 1]),

@@ -31,11 +31,16 @@ from shotad.evaluation.metric import Corpus, Item
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a system says for one AD. ``text`` None: it failed, ``failure`` says why. ``description`` is
-    Stage I's text, ``candidates`` all lines that were offered, ``scale`` the effective shot scale,
-    ``threaded`` whether the clip has a thread."""
+class PredictionRow:
+    """What a system says for one AD, where it stands, and what else the file tells of its AD.
 
+    ``id`` is empty in a file without ids. ``text`` None: it failed, ``failure`` says why. ``description`` is
+    Stage I's text, ``candidates`` all lines that were offered, ``scale`` the effective shot scale,
+    ``threaded`` whether the clip has a thread. ``start`` and ``end`` are seconds as the file has them;
+    ``reference`` is the human AD that the file repeats.
+    """
+
+    where: str
     id: str
     text: str | None
     failure: str = ""
@@ -43,18 +48,6 @@ class Prediction:
     description: str | None = None
     scale: float | None = None
     threaded: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PredictionRow:
-    """A prediction where it stands, and what else the file says of its AD.
-
-    ``prediction.id`` is empty in a file without ids. ``start`` and ``end`` are seconds as the file has them;
-    ``reference`` is the human AD that the file repeats.
-    """
-
-    where: str
-    prediction: Prediction
     film: str = ""
     clip: str = ""
     start: float | None = None
@@ -151,19 +144,15 @@ def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Seque
         return (records.text(row, columns.get(key)) or "").strip()
 
     said, candidates = _said(records, row, columns, numbered)
-    description = records.text(row, columns.get("description"))
-    prediction = Prediction(
+    return PredictionRow(
+        f"{records.path.name}, line {row.line}",
         plain_id(text("id")),
         said,
         (text("failure") or NO_TEXT) if said is None else "",
         candidates,
-        description,
+        records.text(row, columns.get("description")),
         records.number(row, columns.get("scale")),
         records.truth(row, columns.get("threaded")),
-    )
-    return PredictionRow(
-        f"{records.path.name}, line {row.line}",
-        prediction,
         text("film"),
         text("clip"),
         records.number(row, columns.get("start")),
@@ -211,7 +200,7 @@ def _findings(records: Table, rows: Sequence[PredictionRow], columns: dict[str, 
     if lists or ("text" not in columns and rows):
         what = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
         found.append(Finding(NOTE, records.path.name, what))
-    without = [row for row in rows if not row.prediction.id]
+    without = [row for row in rows if not row.id]
     if without and len(without) < len(rows):
         what = f"rows without an id: {len(without)}."
         found.append(Finding(MALFORMED, without[0].where, what))
@@ -251,7 +240,7 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
     _refuse_strangers(dataset, matched, predictions)
     chosen, doubled = _one_for_each(matched)
     items = tuple(_item(ad, chosen.get(ad.id)) for ad in dataset.ads)
-    extra = tuple(row.prediction.id or row.where for row in matched.extra)
+    extra = tuple(row.id or row.where for row in matched.extra)
     failed = [item for item in items if item.prediction is None and item.id in chosen]
     why = list(dict.fromkeys(item.failure for item in failed))
     counts = (
@@ -278,7 +267,7 @@ def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> 
     _refuse_strangers(dataset, matched, stage1)
     chosen, _ = _one_for_each(matched)
     items = tuple(
-        replace(item, description=chosen[item.id].prediction.text) if item.id in chosen else item
+        replace(item, description=chosen[item.id].text) if item.id in chosen else item
         for item in joined.corpus.items
     )
     without = [item.id for item in items if item.description is None]
@@ -288,8 +277,7 @@ def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> 
     return replace(joined, corpus=replace(joined.corpus, items=items), findings=tuple(findings))
 
 
-def _item(ad: Ad, row: PredictionRow | None) -> Item:
-    said = row.prediction if row else None
+def _item(ad: Ad, said: PredictionRow | None) -> Item:
     return Item(
         id=ad.id,
         film=ad.film,
@@ -311,15 +299,15 @@ def _one_for_each(matched: Matched) -> tuple[dict[str, PredictionRow], tuple[str
     chosen: dict[str, PredictionRow] = {}
     doubled, torn = [], []
     for name, rows in matched.rows.items():
-        with_text = [row for row in rows if row.prediction.text is not None] or rows
+        with_text = [row for row in rows if row.text is not None] or rows
         chosen[name] = with_text[0]
         if len(rows) > 1:
             doubled.append(name)
-        if any(row.prediction.text != with_text[0].prediction.text for row in with_text):
+        if any(row.text != with_text[0].text for row in with_text):
             torn.append((name, with_text))
     if torn:
         pairs = [
-            (name, list(dict.fromkeys((row.prediction.text, row.where) for row in rows))[:3])
+            (name, list(dict.fromkeys((row.text, row.where) for row in rows))[:3])
             for name, rows in torn[:_SHOWN]
         ]
         shown = "; ".join(
@@ -340,7 +328,7 @@ def _refuse_strangers(dataset: Dataset, matched: Matched, predictions: Predictio
         ad, row = strange[0]
         raise EvaluationError(
             f"{predictions.name} is not of {dataset.title}: {len(strange):,} of {told:,} rows repeat another "
-            f"human AD than its id's. {row.where} has {row.reference!r} under {row.prediction.id}, the "
+            f"human AD than its id's. {row.where} has {row.reference!r} under {row.id}, the "
             f"dataset {ad.text!r}.",
             "Evaluate it on the dataset, and the edition, that it was made for.",
         )
@@ -355,14 +343,14 @@ def _strangers(dataset: Dataset, matched: Matched) -> tuple[list[tuple[Ad, Predi
 
 def _notes(predictions: Predictions, matched: Matched, dataset: Dataset) -> list[Finding]:
     found = []
-    if not any(row.prediction.id for row in predictions.rows):
+    if not any(row.id for row in predictions.rows):
         found.append(Finding(NOTE, predictions.name, f"there are no ids; joined by {matched.by}."))
     if matched.alike:
         what = f"ADs that are alike in {matched.by}, and get theirs in order: {matched.alike}."
         found.append(Finding(NOTE, predictions.name, what))
     strange, _ = _strangers(dataset, matched)
     if strange:
-        names = counted([row.prediction.id or row.where for _, row in strange])
+        names = counted([row.id or row.where for _, row in strange])
         what = f"rows that repeat another human AD than the dataset's: {len(strange)} ({names})."
         found.append(Finding(MALFORMED, predictions.name, what))
     return found
@@ -386,13 +374,13 @@ class Matched:
 def match(dataset: Dataset, predictions: Predictions) -> Matched:
     """The rows of each AD. Raises EvaluationError where the file does not say whose they are, or nothing of
     it belongs to the dataset."""
-    if any(row.prediction.id for row in predictions.rows):
+    if any(row.id for row in predictions.rows):
         found = _by_id(dataset, predictions)
     else:
         found = _by_place(dataset, predictions)
     if not found.rows and found.extra:
         row = found.extra[0]
-        told = row.prediction.id or f"{row.film or row.clip} {row.start}–{row.end}"
+        told = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
         raise EvaluationError(
             f"Nothing in {predictions.name} belongs to {dataset.title}: by {found.by}, none of its "
             f"{len(found.extra):,} rows is that of an AD (first {told} in {row.where}).",
@@ -406,7 +394,7 @@ def _by_id(dataset: Dataset, predictions: Predictions) -> Matched:
     rows: dict[str, list[PredictionRow]] = defaultdict(list)
     extra: list[PredictionRow] = []
     for row in predictions.rows:
-        name = row.prediction.id
+        name = row.id
         if name in known:
             rows[name].append(row)
         else:

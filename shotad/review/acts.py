@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from shotad.core import ReviewError
+from shotad.core import ReviewError, plural
 from shotad.description import empty_line
 from shotad.film import SlotChange, new_slot
 from shotad.review.kinds import SOURCE, Change, Json
@@ -452,7 +452,7 @@ def add_slot(scene: Scene, _: str, args: Json) -> Change:
     if known is not None and (known.heard or known.edited is not None):
         what = f"The line {known.id} begins at that very moment and belongs to a slot that is gone."
         raise ReviewError(what, "Begin a little later.")
-    words = f"{slot.max_words} word{'' if slot.max_words == 1 else 's'}"
+    words = plural(slot.max_words, "word")
     said = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
     return Change(said, (empty_line(slot, scene.track.language),), focus=slot.id, slots=SlotChange((slot,)))
 

@@ -8,17 +8,13 @@ the whole film, it says. Sounds are WAV files called by what is in them, of whic
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import threading
-import wave
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
 
 from shotad.core import (
     Config,
@@ -45,6 +41,7 @@ from shotad.sound import (
     no_programme,
     plain_language,
     programme_of,
+    wav,
 )
 
 
@@ -189,7 +186,7 @@ class Hearing:
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
         excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
-        path = self._files.keep(wav_of(_samples(excerpt, kind), excerpt.rate))
+        path = self._files.keep(wav(_samples(excerpt, kind), excerpt.rate))
         warnings = (*self._sound.warnings, *place.warnings(kind))
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
@@ -261,15 +258,3 @@ class HeardFiles:
             with suppress(OSError):  # one that is being played cannot be removed on some systems
                 old.unlink()
         return path
-
-
-def wav_of(samples: Samples, rate: int) -> bytes:
-    """A WAV file of 16 bits, of ``float32[n, channels]``; what is over full scale is cut."""
-    whole = np.clip(np.round(samples * np.float32(32768)), -32768, 32767).astype("<i2")
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(samples.shape[1])
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(whole.tobytes())
-    return out.getvalue()

@@ -22,6 +22,7 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
+    plural,
     write_bytes,
 )
 from shotad.film import Prepared, SlotChange, change_slots, recorded
@@ -458,7 +459,7 @@ class News:
         gone = tuple(name for name in before if name not in there)
         cues = tuple(there[name] for name in before if name in there)
         number = 0 if self._expects else len(gone) + sum(_is_other(before[cue.id], cue) for cue in cues)
-        what = "1 line was" if number == 1 else f"{number} lines were"
+        what = plural(number, "line was", "lines were")
         said = f"{what} changed by another program." if number else ""
         return Change(said, cues, gone)
 

@@ -29,6 +29,7 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     key_of,
+    plural,
 )
 from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
 from shotad.film import jpeg
@@ -173,7 +174,7 @@ class People:
         if not found.people:
             said = "No faces were found." if not found.faces else "Nobody was seen long or clearly enough."
         else:
-            said = f"{count(len(found.people), 'person', 'people')} found, {new} new. Say who they are."
+            said = f"{plural(len(found.people), 'person', 'people')} found, {new} new. Say who they are."
         return {"said": said, "people": len(found.people), "new": new, "files": []}
 
     def _brought(self, before: Member, after: Member) -> Json:
@@ -400,7 +401,7 @@ def bring_in(
             cue for name, text in texts.items() for cue in ACTS["write"](scene, name, {"text": text}).cues
         ]
         changed.extend(texts)
-        return Change(f"{count(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
+        return Change(f"{plural(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
 
     if any(naming.may_change(cue) for cue in session.track.heard):
         session.change(make, origin="job")
@@ -424,23 +425,19 @@ def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Se
         return f"{called(member)} is noted in the cast."
     said = [f"{member.id} is {member.says} now."]
     if changed:
-        said.append(f"{count(len(changed), 'line says', 'lines say')} the name.")
+        said.append(f"{plural(len(changed), 'line says', 'lines say')} the name.")
     if again:
         said.append(
-            f"{count(len(again), 'more line tells', 'more lines tell')} of {member.says} without a name."
+            f"{plural(len(again), 'more line tells', 'more lines tell')} of {member.says} without a name."
         )
     if kept:
         own = "that you edited or accepted"
-        said.append(f"{count(len(kept), 'line', 'lines')} {own} {'stays' if len(kept) == 1 else 'stay'}.")
+        said.append(f"{plural(len(kept), 'line', 'lines')} {own} {'stays' if len(kept) == 1 else 'stay'}.")
     return " ".join(said)
 
 
 def called(member: Member) -> str:
     return member.says or member.id
-
-
-def count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 _LOOK = 0.34

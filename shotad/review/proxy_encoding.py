@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -300,15 +301,8 @@ def _packets(source: Any) -> Iterator[Packet[Any]]:
     """All packets up to where the film can no more be read."""
     import av
 
-    packets = source.demux()
-    while True:
-        try:
-            packet = next(packets, None)
-        except (av.error.FFmpegError, OSError):
-            return
-        if packet is None:
-            return
-        yield packet
+    with suppress(av.error.FFmpegError, OSError):
+        yield from source.demux()
 
 
 class CopiedPicture:

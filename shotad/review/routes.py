@@ -31,7 +31,7 @@ from shotad.review.details import line_detail
 from shotad.review.events import event_stream
 from shotad.review.kinds import Done, Json, Picture
 from shotad.review.opening import remember
-from shotad.review.security import MOST_BYTES, Guard, Refused, answer_error, read_body
+from shotad.review.security import MOST_BYTES, Guard, Refused, error_answer, read_body
 from shotad.review.views import conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 
@@ -72,31 +72,23 @@ async def _watch(review: Review) -> None:
             await anyio.to_thread.run_sync(review.look)
 
 
-class _Answer:
-    """An error as an answer; an ASGI application."""
-
-    def __init__(self, status: int, error: ShotadError) -> None:
-        self._status, self._error = status, error
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await answer_error(scope, send, self._status, self._error)
-
-
-def _refuse(_: Request, error: Exception) -> Any:
+def _refuse(request: Request, error: Exception) -> Response:
     """Addresses and methods that there are not."""
     assert isinstance(error, HTTPException)
     texts = {404: "There is no such page.", 405: "That cannot be done with this address."}
-    return _Answer(error.status_code, ShotadError(texts.get(error.status_code, "That is not understood.")))
+    said = ShotadError(texts.get(error.status_code, "That is not understood."))
+    return error_answer(request.scope, error.status_code, said)
 
 
-async def _say(request: Request, error: Exception) -> Any:
+async def _say(request: Request, error: Exception) -> Response:
     """What cannot be done, and why."""
     assert isinstance(error, ShotadError)
+    status = 400 if request.url.path.startswith("/api/") else 404
     if isinstance(error, Refused):
-        return _Answer(error.status, error)
-    if isinstance(error, WorkFolderError):
-        return _Answer(500, error)
-    return _Answer(400 if request.url.path.startswith("/api/") else 404, error)
+        status = error.status
+    elif isinstance(error, WorkFolderError):
+        status = 500
+    return error_answer(request.scope, status, error)
 
 
 Handler = Callable[..., Any]

@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
 from shotad.core import ShotadError
 
 _LOG = logging.getLogger(__name__)
@@ -257,7 +259,7 @@ class Guard:
         try:
             asked = _asked(scope)
             if _enters(asked, self._hosts):
-                await self._enter(asked, scope, out)
+                await (await self._entered(asked, scope))(scope, receive, out)
             elif (refused := refusal(asked, self._keys, self._hosts)) is not None:
                 raise refused
             else:
@@ -265,30 +267,27 @@ class Guard:
         except ConnectionError:
             raise
         except Refused as refused:
-            await answer_error(scope, out, refused.status, refused)
+            await error_answer(scope, refused.status, refused)(scope, receive, out)
         except Exception:
             _LOG.exception("The review page's server failed at %s", scope["method"])
             if out.begun:
                 raise
             fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
-            await answer_error(scope, out, 500, fault)
+            await error_answer(scope, 500, fault)(scope, receive, out)
 
-    async def _enter(self, asked: _Asked, scope: Any, send: Any) -> None:
+    async def _entered(self, asked: _Asked, scope: Any) -> Response:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
         given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
         # From a link on another page the cookie would not come along to where an answer sends the browser.
         linked = asked.get(b"sec-fetch-site") == "cross-site"
-        body = _ONWARD if linked else b""
-        where = (b"content-type", b"text/html; charset=utf-8") if linked else (b"location", b"/")
-        headers = [where, (b"content-length", b"%d" % len(body))]
+        answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
         user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
         if self._keys.opens(given, user):
-            headers.append((b"set-cookie", self._keys.set_cookie()))
+            answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(asked.get(b"cookie")):
             what = "The token of this address is not that of this server."
             raise Refused(401, what, "Open the address that shotad review printed last.")
-        await send({"type": "http.response.start", "status": 200 if linked else 303, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        return answer
 
 
 _ONWARD = (
@@ -331,16 +330,14 @@ def _asked(scope: Any) -> _Asked:
     return _Asked(scope["method"], scope["path"], scope.get("query_string", b""), headers)
 
 
-async def answer_error(scope: Any, send: Any, status: int, error: ShotadError) -> None:
-    """Say an error: as JSON to the page's programs, else as a small page of its own."""
+def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
+    """An error: as JSON to the page's programs, else as a small page of its own."""
+    answer: Response = HTMLResponse(_page(error), status)
     if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
-        value = {"error": {"what": error.what, "hint": error.hint}}
-        kind, body = b"application/json", json.dumps(value, ensure_ascii=False).encode()
-    else:
-        kind, body = b"text/html; charset=utf-8", _page(error).encode()
-    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
+    if scope["method"] == "HEAD":
+        answer.body = b""
+    return answer
 
 
 def _page(error: ShotadError) -> str:

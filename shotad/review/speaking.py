@@ -27,9 +27,9 @@ from shotad.review.kinds import Json
 from shotad.script import Cue, Track
 from shotad.sound import (
     AUTO,
+    HOLD,
     MOST,
     NOTHING,
-    SLOPES,
     VOICES,
     WORDLESS,
     Fitting,
@@ -269,8 +269,8 @@ class Placing:
             {slot.id: slot.interval for slot in prepared.slots},
             self._config.fit,
             margin=self._config.speech.margin,
-            before=BEFORE + SLOPES.hold,
-            after=AFTER + SLOPES.hold,
+            before=BEFORE + HOLD,
+            after=AFTER + HOLD,
         )
         return fit(near, turn, self._config.fit)
 

@@ -26,6 +26,7 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     for_rendering,
+    plural,
     read_settings,
     with_cast,
     write_settings,
@@ -170,7 +171,7 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
                 files.append(file_row(path, session.folder))
             task.advance()
     task.done()
-    many = "1 script was" if len(files) == 1 else f"{len(files)} scripts were"
+    many = plural(len(files), "script was", "scripts were")
     return {"said": f"{many} written to {place}.", "files": files, "failures": failures}
 
 
@@ -217,7 +218,7 @@ def _rendered(done: Rendered, session: Session) -> Row:
         for one in done.made
     ]
     return {
-        "said": f"{_count(len(made), 'file')} made. {voice}",
+        "said": f"{plural(len(made), 'file')} made. {voice}",
         "files": made,
         "told": [*(line for one in done.made for line in one.told), *(done.sound.told if done.sound else ())],
         "findings": [finding_row(finding) for finding in done.findings],
@@ -225,10 +226,6 @@ def _rendered(done: Rendered, session: Session) -> Row:
         "failures": [{"name": one.wanted.path.name, "reason": one.reason} for one in done.failures],
         "unspoken": [cue.id for cue in done.unspoken],
     }
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 @contextmanager

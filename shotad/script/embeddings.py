@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +29,12 @@ from shotad.core import (
     WANTED_WITH_WORDS,
     ComputeSettings,
     Identity,
-    NoProgress,
     Progress,
     WeightsError,
     broken,
     device_of,
     dtype_of,
     file_sha256,
-    fingerprint,
     is_model_folder,
     loading_quiet,
     manifest,
@@ -65,23 +63,6 @@ _SMALL = 1 << 30
 _WHOLE = "Give a folder or repository with a whole sentence-transformers model, saved as safetensors."
 
 
-@runtime_checkable
-class Embedder(Protocol):
-    """Turns texts into vectors."""
-
-    @property
-    def identity(self) -> Identity:
-        """Which model and revision."""
-        ...
-
-    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
-        """float32[n, d], a unit vector to each text, in order.
-
-        ``prompt`` is put before each text, for models that are told what the vectors are for.
-        """
-        ...
-
-
 def make_embedder(
     name: str = DEFAULT,
     compute: ComputeSettings | None = None,
@@ -95,11 +76,10 @@ def make_embedder(
     for a model that cannot be had or loaded.
     """
     need("sentence_transformers", PURPOSE, EXTRA)
-    folder = embedding_folder(name, progress)
-    identity = Identity(_ENGINE, **embedding_model(name, progress))
+    folder, named = _found(name, progress)
     _check(folder)
     model = _loaded(folder, compute or ComputeSettings())
-    return _Transformer(model, identity, batch, ending(folder))
+    return Embedder(model, Identity(_ENGINE, **named), batch, ending(folder))
 
 
 def check_installed() -> None:
@@ -108,8 +88,9 @@ def check_installed() -> None:
         need("sentence_transformers", PURPOSE, EXTRA)
 
 
-class _Transformer:
-    """A loaded model. Its lists are sorted by length and cut into batches, then put back in order.
+class Embedder:
+    """A loaded model that turns texts into vectors. Its lists are sorted by length and cut into batches, then
+    put back in order.
 
     ``ending`` stands after each text: an end token that its tokenizer leaves out.
     """
@@ -118,6 +99,10 @@ class _Transformer:
         self._model, self.identity, self._batch, self._ending = model, identity, batch, ending
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        """float32[n, d], a unit vector to each text, in order.
+
+        ``prompt`` is put before each text, for models that are told what the vectors are for.
+        """
         if not texts:
             return self.of([""])[:0]
         found = self._model.encode(
@@ -194,28 +179,23 @@ def embedding_model(name: str, progress: Progress | None = None) -> dict[str, st
     """
     if name in manifest():
         return {"model": name, "revision": weights(name).sha256[:16]}
-    folder = embedding_folder(name, progress)
-    if Path(name).expanduser().is_dir():
-        return {"model": folder.resolve().name, "revision": _hash(folder)}
-    return {"model": name, "revision": folder.name[:16]}
+    return _found(name, progress)[1]
 
 
-def embedding_folder(name: str, progress: Progress | None = None) -> Path:
-    """The model's folder, fetched first if it is not here. Raises WeightsError for one that cannot be had."""
-    if name not in manifest() and not Path(name).expanduser().is_dir() and not _REPOSITORY.fullmatch(name):
-        raise WeightsError(
-            f"There is no embedding model {name!r}.",
-            f"Known: {DEFAULT}, a folder with a sentence-transformers model, or a repository of the hub.",
-        )
-    return _place(name, progress)
-
-
-def _place(name: str, progress: Progress | None) -> Path:
-    """The folder of weights of the manifest, a folder as it is, or that of a repository of the hub."""
-    if name in manifest():
-        return weights_folder(name, progress)
+def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
+    """The model's folder, fetched first if it is not here, and its name and revision."""
     folder = Path(name).expanduser()
-    return folder if folder.is_dir() else model_folder(name, None, progress, wanted=WANTED_WITH_WORDS)
+    if name in manifest():
+        return weights_folder(name, progress), embedding_model(name)
+    if folder.is_dir():
+        return folder, {"model": folder.resolve().name, "revision": _hash(folder)}
+    if not _REPOSITORY.fullmatch(name):
+        raise WeightsError(
+            f"There is no model {name!r}.",
+            f"Known: {DEFAULT}, a folder with a model, or a repository of the hub (owner/name).",
+        )
+    folder = model_folder(name, None, progress, wanted=WANTED_WITH_WORDS)
+    return folder, {"model": name, "revision": folder.name[:16]}
 
 
 def _hash(folder: Path) -> str:
@@ -306,14 +286,14 @@ def locate(name: str, progress: Progress | None = None) -> EncoderPlace:
     cannot be had.
     """
     check_name(name)
-    folder, identity = _found(name, progress or NoProgress())
+    folder, named = _found(name, progress)
     config = _config(need("transformers", _WORDS_PURPOSE, EXTRA), folder)
     layers = getattr(config, "num_hidden_layers", None)
     if not isinstance(layers, int):
         raise WeightsError(
             f"The model in {folder} is no encoder with layers ({config.model_type}).", _ENCODERS
         )
-    return EncoderPlace(folder, identity, layers)
+    return EncoderPlace(folder, Identity(_WORDS_ENGINE, **named), layers)
 
 
 class TokenEncoder:
@@ -380,16 +360,6 @@ def _batches(order: Sequence[int], lengths: Sequence[int], size: int) -> list[li
             found.append([])
         found[-1].append(i)
     return found
-
-
-def _found(name: str, progress: Progress) -> tuple[Path, Identity]:
-    place = _place(name, progress)
-    if name in manifest():
-        return place, Identity(_WORDS_ENGINE, name, weights(name).sha256[:16])
-    if Path(name).expanduser().is_dir():
-        words = [p for p in sorted(place.iterdir()) if p.suffix in (".json", ".txt", ".model")]
-        return place, Identity(_WORDS_ENGINE, place.resolve().name, fingerprint(words, weight_files(place)))
-    return place, Identity(_WORDS_ENGINE, name, place.name[:16])
 
 
 def _config(transformers: Any, folder: Path) -> Any:

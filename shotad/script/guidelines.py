@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
-from shotad.core import Interval
+from shotad.core import Interval, plural
 from shotad.script.checked_lines import TrackLine
 from shotad.script.cue import timecode
 from shotad.script.rules import Finding, Level
@@ -234,8 +234,8 @@ def summary_line(report: Report) -> str:
     for level, number in ((Level.ERROR, report.errors), (Level.WARNING, report.warnings)):
         counts = Counter(finding.rule for finding in report.findings if finding.level is level)
         rules = ", ".join(f"{rule} {counts[rule]}" for rule in sorted(counts, key=order_of))
-        parts.append(_counted(number, level.value) + (f" ({rules})" if rules else ""))
-    text = f"{', '.join(parts)} in {_counted(len(report.lines), 'line')}"
+        parts.append(plural(number, level.value) + (f" ({rules})" if rules else ""))
+    text = f"{', '.join(parts)} in {plural(len(report.lines), 'line')}"
     return f"{text}; {len(report.accepted)} accepted." if report.accepted else f"{text}."
 
 
@@ -317,10 +317,6 @@ def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
         "text": None if line is None else line.text,
         "span": None if finding.span is None else list(finding.span),
     }
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def finding_row(finding: Finding) -> dict[str, Any]:

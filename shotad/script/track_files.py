@@ -30,6 +30,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     in_room,
+    plural,
     read_record,
     read_settings,
     readable_json,
@@ -358,7 +359,7 @@ def outdated_note(track: Track, folder: WorkFolder) -> str | None:
     lines = outdated(track, folder)
     if not lines:
         return None
-    what = "1 line was" if len(lines) == 1 else f"{len(lines)} lines were"
+    what = plural(len(lines), "line was", "lines were")
     shown = ", ".join(lines[:_SHOWN]) + (" …" if len(lines) > _SHOWN else "")
     return (
         f"{what} changed in the source since this was translated ({shown}): run shotad translate with "

@@ -12,7 +12,7 @@ from .fitting import (
     neighbourhood as neighbourhood,
 )
 from .kinds import Fitting as Fitting, Spoken as Spoken, Take as Take, Unspoken as Unspoken
-from .levels import SLOPES as SLOPES
+from .levels import HOLD as HOLD
 from .loudness import Course as Course, Loudness as Loudness
 from .making import RECORD as RECORD
 from .mix import Heard as Heard, lay as lay, loudness_of as loudness_of

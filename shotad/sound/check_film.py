@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -269,33 +270,32 @@ class Read:
 def read_tracks(
     container: Any,
     start: Fraction,
-    texts: Collection[int] = (),
-    meters: Mapping[int, DecodedMeter] | None = None,
+    texts: Collection[int],
+    meters: Mapping[int, DecodedMeter],
 ) -> dict[int, Read]:
     """Every packet of an open file once; seconds count from ``start``.
 
     Words are kept of the tracks ``texts`` alone: pictures of subtitles in a long film are many. Tracks with
     ``meters`` are decoded on the way, and measured.
     """
-    from av.error import FFmpegError
-
     read = {
         s.index: Read(Payload(codec_of(s), s.codec_context.extradata if s.codec_context else None))
         for s in container.streams
     }
-    packets = packets_of(container)
-    while True:
-        try:
-            packet = next(packets, None)
-        except (FFmpegError, OSError):
-            break
-        if packet is None:
-            break
-        if meters and packet.stream.index in meters:
+    for packet in _readable(container):
+        if packet.stream.index in meters:
             meters[packet.stream.index].add(packet)
         if packet.size:
             _note(read[packet.stream.index], packet, float(start), packet.stream.index in texts)
     return read
+
+
+def _readable(container: Any) -> Iterator[Any]:
+    """The packets up to where the file can no more be read."""
+    from av.error import FFmpegError
+
+    with suppress(FFmpegError, OSError):
+        yield from packets_of(container)
 
 
 def _note(read: Read, packet: Any, start: float, is_text: bool) -> None:

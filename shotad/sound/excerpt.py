@@ -15,6 +15,7 @@ import numpy as np
 
 from shotad.core import Interval, MixSettings
 from shotad.film import Samples, SoundBlock
+from shotad.sound.files import downmixed
 from shotad.sound.levels import (
     FOLLOW,
     PROFILES,
@@ -28,7 +29,7 @@ from shotad.sound.levels import (
 )
 from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
 from shotad.sound.mix import Heard, Laid, Recipe
-from shotad.sound.programme import Programme, channel_names, to_stereo
+from shotad.sound.programme import Programme, channel_names
 from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 
 LEAD = 1.0
@@ -64,10 +65,8 @@ def nearby(programme: Programme, around: Interval) -> Heard:
     """
     start = max(0.0, np.floor(around.start - AROUND))
     first, end = round(start * programme.rate), round((around.end + AROUND) * programme.rate)
-    meter = Meter(programme.layout, programme.rate)
-    for block in programme.part(first, end).blocks():
-        meter.add(block.samples)
-    return Heard(*meter.result(), start)
+    part = programme.part(first, end)
+    return Heard(*Meter(part.layout, part.rate).heard(part.blocks()), start)
 
 
 def sampled(programme: Programme) -> Loudness:
@@ -75,10 +74,8 @@ def sampled(programme: Programme) -> Loudness:
     size, parts, peaks = round(SAMPLE * programme.rate), [], []
     for number in range(SAMPLES):
         first = max(0, round((number + 0.5) * programme.total / SAMPLES) - size // 2)
-        meter = Meter(programme.layout, programme.rate)
-        for block in programme.part(first, first + size).blocks():
-            meter.add(block.samples)
-        loudness, course = meter.result()
+        part = programme.part(first, first + size)
+        loudness, course = Meter(part.layout, part.rate).heard(part.blocks())
         # The first windows are not full.
         parts.append(course.momentary[3:])
         peaks += [] if loudness.true_peak is None else [loudness.true_peak]
@@ -166,12 +163,10 @@ class Excerpt:
 
     def _for_two(self, blocks: Iterable[SoundBlock]) -> Iterable[SoundBlock]:
         """As players of two channels have it, by the downmix of sound files."""
-        names = channel_names(self.laid.recipe.programme.layout)
-        if len(names) <= 2:
+        layout = self.laid.recipe.programme.layout
+        if len(channel_names(layout)) <= 2:
             return blocks
-        matrix = to_stereo(names)
-        mixed = (replace(block, samples=block.samples @ matrix) for block in blocks)
-        return limited(mixed, Limiter(DOWNMIXED_PEAK, self.rate))
+        return downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
 
     def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
         parts = [block.samples for block in blocks]

@@ -108,7 +108,7 @@ def write_sound(
     """
     kind = kind_of(path)
     if len(channel_names(layout)) > kind.most:
-        blocks, layout = _downmixed(blocks, layout, rate, true_peak), "stereo"
+        blocks, layout = downmixed(blocks, layout, rate, true_peak), "stereo"
     with being_written(path, f"{layout} at {rate} Hz: try .wav or .flac.") as part:
         _encode(part, kind, _Sound(blocks, alike(layout), rate), tags)
     return path
@@ -121,9 +121,8 @@ class _Sound:
     rate: int
 
 
-def _downmixed(
-    blocks: Iterable[SoundBlock], layout: str, rate: int, true_peak: float
-) -> Iterator[SoundBlock]:
+def downmixed(blocks: Iterable[SoundBlock], layout: str, rate: int, true_peak: float) -> Iterator[SoundBlock]:
+    """The sound in two channels, under ``true_peak`` dBTP: it may be louder than each of its channels."""
     matrix = to_stereo(channel_names(layout))
     mixed = (replace(block, samples=block.samples @ matrix) for block in blocks)
     return limited(mixed, Limiter(true_peak, rate))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,15 +175,10 @@ def _others(
             converter = Converter(stream, container.text)
             _dress(converter.add(out), stream, container)
             moved = _copied(media, stream.index, stream, times, start, cover=False)
-            found.append(_converted(moved, converter))
+            found.append(chain.from_iterable(map(converter.convert, moved)))
         elif stream.type not in ("video", "audio", "attachment"):
             progress.note(f"The film with pauses goes without the {stream.type} track {codec}.")
     return found
-
-
-def _converted(packets: Iterator[Packet[Any]], converter: Converter) -> Iterator[Packet[Any]]:
-    for packet in packets:
-        yield from converter.convert(packet)
 
 
 def _copied(
@@ -228,40 +223,35 @@ def sound_with_pauses(
     done, shift = 0, 0
     for block in sound_blocks(film, track, rate, layout):
         first = round(block.seconds * rate)
-        samples = _faded(block.samples, first, [place.at for place in places], rate)
-        for place in places:
-            if first <= place.at < first + len(samples):
-                head = samples[: place.at - first]
+        samples = _faded(block.samples, first, places, rate)
+        for at, end in places.items():
+            if first <= at < first + len(samples):
+                head = samples[: at - first]
                 if len(head):
                     yield SoundBlock(done / rate, head)
                     done += len(head)
-                for silence in _silence(place.end - (place.at + shift), samples, rate):
+                for silence in _silence(end - (at + shift), samples, rate):
                     yield SoundBlock(done / rate, silence)
                     done += len(silence)
-                shift = place.end - place.at
-                samples, first = samples[len(head) :], place.at
+                shift = end - at
+                samples, first = samples[len(head) :], at
         if len(samples):
             yield SoundBlock(done / rate, samples)
             done += len(samples)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """Samples: the film stands before number ``at``, which is number ``end`` of the copy."""
+def _joined(pauses: Sequence[Pause], rate: int) -> dict[int, int]:
+    """Samples: the film stands before each of these numbers, which is that number of the copy.
 
-    at: int
-    end: int
-
-
-def _joined(pauses: Sequence[Pause], rate: int) -> list[_Stop]:
-    """Rounded from the whole time waited, so that roundings do not add up; one stop for each moment."""
-    stops: dict[int, _Stop] = {}
+    Rounded from the whole time waited, so that roundings do not add up; one stop for each moment.
+    """
+    stops: dict[int, int] = {}
     waited = 0.0
     for pause in pauses:
         waited += pause.length
         at = round(pause.at * rate)
-        stops[at] = _Stop(at, round((pause.at + waited) * rate))
-    return list(stops.values())
+        stops[at] = round((pause.at + waited) * rate)
+    return stops
 
 
 def _silence(count: int, like: Samples, rate: int) -> Iterator[Samples]:
@@ -270,7 +260,7 @@ def _silence(count: int, like: Samples, rate: int) -> Iterator[Samples]:
         count -= rate
 
 
-def _faded(samples: Samples, first: int, stops: Sequence[int], rate: int) -> Samples:
+def _faded(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Samples:
     """A copy that is silent at each stop and reaches its own level `FADE` seconds from it."""
     width = round(FADE * rate)
     for stop in stops:

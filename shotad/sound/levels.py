@@ -208,20 +208,12 @@ WORTH = 1.0
 """dB: where a gap has no room for more than this the programme is left alone; such a dip helps nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slopes:
-    """How the programme goes down and comes back, in seconds: as a mixer's hand does, before the line begins
-    and after it ends, and not up and down again between two lines."""
+FALL, RISE = 0.3, 0.4
+"""Seconds in which the programme is lowered before a line begins, and comes back after its end: as a mixer's
+hand does."""
 
-    fade_out: float = 0.3
-    """In which it is lowered, before the line begins."""
-    fade_in: float = 0.4
-    """In which it comes back, after the line's end."""
-    hold: float = 1.5
-    """Between lines nearer than this it stays low, where nobody speaks in between."""
-
-
-SLOPES = Slopes()
+HOLD = 1.5
+"""Seconds between two lines below which it stays low, where nobody speaks in between."""
 
 _EVER = Interval(-1e9, 1e9)
 
@@ -242,7 +234,7 @@ class _Trapezoid:
 
 
 def envelope(
-    spoken: Sequence[Interval], speech: Sequence[Interval], depths: Sequence[float], slopes: Slopes = SLOPES
+    spoken: Sequence[Interval], speech: Sequence[Interval], depths: Sequence[float]
 ) -> tuple[GainPoint, ...]:
     """The programme's level under the lines ``spoken``, ascending by second; empty where it is never lowered.
 
@@ -251,7 +243,7 @@ def envelope(
     begins with the film. Raises ValueError where depths and lines differ in number.
     """
     gaps = subtract(_EVER, speech)
-    shapes = sorted(_shapes(spoken, gaps, depths, slopes), key=lambda shape: shape.begin)
+    shapes = sorted(_shapes(spoken, gaps, depths), key=lambda shape: shape.begin)
     return _from_zero([point for group in _touching(shapes) for point in _lowest(group)])
 
 
@@ -265,25 +257,25 @@ def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.flo
 
 
 def _shapes(
-    spoken: Sequence[Interval], gaps: Sequence[Interval], depths: Sequence[float], slopes: Slopes
+    spoken: Sequence[Interval], gaps: Sequence[Interval], depths: Sequence[float]
 ) -> Iterator[_Trapezoid]:
     lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
     for line, depth in lines:
-        yield from _within(gaps, line, depth, slopes.fade_out, slopes.fade_in)
+        yield from _within(gaps, line, depth, FALL, RISE)
     for (before, deep), (after, deeper) in itertools.pairwise(lines):
-        if 0 < after.start - before.end < slopes.hold:
+        if 0 < after.start - before.end < HOLD:
             between = Interval(before.end, after.start)
             if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
                 yield from _within(gaps, between, min(deep, deeper), LEAST, LEAST)
 
 
 def _within(
-    gaps: Sequence[Interval], line: Interval, depth: float, fade_out: float, fade_in: float
+    gaps: Sequence[Interval], line: Interval, depth: float, fall: float, back: float
 ) -> Iterator[_Trapezoid]:
     """The trapezoids of one line: one for each gap between utterances that it lies in."""
     for gap in _around(gaps, line):
-        begin = max(gap.start, line.start - max(fade_out, LEAST))
-        end = min(gap.end, line.end + max(fade_in, LEAST))
+        begin = max(gap.start, line.start - fall)
+        end = min(gap.end, line.end + back)
         room = end - begin
         if room <= 2 * LEAST:
             middle, share = (begin + end) / 2, room / (2 * LEAST)

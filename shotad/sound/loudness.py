@@ -11,7 +11,8 @@ effects (LFE) nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -92,10 +93,7 @@ def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
 
     ``layout`` is ffmpeg's name, ``5.1(side)`` say; the channels stand in its order.
     """
-    meter = Meter(layout, rate)
-    for block in blocks:
-        meter.add(block.samples)
-    return meter.result()[0]
+    return Meter(layout, rate).heard(blocks)[0]
 
 
 def power(levels: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -119,42 +117,74 @@ def gated(momentary: npt.ArrayLike) -> float | None:
 
 
 class Meter:
-    """Measures what it is given, samples after samples."""
+    """Measures what it is given, samples after samples, by ffmpeg's ``ebur128``, which gives figures for each
+    tenth of a second."""
 
-    def __init__(self, layout: str, rate: int, peaks: bool = True) -> None:
-        self._filter = _Filter(layout, rate)
-        self._peak = TruePeak() if peaks else None
+    def __init__(self, layout: str, rate: int) -> None:
+        from av.filter import Graph
+
+        self._layout, self._rate, self._given = layout, rate, 0
+        self._peak = TruePeak()
         self._momentary: list[float] = []
         self._short: list[float] = []
         self._last: dict[str, str] = {}
+        self._graph = Graph()
+        source = self._graph.add_abuffer(
+            sample_rate=rate, format="flt", layout=layout, time_base=Fraction(1, rate)
+        )
+        self._graph.link_nodes(
+            source,
+            self._graph.add("ebur128", "metadata=1:peak=none:framelog=quiet"),
+            self._graph.add("abuffersink"),
+        ).configure()
+
+    def heard(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, Course]:
+        """All blocks of a sound, measured."""
+        for block in blocks:
+            self.add(block.samples)
+        return self.result()
 
     def add(self, samples: npt.NDArray[np.float32]) -> None:
         """Samples that follow those before: ``float32[n]`` or ``float32[n, channels]``."""
+        from av import AudioFrame
+
         if len(samples) == 0:
             return
-        woven = samples.reshape(len(samples), -1)
-        if self._peak is not None:
-            self._peak.add(woven)
-        self._note(self._filter.figures(woven))
+        woven = np.ascontiguousarray(samples.reshape(len(samples), -1), np.float32)
+        self._peak.add(woven)
+        frame = AudioFrame.from_ndarray(woven.reshape(1, -1), format="flt", layout=self._layout)
+        frame.sample_rate, frame.pts = self._rate, self._given
+        self._given += len(samples)
+        self._graph.push(frame)
+        self._note()
 
     def result(self) -> tuple[Loudness, Course]:
         """What was measured; nothing may be added afterwards."""
-        self._note(self._filter.rest())
+        if self._given:
+            self._graph.push(None)
+            self._note()
         momentary, short = _levels(self._momentary), _levels(self._short)
         integrated = float(self._last.get("lavfi.r128.I", "-70"))
         whole = Loudness(
             integrated if integrated > SILENT else None,
             float(self._last.get("lavfi.r128.LRA", "0")),
-            self._peak.decibels if self._peak else None,
+            self._peak.decibels,
             _highest(momentary),
             _highest(short),
         )
         return whole, Course(momentary, short)
 
-    def _note(self, figures: Iterator[dict[str, str]]) -> None:
-        for self._last in figures:
-            self._momentary.append(float(self._last["lavfi.r128.M"]))
-            self._short.append(float(self._last["lavfi.r128.S"]))
+    def _note(self) -> None:
+        """Take the figures that are ready. The last part, shorter than a tenth of a second, has none."""
+        import av
+
+        with suppress(av.error.BlockingIOError, av.error.EOFError):
+            while True:
+                frame: Any = self._graph.pull()
+                if figures := frame.metadata:
+                    self._last = figures
+                    self._momentary.append(float(figures["lavfi.r128.M"]))
+                    self._short.append(float(figures["lavfi.r128.S"]))
 
 
 def _levels(figures: Sequence[float]) -> Levels:
@@ -166,51 +196,6 @@ def _levels(figures: Sequence[float]) -> Levels:
 def _highest(levels: Levels) -> float | None:
     top = float(levels.max(initial=-np.inf))
     return top if top > SILENT else None
-
-
-class _Filter:
-    """ffmpeg's ``ebur128``, which gives figures for each tenth of a second."""
-
-    def __init__(self, layout: str, rate: int) -> None:
-        from av.filter import Graph
-
-        self._layout, self._rate, self._given = layout, rate, 0
-        self._graph = Graph()
-        source = self._graph.add_abuffer(
-            sample_rate=rate, format="flt", layout=layout, time_base=Fraction(1, rate)
-        )
-        meter = self._graph.add("ebur128", "metadata=1:peak=none:framelog=quiet")
-        sink = self._graph.add("abuffersink")
-        source.link_to(meter)
-        meter.link_to(sink)
-        self._graph.configure()
-
-    def figures(self, samples: npt.NDArray[np.float32]) -> Iterator[dict[str, str]]:
-        from av import AudioFrame
-
-        woven = np.ascontiguousarray(samples, np.float32).reshape(1, -1)
-        frame = AudioFrame.from_ndarray(woven, format="flt", layout=self._layout)
-        frame.sample_rate, frame.pts = self._rate, self._given
-        self._given += len(samples)
-        self._graph.push(frame)
-        yield from self._ready()
-
-    def rest(self) -> Iterator[dict[str, str]]:
-        if self._given:
-            self._graph.push(None)
-            yield from self._ready()
-
-    def _ready(self) -> Iterator[dict[str, str]]:
-        import av
-
-        while True:
-            try:
-                frame: Any = self._graph.pull()
-            except (av.error.BlockingIOError, av.error.EOFError):
-                return
-            # The last, shorter than a tenth of a second, has none.
-            if figures := frame.metadata:
-                yield figures
 
 
 ROOM = {

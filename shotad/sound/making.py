@@ -11,12 +11,11 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from shotad import __version__
-from shotad.core import Interval, Progress, Task, key_of, printable, reported
-from shotad.film import Film, SoundBlock, open_film
+from shotad.core import Interval, Progress, key_of, printable, reported
+from shotad.film import Film, open_film
 from shotad.script import Finding, Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
 from shotad.sound.check_film import Expected, check_film
@@ -26,7 +25,7 @@ from shotad.sound.film_copy import write_copy
 from shotad.sound.kinds import Spoken
 from shotad.sound.levels import PEAK_SLACK
 from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
-from shotad.sound.mix import Mix, prepare_mix
+from shotad.sound.mix import Mix, counted, prepare_mix
 from shotad.sound.mix_report import (
     FileSound,
     MixReport,
@@ -80,7 +79,7 @@ class Scene:
 
 @dataclass(slots=True)
 class FileMaker:
-    """Where files are made. A context manager, for a copy of the film that pauses lives only in it.
+    """Where files are made. A copy of the film that pauses lives as long as ``open`` is not closed.
 
     ``voicing`` is None where nothing is spoken and films get a text track alone. ``sounds_as`` is the
     container of the copy that sounds are taken from where the film pauses: best one that is made anyway.
@@ -89,18 +88,10 @@ class FileMaker:
     materials: Materials
     voicing: Voicing | None
     progress: Progress
+    open: ExitStack
     sounds_as: str = OTHERWISE
-    _open: ExitStack = field(default_factory=ExitStack)
     _scenes: dict[str, Scene] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
 
     def make(self, wanted: Wanted) -> Product:
         """Make one file. Raises SoundError, FilmError, WorkFolderError.
@@ -141,7 +132,7 @@ class FileMaker:
         with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
             write_sound(
                 wanted.path,
-                _counted(blocks, mix.rate, task),
+                counted(blocks, mix.rate, task),
                 layout=layout,
                 rate=mix.rate,
                 tags=self._tags(wanted.kind),
@@ -179,7 +170,7 @@ class FileMaker:
             return _scene(materials.film, voicing.fitting.spoken, materials.speech)
         if ending not in self._scenes:
             place = Path(
-                self._open.enter_context(
+                self.open.enter_context(
                     tempfile.TemporaryDirectory(prefix=".tmp-", dir=self.materials.folder.path)
                 )
             )
@@ -187,7 +178,7 @@ class FileMaker:
             copy = write_copy(
                 self.materials.film, voicing.pauses, place / f"copy.{ending}", config.extended, self.progress
             )
-            film = self._open.enter_context(open_film(copy))
+            film = self.open.enter_context(open_film(copy))
             speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
             self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
         return self._scenes[ending]
@@ -256,12 +247,6 @@ def _better(mix: Mix, sound: FileSound | None) -> Mix | None:
     if over <= PEAK_SLACK and off == 0:
         return None
     return mix.lower(max(0.0, over + MARGIN)).louder(-off)
-
-
-def _counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
-    for block in blocks:
-        yield block
-        task.advance(len(block.samples) / rate)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:

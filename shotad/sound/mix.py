@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, reported
+from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, Task, reported
 from shotad.film import Film, Samples, SoundBlock
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.levels import (
@@ -20,7 +20,6 @@ from shotad.sound.levels import (
     Dialogue,
     depth_for,
     envelope,
-    gain_at,
     level_during,
     peak_limit,
     reached,
@@ -49,10 +48,11 @@ def prepare_mix(
     follow the scene (`voice_level`). Raises FilmError for a track that is not there.
     """
     programme = programme_of(film, audio_track, RATE)
-    ear = _Listener(progress or NoProgress(), film.info.duration)
-    own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, RATE)
+    progress, duration = progress or NoProgress(), film.info.duration
+    with reported(progress, "Measuring the film's sound", duration, "s") as task:
+        own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
     laid = lay(programme, own, spoken, speech, settings)
-    settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], film.info.duration), settings, ear)
+    settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], duration), settings, progress)
     return replace(settled, report=replace(settled.report, lines=laid.levels(own.course)))
 
 
@@ -77,6 +77,13 @@ class Heard:
         """On the course's time."""
         end = max(interval.end - self.start, 0.001)
         return Interval(min(interval.start - self.start, end - 0.001), end)
+
+
+def counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
+    """The blocks, of which ``task`` counts the seconds."""
+    for block in blocks:
+        yield block
+        task.advance(len(block.samples) / rate)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,22 +146,6 @@ def lay(
     return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Listener:
-    """Listens to whole sounds, and says how far it is."""
-
-    progress: Progress
-    duration: float
-
-    def heard(self, task: str, blocks: Iterable[SoundBlock], layout: str, rate: int) -> Heard:
-        meter = Meter(layout, rate)
-        with reported(self.progress, task, self.duration, "s") as counted:
-            for block in blocks:
-                meter.add(block.samples)
-                counted.advance(len(block.samples) / rate)
-        return Heard(*meter.result())
-
-
 def _placed(
     spoken: Sequence[Spoken],
     own: Heard,
@@ -172,7 +163,7 @@ def _placed(
     return placed, levels
 
 
-def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, ear: _Listener) -> Mix:
+def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
     """The mix with the make-up gain that brings it to its target.
 
     The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
@@ -181,23 +172,21 @@ def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSetting
     profile, rate = PROFILES[settings.profile], RATE
     limit = peak_limit(own.loudness, profile, settings)
     target, of_dialogue = target_of(profile, dialogue)
-    meter = Meter("mono", rate)
-    for block in recipe.alone():
-        meter.add(block.samples)
-    voice = Heard(*meter.result())
+    voice, spoken = Meter("mono", rate).heard(recipe.alone())
     if target is not None:
-        expected = reached(summed(own.course, recipe.gains, voice.course), dialogue, of_dialogue)
+        expected = reached(summed(own.course, recipe.gains, spoken), dialogue, of_dialogue)
         recipe = replace(recipe, make_up=_gain(target, expected))
         trial = limited(recipe.mixed(), Limiter(limit, rate))
-        heard = ear.heard("Measuring the mix", trial, recipe.programme.layout, rate)
-        rest = _gain(target, reached(heard.course, dialogue, of_dialogue))
+        with reported(progress, "Measuring the mix", dialogue.duration, "s") as task:
+            _, course = Meter(recipe.programme.layout, rate).heard(counted(trial, rate, task))
+        rest = _gain(target, reached(course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + rest)
     report = MixReport(
         settings.profile,
         target,
         of_dialogue,
         own.loudness,
-        voice.loudness.louder(recipe.make_up),
+        voice.louder(recipe.make_up),
         recipe.make_up,
         limit,
         (),
@@ -222,12 +211,16 @@ class Recipe:
 
     def mixed(self) -> Iterator[SoundBlock]:
         """Programme and voice, not yet limited: ``float32[n, channels]``."""
-        rate, lowering = self.programme.rate, Lowering(self.gains)
-        playing = Playing(self.takes, rate)
+        rate, playing = self.programme.rate, Playing(self.takes, self.programme.rate)
         factor = np.float32(10 ** (self.make_up / 20))
+        seconds = np.array([point.seconds for point in self.gains] or [0.0])
+        lowered = np.array([point.decibels for point in self.gains] or [0.0])
         for block in self.programme.blocks():
             first = round(block.seconds * rate)
-            samples = lowering.applied(block.samples, first, rate)
+            decibels = np.interp((first + np.arange(len(block.samples))) / rate, seconds, lowered)
+            samples = block.samples
+            if decibels.any():
+                samples = samples * np.asarray(10 ** (decibels / 20), np.float32)[:, None]
             voice = playing.between(first, first + len(samples))
             if voice is not None:
                 samples = samples + voice[:, None] * self.spread
@@ -243,28 +236,6 @@ class Recipe:
             voice = playing.between(first, end)
             samples = np.zeros(end - first, np.float32) if voice is None else voice * factor
             yield SoundBlock(first / rate, samples[:, None])
-
-
-class Lowering:
-    """The programme's level laid on samples; where it stands at 0 dB they are passed on as they are."""
-
-    def __init__(self, points: Sequence[GainPoint]) -> None:
-        self._points = points
-        self._seconds = np.array([point.seconds for point in points])
-        self._moved = np.array([point.decibels != 0 for point in points], bool)
-
-    def applied(self, samples: Samples, first: int, rate: int) -> Samples:
-        """``float32[n, channels]`` of which the first is number ``first``, lowered; never the caller's own,
-        changed."""
-        if not self._touches(first / rate, (first + len(samples)) / rate):
-            return samples
-        seconds = (first + np.arange(len(samples))) / rate
-        return samples * gain_at(self._points, seconds)[:, None]
-
-    def _touches(self, start: float, end: float) -> bool:
-        begin = max(0, int(np.searchsorted(self._seconds, start, "right")) - 1)
-        stop = int(np.searchsorted(self._seconds, end)) + 1
-        return bool(self._moved[begin:stop].any())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

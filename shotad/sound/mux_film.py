@@ -296,16 +296,12 @@ class Assembly:
             if stream.index not in self._ways:
                 stream.discard = Discard.all
         packets = packets_of(self._source, *[self._source.streams[index] for index in self._ways])
-        while True:
-            try:
-                packet = next(packets, None)
-            except (FFmpegError, OSError) as error:
-                self.warnings.append(f"The film cannot be read to its end: {error.strerror or error}.")
-                return
-            if packet is None:
-                return
-            if packet.pts is not None or packet.dts is not None or packet.size:
-                yield packet
+        try:
+            for packet in packets:
+                if packet.pts is not None or packet.dts is not None or packet.size:
+                    yield packet
+        except (FFmpegError, OSError) as error:
+            self.warnings.append(f"The film cannot be read to its end: {error.strerror or error}.")
 
     def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition

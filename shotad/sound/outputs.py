@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import UsageError, stem_of
+from shotad.core import UsageError, plural, stem_of
 from shotad.script import Cue, Finding, Level, Track, finding_of, finding_row, timecode
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ class Rendered:
 
 def summary(rendered: Rendered) -> str:
     """What a describer wants to know, as plain lines."""
-    lines = [f"Taken over from {name}: {_lines(n)}." for name, n in rendered.brought.items() if n]
+    lines = [f"Taken over from {name}: {plural(n, 'line')}." for name, n in rendered.brought.items() if n]
     if rendered.voice is not None:
         lines += _lines_spoken(rendered)
         lines += [told for one in rendered.made for told in one.told]
@@ -317,11 +317,11 @@ def _lines_spoken(rendered: Rendered) -> list[str]:
     lines += _listed("Not heard", [(cue, f"{cue.text} ({_why(cue)})") for cue in rendered.unspoken])
     lines += _listed("Heard in fewer words", [(cue, _fewer(cue)) for cue in rendered.changed])
     if rendered.faster:
-        fastest = max(_factor(cue) for cue in rendered.faster)
-        lines.append(f"Spoken faster to fit: {_lines(len(rendered.faster))}, {fastest:g} times at most.")
+        number, fastest = plural(len(rendered.faster), "line"), max(map(_factor, rendered.faster))
+        lines.append(f"Spoken faster to fit: {number}, {fastest:g} times at most.")
     if rendered.moved:
         furthest = max(_way(cue) for cue in rendered.moved)
-        lines.append(f"Moved to fit: {_lines(len(rendered.moved))}, by {furthest:.1f} s at most.")
+        lines.append(f"Moved to fit: {plural(len(rendered.moved), 'line')}, by {furthest:.1f} s at most.")
     return lines
 
 
@@ -333,10 +333,6 @@ def _listed(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
 def _first(rows: Sequence[str], where: str, indent: str) -> list[str]:
     more = [] if len(rows) <= LISTED else [f"… {len(rows) - LISTED} more stand in {where}."]
     return [f"{indent}{row}" for row in [*rows[:LISTED], *more]]
-
-
-def _lines(number: int) -> str:
-    return "1 line" if number == 1 else f"{number} lines"
 
 
 def _heard(cue: Cue) -> str:

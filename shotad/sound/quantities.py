@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shotad.core import ConfigError, read_yaml, saying_text
 from shotad.sound.voice_engines import Reading, plain_language
@@ -284,7 +284,7 @@ class Roman(_Table):
 
     said: str = "cardinal"
     """``ordinal`` or ``cardinal``."""
-    as_: str = "{}"
+    as_: str = Field("{}", alias="as")
     capital: bool = False
     """Whether the ordinal is written with a capital letter."""
     dotted: bool = False
@@ -297,11 +297,6 @@ class Roman(_Table):
     names: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
     """Behind these the cardinal is said: ``Chapter VIII``."""
-
-    @classmethod
-    def model_validate_table(cls, table: dict[str, object]) -> Roman:
-        """From a file, where ``as_`` is called ``as``."""
-        return cls.model_validate({("as_" if key == "as" else key): value for key, value in table.items()})
 
 
 class Words(_Table):
@@ -352,8 +347,7 @@ def words_of(language: str) -> Words:
     try:
         # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
         table = read_yaml(text, yaml.BaseLoader)
-        roman = Roman.model_validate_table(table.pop("roman", {}))
-        return Words.model_validate({**table, "roman": roman})
+        return Words.model_validate(table)
     except (yaml.YAMLError, ValidationError, AttributeError) as error:
         raise ConfigError(f"The words of {name!r} cannot be read: {error}.") from None
 

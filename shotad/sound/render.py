@@ -11,6 +11,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     in_room,
+    plural,
     stem_of,
     sweep_beside,
     write_text,
@@ -101,7 +103,8 @@ def run_render(
             "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
         )
     films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
-    with FileMaker(materials, voicing, progress, next(films, OTHERWISE)) as maker:
+    with ExitStack() as stack:
+        maker = FileMaker(materials, voicing, progress, stack, next(films, OTHERWISE))
         failures = _make(maker, record, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and record.sound is None:
@@ -212,7 +215,7 @@ def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
         cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
     )
     for language, count in sorted(others.items()):
-        lines = "1 line is" if count == 1 else f"{count} lines are"
+        lines = plural(count, "line is", "lines are")
         yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
 
 

@@ -243,10 +243,10 @@ class Kept:
     def read(self) -> Samples:
         """``float32[size]``. Raises VoiceError where the file is gone or is another by now."""
         found = _decoded(self.path)
-        if found is None or found.key != self.key:
+        if found is None or found[1] != self:
             what = f"{self.path} is gone or was changed while it was in use."
             raise VoiceError(what, "Run again: only what is missing is spoken.")
-        return np.asarray(found.data / np.float32(_SCALE), np.float32)
+        return np.asarray(found[0] / np.float32(_SCALE), np.float32)
 
 
 def write_take(path: Path, take: Take) -> Take:
@@ -275,13 +275,14 @@ def _flac(data: Integers, take: Take) -> bytes:
     return out.getvalue()
 
 
-def wav(take: Take) -> bytes:
+def wav(samples: Samples, rate: int) -> bytes:
+    """A WAV file of 16 bits of ``float32[n]`` or ``float32[n, channels]``; what is over full scale is cut."""
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
-        file.setnchannels(1)
+        file.setnchannels(1 if samples.ndim == 1 else samples.shape[1])
         file.setsampwidth(2)
-        file.setframerate(take.rate)
-        file.writeframes(_integers(take.samples).astype("<i2").tobytes())
+        file.setframerate(rate)
+        file.writeframes(_integers(samples).astype("<i2").tobytes())
     return out.getvalue()
 
 
@@ -290,19 +291,12 @@ def read_take(path: Path, voice: str, text: str) -> Take | None:
     found = _decoded(path)
     if found is None:
         return None
-    return Take(Kept(path, found.data.size, found.key), found.rate, voice, text, found.speed)
+    _, kept, rate, speed = found
+    return Take(kept, rate, voice, text, speed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Decoded:
-    data: Integers
-    rate: int
-    speed: float
-    key: str
-
-
-def _decoded(path: Path) -> _Decoded | None:
-    """What is in a file whose samples are those that were written; None where they are not."""
+def _decoded(path: Path) -> tuple[Integers, Kept, int, float] | None:
+    """Samples, what is held of them, rate and speed of a file; None where these are not what was written."""
     import av
 
     try:
@@ -315,7 +309,7 @@ def _decoded(path: Path) -> _Decoded | None:
     data = np.concatenate(parts) if parts else np.zeros(0, np.int16)
     if data.dtype != np.int16 or data.size == 0 or _hash(data) != told:
         return None
-    return _Decoded(data, rate, speed, told)
+    return data, Kept(path, data.size, told), rate, speed
 
 
 def _integers(samples: Samples) -> Integers:

@@ -369,14 +369,11 @@ def _speaker(number: str, model: Model) -> int | None:
 
 @cache
 def _fingerprint(path: Path) -> str:
-    digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
-            for block in iter(lambda: file.read(1 << 20), b""):
-                digest.update(block)
+            return hashlib.file_digest(file, "sha256").hexdigest()[:12]
     except OSError as error:
         raise VoiceError(f"{path} cannot be read: {error.strerror}.") from None
-    return digest.hexdigest()[:12]
 
 
 _PIPER_USUAL = (

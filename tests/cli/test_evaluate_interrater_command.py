@@ -49,13 +49,6 @@ def test_as_json_with_the_pairs(rated: Shotad, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "o" / "inter-rater.json").read_text(encoding="utf-8")) == record
 
 
-def test_the_rate_changes_where_lines_end(rated: Shotad) -> None:
-    """Four words at 80 a minute take 3 s in both."""
-    said = rated("--tiou", "1.0", "--rate", 80)
-    assert said.code == 0, said.err
-    assert "1      1  a" in said.out
-
-
 def test_what_cannot_be_meant(rated: Shotad, shotad: Shotad, tmp_path: Path) -> None:
     assert rated("--tiou", "high").code == 2
     nothing = rated("--tiou", "")

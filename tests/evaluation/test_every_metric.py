@@ -469,8 +469,8 @@ def test_half_a_character_in_a_file_is_none(tmp_path: Path) -> None:
     for name, text in (("a.jsonl", f"{line}\n"), ("a.json", f"[{line}]")):
         (tmp_path / name).write_text(text, encoding="utf-8")
         (row,) = read_predictions(tmp_path / name).rows
-        assert row.prediction.text == "Ann \ufffd opens 😀."
-        assert row.prediction.candidates == ("\ufffd a",)
+        assert row.text == "Ann \ufffd opens 😀."
+        assert row.candidates == ("\ufffd a",)
 
 
 # --- better texts

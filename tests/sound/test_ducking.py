@@ -10,19 +10,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import GainPoint, Interval
-from shotad.sound.levels import LEAST, Slopes, envelope, gain_at
-
-USUAL = Slopes()
+from shotad.sound import HOLD
+from shotad.sound.levels import LEAST, envelope, gain_at
 
 
 def shape(
     lines: list[tuple[float, float]],
     speech: Sequence[tuple[float, float]] = (),
     depths: list[float] | None = None,
-    slopes: Slopes = USUAL,
 ) -> list[tuple[float, float]]:
     spoken = [Interval(*line) for line in lines]
-    points = envelope(spoken, [Interval(*s) for s in speech], depths or [9.0] * len(lines), slopes)
+    points = envelope(spoken, [Interval(*s) for s in speech], depths or [9.0] * len(lines))
     return [(round(p.seconds, 6), round(p.decibels, 6)) for p in points]
 
 
@@ -67,13 +65,8 @@ def test_each_line_has_its_depth_and_between_two_it_is_the_lesser() -> None:
     assert found[:2] == [(4.7, 0), (5, -9)]
     assert (7, -15) in found
     assert found[-2:] == [(8, -15), (8.4, 0)]
-    points = envelope([Interval(5, 6), Interval(7, 8)], [], [9, 15], USUAL)
+    points = envelope([Interval(5, 6), Interval(7, 8)], [], [9, 15])
     assert level(points, [6.3]) == pytest.approx([-9], abs=1e-4)
-
-
-def test_ramps_that_cross_leave_it_low_in_between() -> None:
-    found = shape([(5, 6), (6.35, 7)], slopes=Slopes(hold=0))
-    assert found == [(4.7, 0), (5, -9), (6, -9), (6.2, -4.5), (6.35, -9), (7, -9), (7.4, 0)]
 
 
 ticks = st.integers(0, 600).map(lambda n: n / 20)
@@ -81,7 +74,7 @@ stretches = st.lists(st.tuples(ticks, st.integers(1, 60).map(lambda n: n / 20)),
 
 
 @st.composite
-def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float], Slopes]:
+def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float]]:
     lines, at = [], 0.0
     for start, length in draw(stretches):
         begin = at + start / 10
@@ -89,17 +82,15 @@ def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float]
         at = begin + length
     speech = [Interval(start, start + length) for start, length in draw(stretches)]
     depths = draw(st.lists(st.floats(0, 30), min_size=len(lines), max_size=len(lines)))
-    seconds = st.floats(0.01, 2)
-    slopes = Slopes(fade_out=draw(seconds), fade_in=draw(seconds), hold=draw(st.floats(0, 3)))
-    return lines, speech, depths, slopes
+    return lines, speech, depths
 
 
 @given(scenes())
 def test_the_curve_keeps_its_rules(
-    scene: tuple[list[Interval], list[Interval], list[float], Slopes],
+    scene: tuple[list[Interval], list[Interval], list[float]],
 ) -> None:
-    lines, speech, depths, slopes = scene
-    points = envelope(lines, speech, depths, slopes)
+    lines, speech, depths = scene
+    points = envelope(lines, speech, depths)
     deepest = max(depths, default=0)
     assert all(-deepest - 1e-9 <= p.decibels <= 0 for p in points)
     assert all(p.seconds >= 0 for p in points)
@@ -118,12 +109,11 @@ def test_the_curve_keeps_its_rules(
             clear = inside[np.array(room, bool)]
             assert np.all(level(points, clear) <= -depth + 1e-3)
     # Far from lines it is not lowered.
-    falls, rises = max(slopes.fade_out, LEAST), max(slopes.fade_in, LEAST)
     times = np.linspace(0, 60, 400)
     near = np.zeros(len(times), bool)
     for line in lines:
-        near |= (times > line.start - falls) & (times < line.end + rises)
+        near |= (times > line.start - 0.3) & (times < line.end + 0.4)
     for one, other in itertools.pairwise(lines):
-        if other.start - one.end < slopes.hold:
+        if other.start - one.end < HOLD:
             near |= (times >= one.end) & (times <= other.start)
     assert np.array_equal(gain_at(points, times[~near]), np.ones((~near).sum(), np.float32))

@@ -145,7 +145,4 @@ class SoundFilm:
 
 def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
     """The course of their loudness."""
-    meter = Meter(layout, rate, peaks=False)
-    for block in blocks:
-        meter.add(block.samples)
-    return meter.result()[1]
+    return Meter(layout, rate).heard(blocks)[1]

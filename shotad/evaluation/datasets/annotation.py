@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shotad.core import DatasetError, Interval
+from shotad.core import DatasetError, Interval, plural
 from shotad.evaluation.datasets.dataset import ActionFile, Ad, Columns, Description, Finding
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
@@ -19,7 +19,6 @@ from shotad.evaluation.datasets.tables import (
     Table,
     TableRow,
     number,
-    number_of,
     numbers,
     of_rows,
     plain_id,
@@ -99,7 +98,7 @@ def read_annotation(path: Path, described: Description, told: ActionTable) -> An
         )
     for kind, rows in reading.notes.items():
         level, says = _NOTES[kind]
-        reading.findings += of_rows(level, table, rows, f"{number_of(len(rows), 'AD')}: {says}")
+        reading.findings += of_rows(level, table, rows, f"{plural(len(rows), 'AD')}: {says}")
     return Annotation(tuple(ads.values()), films, tuple(reading.findings), tuple(lost), table)
 
 

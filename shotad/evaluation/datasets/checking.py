@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError, Progress, reported
+from shotad.core import FilmError, Progress, plural, reported
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding, Video, VideoPlaces
-from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, number_of, tally
+from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Check:
         if self.whole:
             return "\n".join([*lines, "", "Whole: all that evaluation needs is there."])
         wrong = sum(finding.level in (MISSING, MALFORMED) for finding in self.findings)
-        verdict = f"Not whole: {number_of(wrong, 'finding')} above must be looked at."
+        verdict = f"Not whole: {plural(wrong, 'finding')} above must be looked at."
         return "\n".join([*lines, "", verdict])
 
 
@@ -101,10 +101,10 @@ def _count_lines(n: Mapping[str, float]) -> list[str]:
     return [
         f"{n['ads']:,} ADs of {n['words']:,} words in {n['clips']:,} clips of {n['films']:,} films or "
         f"episodes, {mean:.2f} s each on average",
-        f"{n['actions']:,} actions; {number_of(int(n['without_actions']), 'AD')} without",
+        f"{n['actions']:,} actions; {plural(int(n['without_actions']), 'AD')} without",
         f"{n['names']:,} names of {n['films_with_cast']:,} films or episodes",
         f"{n['shots']:,} shots of {n['clips_with_shots']:,} clips, of which "
-        f"{n['clips_without_cut']:,} without a cut ({number_of(int(n['ads_without_cut']), 'AD')})",
+        f"{n['clips_without_cut']:,} without a cut ({plural(int(n['ads_without_cut']), 'AD')})",
         f"videos of {n['videos']:,} clips, and of {n['videos_missing']:,} none",
     ]
 
@@ -179,7 +179,7 @@ def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
         return []
     last = max(late, key=lambda ad: ad.slot.end)
     what = (
-        f"it ends at {end:.1f} s, and {number_of(len(late), 'AD')} of {len(ads)} after it (the last, "
+        f"it ends at {end:.1f} s, and {plural(len(late), 'AD')} of {len(ads)} after it (the last, "
         f"{last.id}, at {last.slot.end:.1f} s). Is it another edition, or cut short?"
     )
     return [Finding(MALFORMED, str(video.path), what)]

@@ -385,8 +385,3 @@ def counted(names: Sequence[str], most: int = _NAMED) -> str:
 def tally(what: str, names: Sequence[str]) -> str:
     """``ADs without a prediction: 7 (3, 9, 12, 14, 15 and 2 more).``"""
     return f"{what}: {len(names):,} ({counted(names)})."
-
-
-def number_of(count: int, one: str, many: str = "") -> str:
-    """``1 AD``, ``7,316 ADs``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core import EvaluationError, ReportSettings, aligned, readable_json, write_text
+from shotad.core import EvaluationError, ReportSettings, aligned, plural, readable_json, write_text
 from shotad.evaluation.metric import Item, Json, Result, only
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import (
@@ -28,7 +28,6 @@ from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.wording import (
     chance_words,
     clock,
-    count,
     number,
     percent,
     signed,
@@ -337,7 +336,7 @@ def content_of(comparison: Comparison) -> Content:
         "line_heads": LINE_HEADS,
         "lists": [
             (
-                f"{metric.title}: {what} most ({count(n, 'line')} {which} in B)",
+                f"{metric.title}: {what} most ({plural(n, 'line')} {which} in B)",
                 [_line(metric.name, line) for line in lines],
             )
             for metric in comparison.metrics
@@ -382,14 +381,14 @@ def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
 def _opening(comparison: Comparison) -> list[str]:
     """Who is who, and on what they were compared, a sentence each."""
     lines = [f"A: {comparison.a}.", f"B: {comparison.b}."]
-    common = f"Compared on {count(comparison.common, 'AD')} of {comparison.dataset} that both scored"
+    common = f"Compared on {plural(comparison.common, 'AD')} of {comparison.dataset} that both scored"
     if not comparison.only_a and not comparison.only_b:
         return [*lines, f"{common}: the same in both."]
     lines.append(f"{common}. The others are in no number below.")
     for side, names in (("A", comparison.only_a), ("B", comparison.only_b)):
         if names:
             shown = ", ".join(names[:LISTED_IDS]) + (", …" if len(names) > LISTED_IDS else "")
-            lines.append(f"Only {side} has {count(len(names), 'AD')}: {shown}.")
+            lines.append(f"Only {side} has {plural(len(names), 'AD')}: {shown}.")
     return lines
 
 

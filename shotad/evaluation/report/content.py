@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import ShotadError
+from shotad.core import ShotadError, plural
 from shotad.evaluation.metric import Item, Json, Result, Row
 from shotad.evaluation.report.inputs import AND, ReportInput, base_name
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, main_results
@@ -16,7 +16,6 @@ from shotad.evaluation.report.table import beside_paper, footnotes, paper_notes,
 from shotad.evaluation.report.wording import (
     COLUMNS,
     clock,
-    count,
     counted_as_0,
     counts_words,
     failures_words,
@@ -97,7 +96,7 @@ def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
     yield "Libraries", ", ".join(f"{name} {version}" for name, version in made["libraries"].items()) or "none"
     dataset, predictions = record["dataset"], record["predictions"]
     parts = [f"{what} {dataset[what][:12]}" for what in ("texts", "actions", "casts") if dataset[what]]
-    yield "Dataset", f"{run.dataset}: {count(dataset['ads'], 'AD')}; SHA-256 of {', '.join(parts)}"
+    yield "Dataset", f"{run.dataset}: {plural(dataset['ads'], 'AD')}; SHA-256 of {', '.join(parts)}"
     hashes = " + ".join(digest[:12] for digest in predictions["sha256"].split(AND))
     yield "Predictions", f"{predictions['name']}{f', {hashes} (SHA-256)' if hashes else ''}"
     settings = [*(f"--config {name}" for name in run.configs), *(f"--set {said}" for said in run.assignments)]

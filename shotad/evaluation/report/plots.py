@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import need
+from shotad.core import need, plural
 from shotad.evaluation.metric import Floats, Item, Result
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import (
@@ -33,7 +33,7 @@ from shotad.evaluation.report.intervals import (
     sorted_films,
     thread_label,
 )
-from shotad.evaluation.report.wording import count, number, percent, span_words
+from shotad.evaluation.report.wording import number, percent, span_words
 from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _by_part(
         return None
     told = "; ".join(
         f"{result.title}: "
-        + ", ".join(f"{g.label} {number(result.name, g.value)} ({count(g.n, 'AD')})" for g in groups)
+        + ", ".join(f"{g.label} {number(result.name, g.value)} ({plural(g.n, 'AD')})" for g in groups)
         for result, groups in parts
     )
     heads = ("Metric", f"{what[:1].upper()}{what[1:]}", "ADs", "Score", f"{percent(LEVEL)} interval")

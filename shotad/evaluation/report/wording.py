@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.core import Interval
+from shotad.core import Interval, plural
 from shotad.evaluation.metric import Result
 from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.evaluation.report.intervals import Span
@@ -43,11 +43,6 @@ def chance_words(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def count(n: int, one: str, many: str = "") -> str:
-    """``1 AD``, ``7,316 ADs``."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def clock(interval: Interval) -> str:
     """When an AD begins, and how long it is: ``0:23:15, 1.9 s``."""
     whole = int(interval.start)
@@ -58,22 +53,22 @@ def counts_words(run: ReportInput) -> list[str]:
     """How many ADs the report speaks of, and what became of the others, a sentence each."""
     here, there = len(run.items), len(run.corpus.items)
     missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
-    lines = [f"{run.dataset} has {count(there, 'AD')}; this report speaks of {here:,} of them."]
+    lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
     if missing:
-        lines.append(f"{count(missing, 'AD')} had no prediction and {_counts(missing)} as 0.")
+        lines.append(f"{plural(missing, 'AD')} had no prediction and {_counts(missing)} as 0.")
     if failed:
-        lines.append(f"{count(failed, 'prediction')} had failed and {_counts(failed)} as 0.")
+        lines.append(f"{plural(failed, 'prediction')} had failed and {_counts(failed)} as 0.")
     if skipped:
         lines.append(
-            f"{count(skipped, 'AD')} without a prediction {_were(skipped)} left out, as --missing skip asks: "
-            "the numbers are higher than those of a run in which they count."
+            f"{plural(skipped, 'AD')} without a prediction {_were(skipped)} left out, as --missing skip "
+            "asks: the numbers are higher than those of a run in which they count."
         )
     if here and not (missing or failed or skipped):
         lines.append("Every one had a prediction.")
     if run.joined.extra:
-        lines.append(f"{count(run.joined.extra, 'prediction')} {_were(run.joined.extra)} of no AD of it.")
+        lines.append(f"{plural(run.joined.extra, 'prediction')} {_were(run.joined.extra)} of no AD of it.")
     if run.joined.doubled:
-        lines.append(f"{count(run.joined.doubled, 'id')} came more than once in the predictions.")
+        lines.append(f"{plural(run.joined.doubled, 'id')} came more than once in the predictions.")
     return lines
 
 
@@ -84,7 +79,7 @@ def failures_words(run: ReportInput) -> list[str]:
     for result in run.results:
         failed = sum(bool(row.failure) and row.id not in silent for row in result.rows)
         if failed:
-            told = f"{count(failed, 'prediction')} could not be scored and {_counts(failed)} as 0"
+            told = f"{plural(failed, 'prediction')} could not be scored and {_counts(failed)} as 0"
             lines.append(f"{result.title}: {told}.")
     return lines
 

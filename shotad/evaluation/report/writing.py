@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shotad.core import WorkFolderError, aligned, readable_json, write_bytes, write_text
+from shotad.core import WorkFolderError, aligned, plural, readable_json, write_bytes, write_text
 from shotad.evaluation.report.content import LINE_HEADS, Content, content_of, whole_content
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import LEVEL, Span, spans
@@ -28,7 +28,6 @@ from shotad.evaluation.report.records import (
     report_record,
     speed_record,
 )
-from shotad.evaluation.report.wording import count
 from shotad.film import page_environment
 
 TEXT, PAGE = "report.md", "report.html"
@@ -137,7 +136,7 @@ def markdown(told: Content) -> str:
             heading = f"## {name} lines by {md_text(listing.title)}"
             lines += ["", heading, "", *md_table(LINE_HEADS, found, [1])]
         if listing.silent:
-            lines += ["", f"{count(listing.silent, 'AD')} for which nothing was said not listed."]
+            lines += ["", f"{plural(listing.silent, 'AD')} for which nothing was said not listed."]
     lines += _plots(told)
     lines += ["", "## How it was made", "", *bullets(map(": ".join, told["made"]))]
     return "\n".join(lines) + "\n"
@@ -179,7 +178,7 @@ def page(template: str, **values: Any) -> str:
         _TEMPLATES,
         embedded=lambda plot: f"data:image/png;base64,{base64.b64encode(plot.png).decode('ascii')}",
         bare=lambda mark: mark.strip("[]"),
-        adcount=lambda n: count(n, "AD"),
-        linecount=lambda n: count(n, "line"),
+        adcount=lambda n: plural(n, "AD"),
+        linecount=lambda n: plural(n, "line"),
     )
     return environment.get_template(f"{template}.html.j2").render(**values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from shotad.evaluation.predictions import (
     NO_PREDICTION,
     NO_TEXT,
     Joined,
-    Prediction,
     PredictionRow,
     Predictions,
     join,
@@ -36,8 +36,17 @@ def lines(folder: Path, *records: dict[str, Any]) -> Path:
     return write(folder, "".join(json.dumps(record) + "\n" for record in records))
 
 
-def rows_of(*paths: Path, **options: str) -> list[Prediction]:
-    return [row.prediction for row in read_predictions(*paths, **options).rows]
+def predicted(*told: object, **more: object) -> PredictionRow:
+    return PredictionRow("", *told, **more)  # type: ignore[arg-type]
+
+
+def alone(row: PredictionRow) -> PredictionRow:
+    """What is predicted, without where it stands and what the file tells of its AD."""
+    return replace(row, where="", film="", clip="", start=None, end=None, reference="")
+
+
+def rows_of(*paths: Path, **options: str) -> list[PredictionRow]:
+    return [alone(row) for row in read_predictions(*paths, **options).rows]
 
 
 def test_all_that_a_line_may_hold(tmp_path: Path) -> None:
@@ -51,7 +60,7 @@ def test_all_that_a_line_may_hold(tmp_path: Path) -> None:
         "film": "tt01",
     }
     assert rows_of(lines(tmp_path, record)) == [
-        Prediction(
+        predicted(
             "7", "She runs.", "", ("She runs.", "She is off."), "1. Main characters: a woman", 2.5, True
         )
     ]
@@ -73,13 +82,13 @@ def test_null_has_failed_and_the_empty_text_is_a_text(
     tmp_path: Path, record: dict[str, Any], text: str | None, failure: str
 ) -> None:
     path = lines(tmp_path, {"id": "0", "text": "x"}, {"id": "1", **record})
-    assert rows_of(path)[1] == Prediction("1", text, failure)
+    assert rows_of(path)[1] == predicted("1", text, failure)
 
 
 @pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "None"])
 def test_an_empty_cell_of_csv_has_failed(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path, f"anno_idx,text_gen\n0,He runs.\n1,{cell}\n")
-    assert rows_of(path) == [Prediction("0", "He runs."), Prediction("1", None, NO_TEXT)]
+    assert rows_of(path) == [predicted("0", "He runs."), predicted("1", None, NO_TEXT)]
 
 
 def test_published_columns_of_stage_two(tmp_path: Path) -> None:
@@ -89,7 +98,7 @@ def test_published_columns_of_stage_two(tmp_path: Path) -> None:
     )
     read = read_predictions(path)
     (row,) = read.rows
-    assert row.prediction == Prediction("12", "He runs, and falls.")
+    assert alone(row) == predicted("12", "He runs, and falls.")
     assert (row.film, row.start, row.end, row.reference, row.where) == (
         "tt01",
         1.5,
@@ -113,7 +122,7 @@ def test_published_columns_of_stage_two(tmp_path: Path) -> None:
 )
 def test_candidates_however_they_are_written(tmp_path: Path, text: str) -> None:
     path = write(tmp_path, text)
-    assert rows_of(path) == [Prediction("3", "He runs.", candidates=("He runs.", "He is off."))]
+    assert rows_of(path) == [predicted("3", "He runs.", candidates=("He runs.", "He is off."))]
     assert any("first of which is the prediction: 1." in one.what for one in read_predictions(path).findings)
 
 
@@ -139,7 +148,7 @@ def test_shards_are_read_together(tmp_path: Path) -> None:
     one = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
     two = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")
     read = read_predictions(one, two)
-    assert [(row.prediction.id, row.prediction.text, row.where) for row in read.rows] == [
+    assert [(row.id, row.text, row.where) for row in read.rows] == [
         ("0", "a", "one.jsonl, line 1"),
         ("1", "b", "two.csv, line 2"),
     ]
@@ -188,7 +197,7 @@ def dataset(ads: Iterable[Ad] | None = None) -> Dataset:
 
 def row(line: int, name: str, text: str | None, **more: object) -> PredictionRow:
     failure = "" if text is not None else "no video"
-    return PredictionRow(f"p.csv, line {line}", Prediction(name, text, failure), **more)  # type: ignore[arg-type]
+    return PredictionRow(f"p.csv, line {line}", name, text, failure, **more)  # type: ignore[arg-type]
 
 
 def joined(*rows: PredictionRow, over: Dataset | None = None) -> Joined:
