@@ -14,7 +14,6 @@ import av
 import numpy as np
 import numpy.typing as npt
 import pysubs2
-from scipy.stats import binomtest
 
 from shotad.core import Image, Interval
 from shotad.film import Film
@@ -41,6 +40,8 @@ class Share:
         """Low and high end, 0 to 1."""
         if not self.all:
             return 0.0, 1.0
+        from scipy.stats import binomtest
+
         found = binomtest(self.hits, self.all).proportion_ci(0.95, "wilson")
         return max(0.0, float(found.low)), min(1.0, float(found.high))
 

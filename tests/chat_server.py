@@ -1,8 +1,8 @@
-"""A real chat server with a real small model: ``transformers serve`` with SmolLM2-135M, in a process of its own.
+"""A real chat server with a real small model: ``transformers serve``, in a process of its own.
 
 ::
 
-    with ChatServer() as server:
+    with ChatServer(saved_model(model, tokenizer, folder)) as server:
         ...            # server.url is the base URL (it ends in /v1), server.model what it serves
         server.kill()  # as when the power fails
         server.start() # at the same address
@@ -12,8 +12,7 @@ What came in is read from the server's own log, so that nothing stands between i
 
 from __future__ import annotations
 
-import atexit
-import functools
+import copy
 import os
 import shutil
 import signal
@@ -25,62 +24,36 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 _WAIT = 240.0
 """Seconds after which a server that does not come up is given up; machines that run tests may be busy."""
 
-_CONVERT = """
-import sys
-import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
-source, file, target = sys.argv[1:]
-packed = AutoModelForCausalLM.from_pretrained(source, gguf_file=file, dtype=torch.float32)
-config = packed.config
-if hasattr(config, "quantization_config"):
-    del config.quantization_config
-model = AutoModelForCausalLM.from_config(config)
-model.load_state_dict(packed.state_dict())
-model.generation_config = packed.generation_config
-model.generation_config.do_sample = True  # else the server leaves the temperature aside
-model.to(torch.float16).save_pretrained(target)
-AutoTokenizer.from_pretrained(source, gguf_file=file).save_pretrained(target)
-"""
-
-
-@functools.cache
-def small_model() -> Path:
-    """SmolLM2-135M-Instruct as a folder of transformers, unpacked once per session."""
-    from shotad.core import weights_file
-
+def saved_model(unpacked: Any, tokenizer: Any, target: Path) -> Path:
+    """``target`` with a text model of transformers that came out of a GGUF, as the server can load it."""
     for module in ("gguf", "fastapi", "uvicorn", "openai"):
         pytest.importorskip(module, reason=f"the chat server of the tests needs {module}: pip install .[dev]")
-    packed = weights_file("smollm2")
-    folder = Path(tempfile.mkdtemp(prefix="shotad-smollm2-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    target = folder / "smollm2"
-    command = [sys.executable, "-c", _CONVERT, str(packed.parent), packed.name, str(target)]
-    done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    config = copy.deepcopy(unpacked.config)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    model = type(unpacked)(config)
+    model.load_state_dict(unpacked.state_dict())
+    model.generation_config = copy.deepcopy(unpacked.generation_config)
+    model.generation_config.do_sample = True  # else the server leaves the temperature aside
+    model.to(torch.float16).save_pretrained(target)
+    tokenizer.save_pretrained(target)
     return target
-
-
-@functools.cache
-def shared_server() -> ChatServer:
-    """A server that runs until the tests have ended. Who kills it starts it again."""
-    server = ChatServer()
-    server.start()
-    atexit.register(server.close)
-    return server
 
 
 class ChatServer:
     """The server process. It can be killed and started again; its log goes on."""
 
-    def __init__(self) -> None:
-        self.model = str(small_model())
+    def __init__(self, model: Path) -> None:
+        self.model = str(model)
         self._folder = Path(tempfile.mkdtemp(prefix="shotad-chat-"))
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None

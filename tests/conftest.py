@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import signal
 import sys
@@ -31,6 +32,13 @@ def _hear_interruptions() -> None:
 
 
 _hear_interruptions()
+
+
+def needed(*libraries: str) -> None:
+    """Skip a file of tests where one of these is not installed, and load none: each worker collects all files."""
+    for name in libraries:
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed: pip install .[dev]", allow_module_level=True)
 
 
 def pytest_collection() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,29 +14,13 @@ from shotad.core import Interval, LintSettings, Utterance
 from shotad.description import Checker, lint
 from shotad.engines.narrator_words import spoken_words
 from shotad.script import Cue, Level, Material, Track, lines_of_track, load_track
+from tests.sample_run import ROOT, SAMPLE, described_sample, modules_of, start
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLE = ROOT / "tests" / "sample" / "sample.mp4"
 FILMS = ROOT.parent / "shared" / "data" / "films"
 PACE = 0.375
 """Seconds a word."""
 
 pytestmark = pytest.mark.slow
-
-
-def modules_of(out: Path) -> Path:
-    """Where the modules are named that a run had loaded at its end."""
-    return out.with_name(f"{out.name}.modules")
-
-
-def start(film: Path, out: Path) -> subprocess.Popen[bytes]:
-    code = (
-        "import atexit, sys; from shotad.cli.main import main; "
-        f"atexit.register(lambda: open({str(modules_of(out))!r}, 'w').write(' '.join(sys.modules))); main()"
-    )
-    words = ["describe", str(film), "--out", str(out), "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-c", code, *words], env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +30,7 @@ def truths() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("sample") / "w"
-    assert start(SAMPLE, out).wait() == 0
-    return out
+    return described_sample(tmp_path_factory)
 
 
 def track_of(out: Path) -> Track:

@@ -1,101 +1,32 @@
-"""The server dies, or shotad does, in the middle of a run: nothing that was answered is lost or asked again.
-
-Answers are drawn greedily: this server draws from one generator for all, also for calls that were given up.
-"""
+"""Runs that are interrupted while they wait for a server, while a model is at work, and while code is made."""
 
 from __future__ import annotations
 
-import functools
 import json
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import busy_engine
 from tests.bad_server import Act, BadServer, Seen, answer, hang
-from tests.chat_server import ChatServer, shared_server
-from tests.shotad_process import SECRET, Run, answers, ended, good, lost
+from tests.shotad_process import Run, ended, good
 
 pytestmark = pytest.mark.slow
 
 SLOTS = 3
-"""Of which the first is answered and the second under way when something dies."""
+"""Of which the first is answered and the second under way when the run is interrupted."""
 SETTINGS = (
     "stage1.engine=fake",
     "stage2.engine=openai",
-    "stage2.sampling.max_tokens=24",
-    "stage2.sampling.temperature=0",
     "stage2.attempts=1",
     "prompt.example_count=0",
     "openai.in_flight=1",
     "openai.retries=1",
     "openai.longest_pause=0.5",
 )
-
-
-@pytest.fixture
-def server() -> ChatServer:
-    return shared_server()
-
-
-@functools.cache
-def undisturbed() -> tuple[dict[str, Any], str]:
-    """What a run comes to that nobody kills: its records and its track."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = Run(Path(folder) / "w", (*SETTINGS, *shared_server().settings), slots=SLOTS)
-        run.report()
-        return run.records("stage2"), _track(run)
-
-
-def _track(run: Run) -> str:
-    return (run.out / "track.json").read_text()
-
-
-def _in_the_middle(run: Run, server: ChatServer) -> subprocess.Popen[str]:
-    """A run that has a first answer and waits for another."""
-    begun = server.received
-    process = run.start()
-    running = run.wait_for(process, lambda: bool(run.records("stage2")) and server.received > begun + 1)
-    assert running, ended(process).err
-    return process
-
-
-def _goes_on(run: Run, server: ChatServer) -> None:
-    """The same command finishes the work, asks for nothing that is there, and ends as if nothing had been."""
-    kept = run.records("stage2")
-    assert 1 <= len(kept) < SLOTS
-    before = server.answered
-    report = run.report()
-    whole = run.records("stage2")
-    anew = {slot: record for slot, record in whole.items() if slot not in good(kept)}
-    assert {slot: whole[slot] for slot in good(kept)} == good(kept)
-    assert len(whole) == len(report["lines"]) == SLOTS
-    assert server.answered - before == answers(anew) == report["used"]["stages"]["stage2"]["calls"]
-    assert lost(report) == []
-    assert run.holds(SECRET) == []
-    assert (whole, _track(run)) == undisturbed()
-
-
-def test_the_server_is_killed_in_the_middle(server: ChatServer, tmp_path: Path) -> None:
-    undisturbed()
-    run = Run(tmp_path / "w", (*SETTINGS, *server.settings), slots=SLOTS)
-    process = _in_the_middle(run, server)
-    server.kill()
-    try:
-        said = ended(process)
-    finally:
-        server.start()
-    assert said.code == 1
-    assert "Error: " in said.err
-    assert "127.0.0.1" in said.err
-    assert "Traceback" not in said.err
-    assert SECRET not in said.err
-    _goes_on(run, server)
 
 
 @pytest.mark.parametrize("in_flight", [1, 2])

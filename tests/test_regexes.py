@@ -313,6 +313,8 @@ def stalled_by(one: Found, length: int) -> str | None:
         ranked = []
         for before, body, last in shapes(one):
             spent = seconds(one, method, before + body * (500 // len(body) + 1) + last, SECONDS)
+            if spent == float("inf") and length > 1000:
+                return f"{before[:40]!r} + {body[:40]!r} * {500 // len(body) + 1} + {last!r}"
             ranked.append((spent, before, body, last))
         ranked.sort(key=lambda row: -row[0])
         for _, before, body, last in ranked[:6]:

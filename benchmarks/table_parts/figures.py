@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import nnls
+from scipy.special import fdtri
 
 from table_parts.kinds import LENGTHS, Clock, Contest, Entrant, Growth, Target
 
@@ -121,7 +121,7 @@ def fit(times: Sequence[float], seconds: Sequence[float]) -> Fit:
     # A tenth of a per cent, as no clock is exact to less.
     least = max(float(errors[best]), len(y) * 1e-6)
     freedom = len(y) - 3
-    within = errors <= least * (1 + float(stats.f.ppf(0.95, 1, freedom)) / freedom)
+    within = errors <= least * (1 + float(fdtri(1, freedom, 0.95)) / freedom)
     good = _EXPONENTS[within]
     return Fit(float(_EXPONENTS[best]), float(good.min()), float(good.max()), float(found[best][0][0]))
 

@@ -154,10 +154,9 @@ def _stacked(found: Sequence[tuple[Image, Pick] | ShotadError]) -> Piece | Shota
 
 def worker_context() -> Any:
     """Workers begin afresh: a fork would copy the threads' locks of torch and of the decoders as they are."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["shotad.grammar.ignore_signals"])
+    # Torch is loaded once, before the first worker, and not by each: to load it starts no threads.
+    context.set_forkserver_preload(["shotad.grammar.ignore_signals", __name__])
     return context
 
 

@@ -36,11 +36,11 @@ from shotad.batch.staging import NAME, Lease, staged
 from shotad.batch.store import Store, check_target
 from shotad.batch.store_errors import Refused
 from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
+from tests.conftest import needed
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN
 
-s3fs = pytest.importorskip("s3fs")
-pytest.importorskip("moto.server")
+needed("s3fs", "moto")
 pytestmark = pytest.mark.slow
 
 KEYS = {
@@ -96,6 +96,12 @@ class Server:
         return [one["Key"] for one in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
 
 
+def forget_connections() -> None:
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
 @pytest.fixture(scope="module")
 def started() -> Iterator[Server]:
     """A server, and an environment that names it, with keys that it takes."""
@@ -108,10 +114,10 @@ def started() -> Iterator[Server]:
             patch.setenv(name, value)
         server = Server()
         patch.setenv("AWS_ENDPOINT_URL", server.url)
-        s3fs.S3FileSystem.clear_instance_cache()
+        forget_connections()
         yield server
         server.stop()
-        s3fs.S3FileSystem.clear_instance_cache()
+        forget_connections()
 
 
 FILM = bytes(range(256)) * 4096
@@ -370,10 +376,10 @@ def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pyt
         server.post("reset-auth", b"inf")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    s3fs.S3FileSystem.clear_instance_cache()
+    forget_connections()
     with pytest.raises(StorageError, match=r"There are no credentials for s3://films.*AWS_PROFILE"):
         list(films_in("s3://films/in"))
-    s3fs.S3FileSystem.clear_instance_cache()
+    forget_connections()
 
 
 def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path, parts: list[int]) -> None:

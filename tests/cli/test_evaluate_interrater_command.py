@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import Said, Shotad
+from tests.conftest import needed
 
-pytest.importorskip("scipy.optimize")
+needed("scipy")
 
 A = "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n\n00:10.000 --> 00:12.000\nShe runs.\n"
 B = "WEBVTT\n\n00:01.000 --> 00:03.900\nAnn opens\nthe door.\n\n00:30.000 --> 00:32.000\nRain.\n"

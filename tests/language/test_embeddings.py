@@ -15,10 +15,13 @@ import pytest
 from shotad.core import ComputeSettings, ShotadError, WeightsError
 from shotad.script import Embedder, make_embedder
 from shotad.script.embeddings import ending
+from tests.conftest import needed
 
-pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
+pytest.importorskip("transformers", reason="the extra language is not installed")
 
 from tests.language.tiny_encoders import END, make_bert, make_gte
+
+needed("sentence_transformers")
 
 CPU = ComputeSettings(device="cpu")
 OWN = "sentence_transformers.models"

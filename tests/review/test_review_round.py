@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import subprocess
 import sys
 import time
@@ -20,10 +21,10 @@ from shotad.script.cue import ScriptCue
 from shotad.script.formats import read_script
 from tests.rendering.described import write_folder
 from tests.review.pages import PATIENCE, Program, said, served, settled, tabs, until
+from tests.sample_run import SAMPLE, described_sample
 
 pytestmark = pytest.mark.slow
 
-SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
 NOTE = "The cat is called Chelsea."
 EDITED = "The next morning, she walks in. She stops."
 OWN = "A rocket lifts off into the night."
@@ -102,8 +103,10 @@ class Round(Hands):
         return str(self.page.evaluate(f"{done}.innerText"))
 
 
-def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(browser: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "sample.shotad"
+def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(
+    browser: Any, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = Path(shutil.copytree(described_sample(tmp_path_factory), tmp_path / "sample.shotad"))
     words = ["describe", str(SAMPLE), "--out", str(folder), "--no-sheet", "--quiet"]
     command = [sys.executable, "-m", "shotad.cli.main", *words, "--set", "voice.name=fake"]
     subprocess.run(command, check=True, timeout=10 * PATIENCE)

@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -89,17 +89,15 @@ class _Killer:
 
 
 def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) -> None:
+    """A training of several processes, as a user starts it."""
     pictures, backbone = ready
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    launcher = [
-        "-m", "torch.distributed.run", "--nproc_per_node", str(processes), "--master_port", str(port), "-m",
-    ]  # fmt: skip
-    single: Sequence[str] = ["-m"]
     settings = [word for assignment in (*SMALL, *more) for word in ("--set", assignment)]
     command = [
-        sys.executable, *(launcher if processes > 1 else single), "shotad.cli.main", "train", "scale",
+        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(processes),
+        "--master_port", str(port), "-m", "shotad.cli.main", "train", "scale",
         "--data", str(pictures), "--backbone", str(backbone), "--out", str(out), *settings,
     ]  # fmt: skip
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
@@ -111,7 +109,9 @@ def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) ->
 def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path) -> None:
     """Of 45 pictures the last step of 44 is one, and a process has none."""
     more = ("batch=44", "compute.batch=4", "net.drop_path=0")
-    launched(1, ready, tmp_path / "one", *more)
+    pictures, backbone = ready
+    alone = load_settings(ScaleTraining, ["train-scale"], [*SMALL, f"net.backbone={backbone}", *more])
+    train_scale(pictures, tmp_path / "one", alone)
     launched(2, ready, tmp_path / "two", *more)
     one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
     assert len(one) == len(two) >= 2

@@ -12,7 +12,10 @@ import pytest
 from shotad.core import DatasetError, EvaluationError, ReportSettings
 from shotad.evaluation import Report, agreement, read_report, read_scores, write_report
 from shotad.evaluation.human_agreement import HumanScores, correlations
+from tests.conftest import needed
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
+
+needed("scipy")
 
 
 def read(tmp_path: Path, text: str, name: str = "scores.csv", encoding: str = "utf-8") -> HumanScores:
@@ -78,9 +81,6 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -
         read(tmp_path, text)
 
 
-pytest.importorskip("scipy.stats")
-
-
 SETTINGS = ReportSettings()
 
 
@@ -137,9 +137,6 @@ def test_intervals_of_correlations_hold_the_true_one() -> None:
         assert found is not None
         held += found.low <= np.sqrt(0.5) <= found.high
     assert 0.9 <= held / 200 <= 0.99
-
-
-pytest.importorskip("scipy.stats")
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ from shotad.evaluation import (
     inter_rater,
 )
 from shotad.evaluation.interrater import pairs
+from tests.conftest import needed
 
-pytest.importorskip("scipy.optimize")
-
+needed("scipy")
 
 ELEPHANTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "ad-text" / "elephants-dream"
 

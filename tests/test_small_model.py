@@ -1,0 +1,216 @@
+"""What a real small model answers, SmolLM2-135M: in this process, from its GGUF, and behind a real server.
+
+The model is far too small to describe a film: what is checked is that its answers, good or bad, arrive, are
+counted, kept and accounted for, and that nothing that was answered is lost or asked again where the server dies
+in the middle. Answers are drawn greedily there: the server draws from one generator for all, also for calls
+that were given up. Unpacking the model and starting the server take most of the time: so all are in this file.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from shotad.core import (
+    ComputeSettings,
+    Config,
+    LocalSettings,
+    Message,
+    NoProgress,
+    Request,
+    SamplingSettings,
+    Stage2Settings,
+)
+from shotad.engines import local_loading, make_engine
+from shotad.engines.local_loading import config_of, tokenizer_of, way_of, weight_bytes
+from shotad.engines.local_model import resolve
+from tests.chat_server import ChatServer, saved_model
+from tests.shotad_process import SECRET, Run, answers, ended, good, lost, tokens
+
+pytestmark = pytest.mark.slow
+
+CPU = ComputeSettings(device="cpu", precision="float32")
+LOCAL = LocalSettings(batch=4)
+ASKED = (
+    Message("system", "You write audio description for films."),
+    Message(
+        "user", "Description: A woman in a red coat crosses the square.\nWrite it as one short sentence."
+    ),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_threads() -> Iterator[None]:
+    torch.set_num_threads(1)
+    yield
+    local_loading.CACHE.clear()
+
+
+@pytest.fixture(scope="module")
+def engine() -> Any:
+    config = Config(stage2=Stage2Settings(model="smollm2"), compute=CPU, local=LOCAL)
+    made: Any = make_engine("llama3", config, "stage2")
+    made.get_ready(NoProgress())
+    return made
+
+
+def request(
+    seed: int, temperature: float = 0.6, max_tokens: int = 32, messages: tuple[Message, ...] = ASKED
+) -> Request:
+    sampling = SamplingSettings(temperature=temperature, top_p=0.9, max_tokens=max_tokens)
+    return Request(f"s{seed}", messages, sampling=sampling, seed=seed)
+
+
+def test_who_it_is(engine: Any) -> None:
+    assert engine.identity.model == "smollm2"
+    assert engine.identity.revision == "sha256:b179c9523d0e6a0f float32"
+    place = resolve("smollm2")
+    assert config_of(place).get_text_config().max_position_embeddings == 8192
+    assert weight_bytes(way_of(place, "text", CPU, LOCAL)) == 134_515_008 * 4
+
+
+def test_a_batch_says_what_each_says_alone(engine: Any) -> None:
+    short = (Message("user", "Name a colour."),)
+    requests = [request(1), request(2, messages=short), request(3, 0.0)]
+    together = engine.generate(requests)
+    assert [reply.text for reply in together] == [engine.generate([one])[0].text for one in requests]
+    assert together[0].batch == ("s1", "s2", "s3")
+    assert "red coat" in together[0].text, "it reads what it is asked"
+
+
+SHORT = ("stage1.attempts=1", "stage2.attempts=1", "stage2.sampling.max_tokens=32", "prompt.example_count=0")
+WRITES = ("stage1.engine=fake", "stage2.engine=openai")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatServer]:
+    """The server, for all tests. Who kills it starts it again."""
+    place = resolve("smollm2")
+    loaded = local_loading.CACHE.take(place, "text", CPU, LOCAL)
+    folder = saved_model(loaded.model, tokenizer_of(place), tmp_path_factory.mktemp("served") / "smollm2")
+    with ChatServer(folder) as started:
+        yield started
+
+
+def test_both_stages_through_the_server(server: ChatServer, tmp_path: Path) -> None:
+    prices = ("openai.price_in=2", "openai.price_out=8")
+    more = ("stage1.sampling.max_tokens=24", "stage2.attempts=2", *prices)
+    run = Run(tmp_path / "w", ("engine=openai", *SHORT, *more, *server.settings), slots=2)
+    before = server.answered
+    report = run.report()
+    seen, written = run.records("stage1"), run.records("stage2")
+    assert len(seen) == len(report["lines"]) == 2
+    assert set(written) == set(good(seen))
+    assert lost(report) == []
+    for record in (*seen.values(), *written.values()):
+        assert record["maker"] == {
+            "engine": "openai",
+            "model": server.model,
+            "revision": record["maker"]["revision"],
+        }
+        for one in record["tries"]:
+            assert one["usage"]["tokens_in"] > 20
+            assert 0 < one["usage"]["tokens_out"] <= 32
+            assert one["finish"] in ("stop", "length", "refused", "error")
+            assert one["raw"].strip() or one["error"]
+    used = report["used"]
+    for stage, records in (("stage1", seen), ("stage2", written)):
+        asked = used["stages"][stage]
+        assert (asked["tokens_in"], asked["tokens_out"]) == tokens(records)
+        assert asked["calls"] == answers(records)
+    assert used["calls"] == server.answered - before > 2
+    assert used["cost"] == pytest.approx((2 * used["tokens_in"] + 8 * used["tokens_out"]) / 1e6)
+    # The key of the environment was used, and stands nowhere.
+    assert run.holds(SECRET) == []
+    assert run.holds(server.model), "a search that finds nothing at all proves nothing"
+
+
+def test_the_estimate_of_known_prompts_sends_nothing_and_is_near_what_the_server_counts(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    """Stage I is done, so that nothing is assumed; the tokenizer is that of a real model."""
+    run = Run(tmp_path / "w", ("engine=fake", *SHORT), slots=2)
+    run.report()
+    few = ("stage2.sampling.max_tokens=4", "openai.price_in=1", "openai.price_out=1")
+    asks, before = Run(tmp_path / "w", (*WRITES, *SHORT, *few, *server.settings), slots=2), server.received
+    (foreseen,) = asks.report("--estimate")["stages"]
+    assert server.received == before
+    assert foreseen["prompts_assumed"] == 0
+    used = asks.report()["used"]["stages"]["stage2"]
+    assert foreseen["likely"]["calls"] == used["calls"] == 2
+    assert foreseen["likely"]["tokens_in"] == pytest.approx(used["tokens_in"], rel=0.12)
+    assert used["tokens_in"] <= foreseen["most"]["tokens_in"]
+    assert used["tokens_out"] <= foreseen["most"]["tokens_out"]
+    assert 0 < foreseen["cost_likely"] < foreseen["cost_most"]
+
+
+SLOTS = 3
+"""Of which the first is answered and the second under way when the server dies."""
+GREEDY = (
+    *WRITES,
+    *SHORT,
+    "stage2.sampling.temperature=0",
+    "openai.in_flight=1",
+    "openai.retries=1",
+    "openai.longest_pause=0.5",
+)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(server: ChatServer, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
+    """What a run comes to that nobody kills: its records and its track."""
+    run = Run(tmp_path_factory.mktemp("undisturbed") / "w", (*GREEDY, *server.settings), slots=SLOTS)
+    run.report()
+    return run.records("stage2"), _track(run)
+
+
+def _track(run: Run) -> str:
+    return (run.out / "track.json").read_text()
+
+
+def _in_the_middle(run: Run, server: ChatServer) -> subprocess.Popen[str]:
+    """A run that has a first answer and waits for another."""
+    begun = server.received
+    process = run.start()
+    running = run.wait_for(process, lambda: bool(run.records("stage2")) and server.received > begun + 1)
+    assert running, ended(process).err
+    return process
+
+
+def _goes_on(run: Run, server: ChatServer, undisturbed: tuple[dict[str, Any], str]) -> None:
+    """The same command finishes the work, asks for nothing that is there, and ends as if nothing had been."""
+    kept = run.records("stage2")
+    assert 1 <= len(kept) < SLOTS
+    before = server.answered
+    report = run.report()
+    whole = run.records("stage2")
+    anew = {slot: record for slot, record in whole.items() if slot not in good(kept)}
+    assert {slot: whole[slot] for slot in good(kept)} == good(kept)
+    assert len(whole) == len(report["lines"]) == SLOTS
+    assert server.answered - before == answers(anew) == report["used"]["stages"]["stage2"]["calls"]
+    assert lost(report) == []
+    assert run.holds(SECRET) == []
+    assert (whole, _track(run)) == undisturbed
+
+
+def test_the_server_is_killed_in_the_middle(
+    server: ChatServer, undisturbed: tuple[dict[str, Any], str], tmp_path: Path
+) -> None:
+    run = Run(tmp_path / "w", (*GREEDY, *server.settings), slots=SLOTS)
+    process = _in_the_middle(run, server)
+    server.kill()
+    try:
+        said = ended(process)
+    finally:
+        server.start()
+    assert said.code == 1
+    assert "Error: " in said.err
+    assert "127.0.0.1" in said.err
+    assert "Traceback" not in said.err
+    assert SECRET not in said.err
+    _goes_on(run, server, undisturbed)
