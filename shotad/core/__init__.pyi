@@ -24,6 +24,7 @@ from .config.film import (
     ContextSettings as ContextSettings,
     FrameSettings as FrameSettings,
     OverlaySettings as OverlaySettings,
+    ShotLabel as ShotLabel,
     ShotSettings as ShotSettings,
     SlotSettings as SlotSettings,
     SpeechSettings as SpeechSettings,

@@ -188,6 +188,19 @@ class Clip:
     def __len__(self) -> int:
         return len(self.images)
 
+    @property
+    def moments(self) -> list[float]:
+        """Seconds of each frame from the first: ``[50.0, 50.5] → [0.0, 0.5]``."""
+        found: list[float] = (self.seconds - self.seconds[0]).tolist()
+        return found
+
+    @property
+    def video_metadata(self) -> dict[str, Any]:
+        """The same as transformers and vLLM take them, also for uneven frames: as if the clip had a frame
+        each millisecond, of which these were taken."""
+        taken = [round(1000 * moment) for moment in self.moments]
+        return {"fps": 1000.0, "frames_indices": taken, "total_num_frames": max(taken[-1] + 1, len(taken))}
+
 
 class ShotScale(StrEnum):
     """How close the camera is; the order is that of the classifier's classes 0 to 4."""

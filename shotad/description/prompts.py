@@ -25,11 +25,11 @@ from shotad.core import (
     FramePlan,
     Grammar,
     Message,
-    OverlaySettings,
     Presence,
     PromptError,
     PromptSettings,
     Role,
+    ShotLabel,
     is_english,
     language_of,
     prompt_text,
@@ -110,7 +110,7 @@ def stage1_messages(
     *,
     presence: Presence = NOBODY,
     heard: Sequence[Heard] = (),
-    label: Literal["number", "box", "none"] = OverlaySettings().label,
+    label: ShotLabel = "number",
     marks: Marks = MARKS,
 ) -> Stage1Prompt:
     """What Stage I is asked about the shots shown.
@@ -131,7 +131,7 @@ def stage1_messages(
     text = render(
         "stage1/base",
         medium=settings.medium,
-        labels=render(f"stage1/labels-{label}"),
+        labels=shot_labels(plans, label),
         note=without_untold(note_block("stage1/note", settings), presence),
         heard=heard_block(heard, presence, settings),
         shots=name_shots(current),
@@ -141,6 +141,18 @@ def stage1_messages(
         template=_answer_template(headings, bool(threads)),
     )
     return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
+
+
+def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
+    """How a model knows which frames are of which shot."""
+    if label != "text":
+        return render(f"stage1/labels-{label}")
+    first, shots, start = 1, [], plans[0].seconds[0]
+    for plan in plans:
+        last, (begin, end) = first + len(plan.seconds) - 1, plan.seconds[[0, -1]] - start
+        shots.append(f"Shot {plan.number} is frames {first} to {last} ({begin:.1f} s to {end:.1f} s)")
+        first = last + 1
+    return render("stage1/labels-text", shots="; ".join(shots))
 
 
 def check_headings() -> None:

@@ -357,6 +357,7 @@ class Draft:
             self.asked.plan.current,
             self.config.prompt,
             presence=self.asked.plan.presence,
+            frames=self.asked.plan.frames,
             label=self.config.overlay.label,
             marks=self.config.overlay.characters,
         )

@@ -9,17 +9,15 @@ that of the slot.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from shotad.core import (
     Abilities,
-    Clip,
     Config,
     EngineError,
     FrameSettings,
@@ -47,7 +45,13 @@ from shotad.engines.local_vision_qwen import (
     qwen_rules,
     tokens_in,
 )
-from shotad.engines.local_vision_stills import StillWords, make_processor, read_settings
+from shotad.engines.local_vision_stills import (
+    StillWords,
+    VideoWords,
+    black_clip,
+    make_processor,
+    read_settings,
+)
 from shotad.engines.local_words import Refused, Template, TextWords
 from shotad.film import vlm_size
 
@@ -127,7 +131,9 @@ class ChatModel(LocalModel[_Ready]):
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
         words = self._words(place, config, tokenizer)
         self._check_context(place.label, local_loading.context_of(config), self._clip_tokens(words))
-        self.identity = Identity(self.name, place.label, f"{place.revision} {way.precision}")
+        shown = words.shown_as if isinstance(words, StillWords) else ""
+        revision = " ".join(filter(None, [place.revision, shown, way.precision]))
+        self.identity = Identity(self.name, place.label, revision)
         return _Ready(place, tokenizer, words)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
@@ -152,7 +158,8 @@ class VisionModel(ChatModel):
     """An image-text model that answers questions about clips, and questions without one.
 
     Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, as they were trained and as
-    the paper shows it, others as stills in a row.
+    the paper shows it, others as stills in a row. With ``prompt.rules: ours`` these are told the frames'
+    times, and those with a video processor see one video where torchvision is here.
     """
 
     name = "qwen2-vl"
@@ -175,7 +182,8 @@ class VisionModel(ChatModel):
         return tokens_in(grid_of(*size, frames, rules), rules)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        return make_words(place, config, tokenizer, self._config.frames)
+        times = self._config.prompt.by_rules.times
+        return make_words(place, config, tokenizer, self._config.frames, times=times)
 
     def _clip_tokens(self, words: Words) -> int:
         """Of a clip of a wide film, reckoned from two frames."""
@@ -197,9 +205,10 @@ Words = TextWords | QwenWords | StillWords
 
 
 def make_words(
-    place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings
+    place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings, *, times: bool = False
 ) -> QwenWords | StillWords:
-    """What makes the input of the model in ``place``.
+    """What makes the input of the model in ``place``. ``times``: models other than Qwen's, too, are told when
+    each frame stands, and get a video where their processor can make one here.
 
     Raises EngineError for a model that takes no images, or whose processor cannot be made without
     torchvision.
@@ -211,23 +220,31 @@ def make_words(
             place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames
         )
     else:
-        processor = make_processor(place.folder, config, tokenizer, text, place.label)
-        made = StillWords(Template(tokenizer, text, place.label, (processor.image_token,)), processor)
-    _try(made, place.label)
+        processor = make_processor(place.folder, config, tokenizer, text, place.label, videos=times)
+        marks = [getattr(processor, name, None) for name in ("image_token", "video_token")]
+        template = Template(tokenizer, text, place.label, [mark for mark in marks if mark])
+        if getattr(processor, "video_processor", None) is not None:
+            video = VideoWords(template, processor)
+            # Templates older than a family's videos have no place for one.
+            with contextlib.suppress(Refused):
+                _try(video, place.label)
+                return video
+        made = StillWords(template, processor, timed=times)
+    try:
+        _try(made, place.label)
+    except Refused as error:
+        raise EngineError(
+            f"{place.label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
+        ) from None
     return made
 
 
 def _try(words: QwenWords | StillWords, label: str) -> None:
-    """See that frames can be shown at all. Raises EngineError."""
+    """See that frames can be shown at all. Raises EngineError, and Refused where the template cannot."""
     failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
-    clip = Clip(np.zeros((2, 56, 56, 3), np.uint8), np.arange(2.0), np.ones(2, np.int64))
     try:
-        words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), clip))
+        words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), black_clip(56, 56, 2)))
         words.image_tokens(56, 56, 2)
-    except Refused as error:
-        raise EngineError(
-            f"{label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
-        ) from None
     except failures as error:
         raise EngineError(
             f"The processor of {label} cannot be used here: {reason(error)}.",

@@ -21,11 +21,13 @@ class PromptRules(Settings):
     names: Literal["spoken", "full"] = "spoken"  # what Stage I hears people called
     stage2_names: bool = True  # Stage II is told what to call the people of the clip
     heard_names: bool = True  # names that given subtitles hold near the clip are hints for Stage I
+    times: bool = True  # models are told when each frame stands, and those with a video processor get a video
 
 
 _PAPER = PromptRules(
-    circle_note="always", example_choice="random", names="full", stage2_names=False, heard_names=False
-)
+    circle_note="always", example_choice="random", names="full", stage2_names=False, heard_names=False,
+    times=False,
+)  # fmt: skip
 _CODE = {
     "factor_rule": "code", "thread_sentence_first": True, "stress_steps": True, "example_choice": "published"
 }  # fmt: skip
@@ -58,9 +60,10 @@ class PromptSettings(Settings):
     ``clip``, all in one list; ``current``, those of the current shots alone."""
     rules: Literal["ours", "paper", "code"] = "ours"
     """``ours``: people by the names to speak, names in given subtitles as hints, Stage II told what to call
-    whom, examples of about the length wanted. ``paper``: people by full names, circles spoken of in any case,
-    examples at random. ``code``: as ``paper``, with the published code's borders of the effective scale,
-    order and stress, and examples within one word of the length, drawn with replacement."""
+    whom, examples of about the length wanted, the second of each frame. ``paper``: people by full names,
+    circles spoken of in any case, examples at random, no times but those that Qwen's own video has. ``code``:
+    as ``paper``, with the published code's borders of the effective scale, order and stress, and examples
+    within one word of the length, drawn with replacement."""
 
     former: ClassVar[dict[str, Any]] = {"examples": []}
     rule_book: ClassVar[Mapping[str, Settings]] = PROMPT_RULES
