@@ -92,8 +92,9 @@ class StillWords:
 
     def parts(self, clip: Clip) -> list[Turn]:
         """What stands for the clip, in the words of chat templates."""
-        times = ([text_part(f"At {one:.1f} s: ")] if self.timed else [] for one in clip.moments)
-        return [part for time in times for part in (*time, {"type": "image"})]
+        if not self.timed:
+            return [{"type": "image"}] * len(clip)
+        return [part for stamp in clip.stamps for part in (text_part(f"{stamp} "), {"type": "image"})]
 
     def shown(self, clips: Sequence[Clip]) -> dict[str, Any]:
         """The frames as the processor takes them."""
@@ -156,13 +157,13 @@ class VideoWords(StillWords):
         """Whether the same frames further apart are other words."""
         clips = [black_clip(56, 56, 4, step) for step in (1.0, 3.0)]
         one, other = (self._asked([self.mark], [clip], return_tensors="pt")["input_ids"] for clip in clips)
-        return one.tolist() != other.tolist()
+        return bool(one.tolist() != other.tolist())
 
 
 def black_clip(width: int, height: int, frames: int, step: float = 1.0) -> Clip:
     """Black frames, ``step`` seconds apart, to try a processor with."""
     images = np.zeros((frames, height, width, 3), np.uint8)
-    return Clip(images, np.arange(frames) * float(step), np.ones(frames, np.int64))
+    return Clip(images, step * np.arange(frames, dtype=np.float64), np.ones(frames, np.int64))
 
 
 def text_part(text: str) -> Turn:

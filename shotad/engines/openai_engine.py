@@ -30,6 +30,7 @@ from shotad.core import (
     Request,
     Stage,
 )
+from shotad.engines.local_servers import named
 from shotad.engines.openai_client import (
     Address,
     Broken,
@@ -50,7 +51,16 @@ from shotad.engines.openai_errors import (
     shortened,
     trouble_in,
 )
-from shotad.engines.openai_wire import JPEG_QUALITY, Answer, Body, Dialect, answer_in, body_of, seed_of
+from shotad.engines.openai_wire import (
+    JPEG_QUALITY,
+    NO_VIDEO,
+    Answer,
+    Body,
+    Dialect,
+    answer_in,
+    body_of,
+    seed_of,
+)
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""
@@ -150,8 +160,10 @@ class OpenAI:
         *,
         sleep: Sleep | None = None,
         clock: Clock | None = None,
+        video: bool = False,
     ) -> None:
-        """``sleep`` and ``clock`` stand in for the real ones; see `for_stage`."""
+        """``sleep`` and ``clock`` stand in for the real ones; ``video``: the server takes videos. See
+        `for_stage`."""
         self.identity = identity
         self.address = address
         self.abilities = Abilities(
@@ -164,6 +176,7 @@ class OpenAI:
         self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
         self._line = self.client(address, settings.key_name, settings.timeout)
         self._dialect = Dialect()
+        self._video = video
         self._progress: Progress = NoProgress()
 
     @classmethod
@@ -178,8 +191,11 @@ class OpenAI:
         settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
         address = address_of(own.base_url, settings.base_url)
         model = own.model or settings.model or ""
+        server = named(config.engine)
+        video = stage == "stage1" and server is not None and server.kind.word == "vllm"
         revision = _revision(settings, own.revision, stage)
-        return cls(settings, address, Identity(cls.name, model, revision), sleep=sleep, clock=clock)
+        identity = Identity(cls.name, model, f"{revision} video" if video else revision)
+        return cls(settings, address, identity, sleep=sleep, clock=clock, video=video)
 
     def get_ready(self, progress: Progress) -> None:
         """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
@@ -216,14 +232,19 @@ class OpenAI:
         """The reply to one request, failed or not. Raises EngineError for what stops the run."""
         calls = 1
         with self._gate.place():
-            body = body_of(request, self.identity.model, self._settings)
+            body = body_of(request, self.identity.model, self._settings, video=self._video)
             found = self._answer(body, request.seed)
             if isinstance(found, Answer) and _is_empty(found):
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
                 found, calls = replace(again, usage=found.usage + again.usage), 2
         reply = found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
-        return replace(reply, calls=calls)
+        return replace(reply, calls=calls, shown=self._shown(request))
+
+    def _shown(self, request: Request) -> str:
+        if not request.timed or request.clip is None:
+            return ""
+        return "video" if self._video and NO_VIDEO not in self._dialect.known else "stills"
 
     def _answer(self, body: Body, seed: int) -> Answer | Reply:
         """The answer, or the failed reply where none is to be had."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import Clip, EndpointSettings, Image, Message, Request, Usage
+from shotad.core import Clip, EndpointSettings, Message, Request, Usage, stamp_of
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -31,6 +31,8 @@ _SEED_BITS = 0x7FFF_FFFF
 JPEG_QUALITY = 75
 """Of the frames sent: Pillow's own default; the detail that a server sees is ``openai.detail``."""
 _SCHEMA_NAME = "answer"
+_FILM = "data:video/jpeg;base64"
+"""Before the frames of a video, JPEGs in base 64 with commas between, as vLLM takes them."""
 _AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
 
@@ -45,12 +47,15 @@ class Answer:
     usage: Usage
 
 
-def body_of(request: Request, model: str, settings: EndpointSettings) -> Body:
-    """The request as JSON, with all that it would like to say; a server's `Dialect` may know less."""
+def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
+    """The request as JSON, with all that it would like to say; a server's `Dialect` may know less.
+
+    ``video``: a clip with its times is one video, in the words of vLLM (``media_io_kwargs`` of its chat API).
+    """
     sampling = request.sampling
     body: Body = {
         "model": model,
-        "messages": messages_of(request, settings),
+        "messages": messages_of(request, settings, video=video),
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
@@ -59,6 +64,9 @@ def body_of(request: Request, model: str, settings: EndpointSettings) -> Body:
     if request.schema is not None:
         schema = {"name": _SCHEMA_NAME, "strict": True, "schema": strict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if video and request.timed and request.clip is not None:
+        times = {"num_frames": -1, "do_sample_frames": False, **request.clip.video_metadata}
+        body["media_io_kwargs"] = {"video": times}
     return body
 
 
@@ -67,14 +75,14 @@ def seed_of(seed: int) -> int:
     return seed & _SEED_BITS
 
 
-def messages_of(request: Request, settings: EndpointSettings) -> list[Body]:
+def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
     """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
     turns = request.messages
     place = _place_of_clip(turns) if request.clip is not None else None
     return [
         {
             "role": turn.role,
-            "content": _with_frames(turn.text, request.clip, settings)
+            "content": [*_frames(request.clip, settings, video, request.timed), _text_part(turn.text)]
             if index == place and request.clip is not None
             else sound(turn.text),
         }
@@ -88,17 +96,24 @@ def _place_of_clip(turns: tuple[Message, ...]) -> int | None:
     return next(iter(marked), users[-1] if users else None)
 
 
-def _with_frames(text: str, clip: Clip, settings: EndpointSettings) -> list[Body]:
-    frames = [_picture(image, settings) for image in clip.images]
-    return [*frames, {"type": "text", "text": sound(text)}]
+def _frames(clip: Clip, settings: EndpointSettings, video: bool, timed: bool) -> list[Body]:
+    frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
+    if timed and video:
+        return [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
+    stills = [_picture(data, settings.detail) for data in frames]
+    return _stamped(stills, clip.stamps) if timed else stills
 
 
-def _picture(image: Image, settings: EndpointSettings) -> Body:
-    data = base64.b64encode(jpeg(image, JPEG_QUALITY)).decode()
-    return {
-        "type": "image_url",
-        "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
-    }
+def _picture(data: str, detail: str = "auto") -> Body:
+    return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": detail}}
+
+
+def _stamped(stills: list[Body], stamps: list[str]) -> list[Body]:
+    return [part for pair in zip(map(_text_part, stamps), stills, strict=True) for part in pair]
+
+
+def _text_part(text: str) -> Body:
+    return {"type": "text", "text": sound(text)}
 
 
 def strict(schema: Any) -> Any:
@@ -225,9 +240,30 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": head}, *turns]}
 
 
+def _without_video(body: Body) -> Body:
+    """The video's frames as stills, each with its time."""
+    taken = body["media_io_kwargs"]["video"]["frames_indices"]
+    stamps = [stamp_of(n, moment / 1000) for n, moment in enumerate(taken, 1)]
+    turns = [
+        turn
+        if isinstance(turn["content"], str)
+        else {**turn, "content": [new for part in turn["content"] for new in _stills_of(part, stamps)]}
+        for turn in body["messages"]
+    ]
+    return {**_without("media_io_kwargs", body), "messages": turns}
+
+
+def _stills_of(part: Body, stamps: list[str]) -> list[Body]:
+    if part["type"] != "video_url":
+        return [part]
+    return _stamped([_picture(data) for data in part["video_url"]["url"].split(",")[1:]], stamps)
+
+
 def _renamed_limit(body: Body) -> Body:
     return {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]}
 
+
+NO_VIDEO = "no video"
 
 _CHANGES = (
     _Change(
@@ -246,6 +282,12 @@ _CHANGES = (
         lambda body: _without("response_format", body),
     ),
     _Change("no system turn", _has_system, _about_system, _without_system),
+    _Change(
+        NO_VIDEO,
+        lambda body: "media_io_kwargs" in body,
+        lambda said: "video" in said.words or said.param == "media_io_kwargs",
+        _without_video,
+    ),
 )
 
 

@@ -106,7 +106,9 @@ def _filled(config: Config, stage: Stage, pair: Preset) -> Config:
         "model": own.model or pair.model,
         "base_url": own.base_url or config.openai.base_url or pair.url,
     }
-    return config.model_copy(update={stage: own.model_copy(update=more)})
+    # What ``auto`` stands for: an engine may go by the kind of its server.
+    word = best_here() if config.engine == "auto" else config.engine
+    return config.model_copy(update={"engine": word, stage: own.model_copy(update=more)})
 
 
 def stage_engines(config: Config) -> Preset:

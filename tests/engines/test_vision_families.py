@@ -21,7 +21,6 @@ from shotad.core import Config, EngineError, NoProgress, load_config
 from shotad.engines import local_loading, make_engine
 from tests.vision_models import VIDEO_FAMILIES, make_clip, make_request, video_folder
 
-
 # Of transformers' own processors of GLM-4.6V and MiniCPM-V.
 pytestmark = pytest.mark.filterwarnings("ignore:__array_.* must|__array__ impl:DeprecationWarning")
 
