@@ -218,6 +218,7 @@ from .system import (
     processors as processors,
 )
 from .types import (
+    HEARING_RATE as HEARING_RATE,
     AudioTrack as AudioTrack,
     Box as Box,
     Clip as Clip,

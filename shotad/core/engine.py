@@ -130,7 +130,9 @@ class Abilities:
     in_flight: int = 1
     """How many calls may run at once, each in a thread of its own."""
     sends_to: str = ""
-    """The host to which frames and words go; empty where they stay on this machine."""
+    """The host to which frames, sound and words go; empty where they stay on this machine."""
+    hears: bool = False
+    """Whether it gets a clip's sound with the frames."""
 
 
 @runtime_checkable

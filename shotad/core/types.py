@@ -162,17 +162,23 @@ class FramePlan:
             raise ValueError(f"frame plan seconds must ascend, got {self.seconds.tolist()}")
 
 
+HEARING_RATE = 16_000
+"""Samples a second of the sound that models hear."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
     """The frames of one slot, oldest first.
 
     ``images`` is ``uint8[n, H, W, 3]`` RGB, ``seconds`` ``float64[n]`` (the moments at which the
-    frames really stand), ``shot_numbers`` ``int64[n]``, the number painted for each frame.
+    frames really stand), ``shot_numbers`` ``int64[n]``, the number painted for each frame. ``sound`` is what
+    is heard from the first frame to the last, ``float32[n]`` at `HEARING_RATE`, for models that hear.
     """
 
     images: npt.NDArray[np.uint8]
     seconds: Seconds
     shot_numbers: npt.NDArray[np.int64]
+    sound: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         if self.images.ndim != 4 or self.images.shape[-1] != 3:

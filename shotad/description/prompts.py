@@ -112,11 +112,12 @@ def stage1_messages(
     heard: Sequence[Heard] = (),
     label: ShotLabel = "number",
     marks: Marks = MARKS,
+    hears: bool = False,
 ) -> Stage1Prompt:
     """What Stage I is asked about the shots shown.
 
     ``presence`` are the people recognised on the frames, ``heard`` the names in the dialogue near them;
-    ``label`` is how shots are marked on the frames, ``marks`` how people are.
+    ``label`` is how shots are marked on the frames, ``marks`` how people are; ``hears``: sound is given too.
     Raises PromptError for a template that cannot be filled in.
     """
     current = [p.number for p in plans if p.role is Role.CURRENT]
@@ -131,7 +132,7 @@ def stage1_messages(
     text = render(
         "stage1/base",
         medium=settings.medium,
-        labels=shot_labels(plans, label),
+        labels=shot_labels(plans, label) + (f" {render('stage1/sound')}" if hears else ""),
         note=without_untold(note_block("stage1/note", settings), presence),
         heard=heard_block(heard, presence, settings),
         shots=name_shots(current),
@@ -147,10 +148,10 @@ def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
     """How a model knows which frames are of which shot."""
     if label != "text":
         return render(f"stage1/labels-{label}")
-    first, shots, start = 1, [], plans[0].seconds[0]
+    first, shots = 1, []
     for plan in plans:
-        last, (begin, end) = first + len(plan.seconds) - 1, plan.seconds[[0, -1]] - start
-        shots.append(f"Shot {plan.number} is frames {first} to {last} ({begin:.1f} s to {end:.1f} s)")
+        last = first + len(plan.seconds) - 1
+        shots.append(f"Shot {plan.number} is frames {first} to {last}")
         first = last + 1
     return render("stage1/labels-text", shots="; ".join(shots))
 

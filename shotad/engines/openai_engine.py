@@ -151,6 +151,7 @@ class OpenAI:
 
     name = "openai"
     client = ChatClient
+    hears = False
 
     def __init__(
         self,
@@ -170,6 +171,7 @@ class OpenAI:
             accepts_images=True,
             in_flight=settings.in_flight,
             sends_to="" if address.is_local else address.shown,
+            hears=self.hears,
         )
         self._settings = settings
         timing = {} if clock is None else {"clock": clock}
@@ -194,7 +196,8 @@ class OpenAI:
         server = named(config.engine)
         video = stage == "stage1" and server is not None and server.kind.word == "vllm"
         revision = _revision(settings, own.revision, stage)
-        identity = Identity(cls.name, model, f"{revision} video" if video else revision)
+        more = [word for word, on in (("video", video), ("sound", cls.hears)) if on and stage == "stage1"]
+        identity = Identity(cls.name, model, " ".join(filter(None, [revision, *more])))
         return cls(settings, address, identity, sleep=sleep, clock=clock, video=video)
 
     def get_ready(self, progress: Progress) -> None:
@@ -372,6 +375,12 @@ class OpenAI:
         )
 
 
+class OpenAIWithSound(OpenAI):
+    """The same for a model that hears: a clip's sound is sent with its frames, if it is named outright."""
+
+    hears = True
+
+
 def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) -> str:
     """All besides the model's name that changes answers, in words; empty where nothing does."""
     parts = [] if revision is None else [revision]
@@ -383,16 +392,15 @@ def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) ->
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
     """Plain lines for before the first call: what leaves this machine, and to whom; none where all stays.
 
-    Stage I is sent frames, Stage II words only.
+    Stage I is sent frames, and sound where it hears, Stage II words only.
     """
     looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
+    seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []
     if looks and looks == writes:
-        lines.append(
-            f"Frames of the film, and descriptions of it, leave this machine: they are sent to {looks}."
-        )
+        lines.append(f"{seen}, and descriptions of it, leave this machine: they are sent to {looks}.")
     elif looks:
-        lines.append(f"Frames of the film leave this machine: they are sent to {looks}.")
+        lines.append(f"{seen} leave this machine: they are sent to {looks}.")
     if writes and writes != looks:
         lines.append(
             f"Descriptions of the film, but no frames, leave this machine: they are sent to {writes}."

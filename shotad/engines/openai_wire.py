@@ -14,13 +14,15 @@ know no JSON schema, or only some; chat templates such as Gemma's have no system
 from __future__ import annotations
 
 import base64
+import io
 import re
 import threading
+import wave
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import Clip, EndpointSettings, Message, Request, Usage, stamp_of
+from shotad.core import HEARING_RATE, Clip, EndpointSettings, Message, Request, Usage, stamp_of
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -82,7 +84,11 @@ def messages_of(request: Request, settings: EndpointSettings, *, video: bool = F
     return [
         {
             "role": turn.role,
-            "content": [*_frames(request.clip, settings, video, request.timed), _text_part(turn.text)]
+            "content": [
+                *_frames(request.clip, settings, video, request.timed),
+                *_sound(request.clip),
+                _text_part(turn.text),
+            ]
             if index == place and request.clip is not None
             else sound(turn.text),
         }
@@ -102,6 +108,19 @@ def _frames(clip: Clip, settings: EndpointSettings, video: bool, timed: bool) ->
         return [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
     stills = [_picture(data, settings.detail) for data in frames]
     return _stamped(stills, clip.stamps) if timed else stills
+
+
+def _sound(clip: Clip) -> list[Body]:
+    if clip.sound is None:
+        return []
+    stream = io.BytesIO()
+    with wave.open(stream, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(HEARING_RATE)
+        file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+    data = base64.b64encode(stream.getvalue()).decode()
+    return [{"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}]
 
 
 def _picture(data: str, detail: str = "auto") -> Body:

@@ -19,6 +19,7 @@ ENGINES = {
     "observer": "shotad.engines.observer:Observer",
     "ollama": "shotad.engines.ollama:Ollama",
     "openai": "shotad.engines.openai_engine:OpenAI",
+    "openai-sound": "shotad.engines.openai_engine:OpenAIWithSound",
     "qwen2-vl": "shotad.engines.local_engines:VisionModel",
 }
 """Name → ``module:Class``. A class is made with the whole `Config`."""
@@ -89,7 +90,7 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     """
     made = engine_class(name)
     pair = preset(config.engine)
-    if name == getattr(pair, stage):
+    if name.removesuffix("-sound") == getattr(pair, stage):
         config = _filled(config, stage, pair)
     for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
     if for_stage is not None:
