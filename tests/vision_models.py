@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     AutoConfig,
@@ -101,6 +102,44 @@ def qwen_folder(folder: Path, kind: str, **text: Any) -> Path:
         "image_std": [0.2, 0.25, 0.3],
     }
     return _saved(folder, config, tokenizer, settings)
+
+
+def omni_folder(folder: Path, *, whole: bool = False) -> Path:
+    """A tiny Qwen2.5-Omni: its thinker; ``whole``: as it stands in the files of a model that also speaks."""
+    named = {"image": "<|IMAGE|>", "video": "<|VIDEO|>", "audio": "<|AUDIO|>", "vision_start": "<|vision_bos|>",
+             "vision_end": "<|vision_eos|>", "audio_start": "<|audio_bos|>", "audio_end": "<|audio_eos|>"}  # fmt: skip
+    template = CHATML.replace(
+        "<|vision_start|><|video_pad|><|vision_end|>",
+        "<|vision_bos|><|VIDEO|><|vision_eos|>{% elif part.type == 'audio' %}<|audio_bos|><|AUDIO|><|audio_eos|>",
+    ).replace("<|vision_start|><|image_pad|><|vision_end|>", "<|vision_bos|><|IMAGE|><|vision_eos|>")
+    marks = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *named.values())
+    tokenizer = make_tokenizer(marks, template, eos="<|im_end|>", pad="<|endoftext|>")
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    config = AutoConfig.for_model(
+        "qwen2_5_omni_thinker",
+        text_config={**TEXT, "vocab_size": len(tokenizer), "rope_parameters": rope},
+        vision_config={"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2,
+                       "out_hidden_size": 64, "fullatt_block_indexes": [1], "window_size": 56},
+        audio_config={"num_mel_bins": 16, "encoder_layers": 1, "encoder_attention_heads": 2,
+                      "encoder_ffn_dim": 48, "d_model": 32, "n_window": 20, "output_dim": 64},
+        **{f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in named.items()},
+    )  # fmt: skip
+    made = _saved(folder, config, tokenizer, {"patch_size": 14, "merge_size": 2, "feature_size": 16})
+    if whole:
+        weights = load_file(folder / "model.safetensors")
+        save_file(
+            {f"thinker.{name}": one for name, one in weights.items()},
+            folder / "model.safetensors",
+            {"format": "pt"},
+        )
+        written = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        (folder / "config.json").write_text(
+            json.dumps(
+                {"model_type": "qwen2_5_omni", "thinker_config": written, "enable_audio_output": False}
+            ),
+            encoding="utf-8",
+        )
+    return made
 
 
 def llava_folder(folder: Path) -> Path:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -37,6 +37,9 @@ from shotad.engines.local_model import LocalModel, ModelPlace, resolve
 from shotad.engines.local_vision_qwen import (
     FAMILY,
     IMAGE,
+    OMNI_IMAGE,
+    OMNI_VIDEO,
+    SOUND,
     VIDEO,
     PatchRules,
     QwenWords,
@@ -134,6 +137,7 @@ class ChatModel(LocalModel[_Ready]):
         shown = words.shown_as if isinstance(words, StillWords) else ""
         revision = " ".join(filter(None, [place.revision, shown, way.precision]))
         self.identity = Identity(self.name, place.label, revision)
+        self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
         return _Ready(place, tokenizer, words)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
@@ -216,9 +220,7 @@ def make_words(
     _check_kind(config, place.label)
     text = _template(place.folder)
     if config.model_type in FAMILY:
-        made: QwenWords | StillWords = _qwen(
-            place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames
-        )
+        made: QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
     else:
         processor = make_processor(place.folder, config, tokenizer, text, place.label, videos=times)
         marks = [getattr(processor, name, None) for name in ("image_token", "video_token")]
@@ -253,21 +255,30 @@ def _try(words: QwenWords | StillWords, label: str) -> None:
         ) from None
 
 
-def _qwen(place: ModelPlace, config: Any, template: Template, frames: FrameSettings) -> QwenWords:
-    missing = [mark for mark in (VIDEO, IMAGE) if mark not in template.tokenizer.get_vocab()]
+def _qwen(
+    place: ModelPlace, config: Any, tokenizer: Any, text: str | None, frames: FrameSettings
+) -> QwenWords:
+    hears = hasattr(config, "audio_config")
+    marks = (OMNI_VIDEO, OMNI_IMAGE, SOUND) if hears else (VIDEO, IMAGE)
+    template = Template(tokenizer, text, place.label, marks)
+    missing = [mark for mark in marks if mark not in tokenizer.get_vocab()]
     if missing:
         raise EngineError(
             f"The tokenizer of {place.label} has no {' and no '.join(missing)}.",
             "Fetch or save it again, whole.",
             again=False,
         )
-    pad = template.tokenizer.pad_token_id
+    transformers = need("transformers", "A local model")
+    bins = config.audio_config.num_mel_bins if hears else 0
+    ears = transformers.WhisperFeatureExtractor(feature_size=bins) if hears else None
+    pad = tokenizer.pad_token_id
     return QwenWords(
         template,
         FAMILY[config.model_type],
         qwen_rules(_frame_settings(place.folder), getattr(config, "vision_config", None)),
         bounds_of(frames),
         pad=0 if pad is None else pad,
+        ears=ears,
     )
 
 

@@ -155,11 +155,13 @@ def load_way(way: Way) -> Loaded:
 
 
 def config_of(place: ModelPlace) -> Any:
-    """The model's configuration (of transformers). Raises WeightsError where it cannot be read."""
+    """The model's configuration (of transformers); of one that also speaks the part that thinks. Raises
+    WeightsError where it cannot be read."""
     transformers = need("transformers", PURPOSE)
     try:
         with loading_quiet(transformers):
-            return transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
+            whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
+            return getattr(whole, "thinker_config", whole)
     except broken(PURPOSE) as error:
         raise WeightsError(
             f"The configuration of {place.label} cannot be read: {reason(error)}.", _DAMAGED
@@ -201,6 +203,8 @@ def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
     options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
     if way.place.gguf is None:
         options["use_safetensors"] = True
+        if (part := config_of(way.place)).model_type.endswith("_thinker"):
+            options["config"] = part
     if way.quantise != "none":
         options["quantization_config"] = _bits(transformers, way)
     if (device_map := _device_map(way)) is not None:
