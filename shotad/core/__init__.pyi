@@ -243,7 +243,6 @@ from .types import (
     file_fingerprint as file_fingerprint,
     frame_rate_of as frame_rate_of,
     slot_id as slot_id,
-    stamp_of as stamp_of,
     thread_name as thread_name,
     thread_number as thread_number,
 )

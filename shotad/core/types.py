@@ -202,8 +202,8 @@ class Clip:
 
     @property
     def stamps(self) -> list[str]:
-        """Words before each frame that is shown as a still."""
-        return [stamp_of(number, moment) for number, moment in enumerate(self.moments, 1)]
+        """Words before each frame that is shown as a still: ``Frame 1, at 0.0 s:``."""
+        return [f"Frame {number}, at {moment:.1f} s:" for number, moment in enumerate(self.moments, 1)]
 
     @property
     def video_metadata(self) -> dict[str, Any]:
@@ -211,11 +211,6 @@ class Clip:
         each millisecond, of which these were taken."""
         taken = [round(1000 * moment) for moment in self.moments]
         return {"fps": 1000.0, "frames_indices": taken, "total_num_frames": max(taken[-1] + 1, len(taken))}
-
-
-def stamp_of(number: int, moment: float) -> str:
-    """Words before a still: ``1, 0.0 → Frame 1, at 0.0 s:``."""
-    return f"Frame {number}, at {moment:.1f} s:"
 
 
 class ShotScale(StrEnum):

@@ -288,16 +288,13 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
         found = _strings(body)
     else:
         found = _plain_lines(body, candidates)
-    lines = [line for line in dict.fromkeys(map(_line, found)) if line and not _is_refused(line)]
+    whole = [line for line in dict.fromkeys(map(_line, found)) if line]
+    lines = [line for line in whole if not (is_refusal(line) or _REFUSAL_WITHIN.search(line))]
     if lines:
         return tuple(lines[:candidates])
     if refuses(body):
         raise RefusalError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
     raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
-
-
-def _is_refused(line: str) -> bool:
-    return is_refusal(line) or _REFUSAL_WITHIN.search(line) is not None
 
 
 def _before_the_cut(body: str) -> str:

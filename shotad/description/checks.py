@@ -275,10 +275,8 @@ def stage2_again(
     if any(_refused(those) for _, those in complaints):
         return _asked_anew(messages, render("stage2/again-refused", template=template))
     spoken = "\n\n".join(_about(line, those) for line, those in complaints if those)
-    others = render("stage2/again-others") if wanted < candidates else ""
-    text = render(
-        "stage2/again", complaints=spoken, wanted=_count(wanted), others=_led(others), template=template
-    )
+    others = f" {render('stage2/again-others').strip()}" if wanted < candidates else ""
+    text = render("stage2/again", complaints=spoken, wanted=_count(wanted), others=others, template=template)
     return _continued(messages, raw, text)
 
 
@@ -352,10 +350,6 @@ def _quoted(line: str) -> str:
     return json.dumps(line, ensure_ascii=False)
 
 
-def _led(text: str) -> str:
-    return f" {text.strip()}" if text else ""
-
-
 def name_complaints(
     line: str,
     description: str,
@@ -394,13 +388,13 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
     known = set(keys_of(told))
     of_cast = cast_mentions(description, presence.cast)
     spans = [(m.start, m.end) for m in of_cast if not m.hidden]
-    spans += (span for span in people_named(description) if not any(_meets(span, m) for m in of_cast))
+    spans += (
+        (start, end)
+        for start, end in people_named(description)
+        if not any(start < m.end and m.start < end for m in of_cast)
+    )
     names = (description[start:end] for start, end in sorted(spans))
     return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
-
-
-def _meets(span: tuple[int, int], mention: CastMention) -> bool:
-    return span[0] < mention.end and mention.start < span[1]
 
 
 _ByID = dict[str, Character]

@@ -143,13 +143,10 @@ def _by_narrator(said: Sequence[Record]) -> Iterator[Sign]:
     for row in said:
         sure, what = float(row["sure"]), str(row["what"])
         if sure < _WEAK:
-            yield Sign("weak", f"{_of_what(what)} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15)
+            kind = "text" if what in ("title", "sign", "text", "credit") else what
+            yield Sign("weak", f"{kind} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15)
         if what in _UNSURE_KINDS:
             yield Sign("unsure kind", _UNSURE_KINDS[what])
-
-
-def _of_what(what: str) -> str:
-    return "text" if what in ("title", "sign", "text", "credit") else what
 
 
 def _by_answers(line: str, evidence: Evidence) -> Iterator[Sign]:

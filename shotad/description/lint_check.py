@@ -348,7 +348,12 @@ def checked_paths(
 ) -> Iterator[Report | Failed]:
     """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
     that cannot be checked."""
-    _check_rules((*asked.only, *asked.skip))
+    known = [*RULES, "T", "L", "A"]
+    for name in (*asked.only, *asked.skip):
+        if name.upper() not in known and not name.islower():
+            raise UsageError(
+                f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
+            )
     wishes = [parse_wish(wish) for wish in asked.accept]
     checkers: list[Checker] = []
     for path in paths:
@@ -464,15 +469,6 @@ def _is_track(path: Path) -> bool:
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 
 
-def _check_rules(names: Sequence[str]) -> None:
-    known = [*RULES, "T", "L", "A"]
-    for name in names:
-        if name.upper() not in known and not name.islower():
-            raise UsageError(
-                f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
-            )
-
-
 def _wanted(report: Report, asked: Asked) -> Report:
     """The report with the rules that were asked for."""
 
@@ -517,7 +513,9 @@ class Again:
         if around != self._around:
             self._around, self._known = around, {}
         seen = _seen(material, checker.limits.history)
-        stale = frozenset(name for name, one in seen.items() if self._seen_of(name) != one)
+        stale = frozenset(
+            name for name, one in seen.items() if name not in self._known or self._known[name][0] != one
+        )
         fresh: dict[str, list[Finding]] = {name: [] for name in stale}
         for finding in each_line(material, checker, only=stale):
             fresh[finding.cue_id or ""].append(finding)
@@ -526,9 +524,6 @@ class Again:
             name: (one, tuple(fresh[name])) if name in stale else kept[name] for name, one in seen.items()
         }
         return tuple(chain.from_iterable(found for _, found in self._known.values()))
-
-    def _seen_of(self, name: str) -> _Seen | None:
-        return self._known[name][0] if name in self._known else None
 
 
 def _seen(material: Material, history: int) -> dict[str, _Seen]:

@@ -128,7 +128,10 @@ def stage1_messages(
     shape = SHAPES[marks] if circled else ""
     steps = [_first_step(told, shape), *(_step(name) for name in (*STEPS[1:], *factors))]
     headings = tuple(heading for heading, _ in steps)
-    threads = _threads_shown(grammar, plans)
+    shown = {p.number for p in plans}
+    within = (tuple(n for n in thread if n in shown) for thread in grammar.threads)
+    threads = [thread for thread in within if len(thread) > 1]
+    answers = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
     text = render(
         "stage1/base",
         medium=settings.medium,
@@ -139,7 +142,8 @@ def stage1_messages(
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
         closing=_closing(shape, threads, settings),
-        template=_answer_template(headings, bool(threads)),
+        template=render("stage1/answer", steps="\n".join(answers))
+        + (f"\n{render('stage1/answer-threads')}" if threads else ""),
     )
     return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
 
@@ -187,24 +191,12 @@ def _heading_and_text(text: str, name: str) -> tuple[str, str]:
     return heading.strip(), instruction.strip()
 
 
-def _threads_shown(grammar: Grammar, plans: Sequence[FramePlan]) -> list[tuple[int, ...]]:
-    shown = {p.number for p in plans}
-    threads = (tuple(n for n in thread if n in shown) for thread in grammar.threads)
-    return [thread for thread in threads if len(thread) > 1]
-
-
 def _closing(shape: str, threads: Sequence[tuple[int, ...]], settings: PromptSettings) -> str:
     """The note on circles and the thread sentence, in the order set; an empty line where neither is."""
     note = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
     claims = " and ".join(render("stage1/thread", shots=name_shots(t)) for t in threads)
     sentence = [render("stage1/threads", threads=claims)] if threads else []
     return "\n".join(sentence + note if settings.by_rules.thread_sentence_first else note + sentence)
-
-
-def _answer_template(headings: Sequence[str], threads: bool) -> str:
-    lines = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
-    answer = render("stage1/answer", steps="\n".join(lines))
-    return f"{answer}\n{render('stage1/answer-threads')}" if threads else answer
 
 
 Form = Literal["single", "several"]

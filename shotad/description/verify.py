@@ -258,7 +258,8 @@ def _after(border: re.Match[str], said: str, after: str, clause: _Clause, partic
             if named and _acts(words, plural, said)
             else None
         )
-    if not border["time"] and _acts(words, clause.plural, said) and not (clause.plural and _sees(said)):
+    sees = clause.plural and not SEEING.isdisjoint(map(bare, said.split()))
+    if not border["time"] and _acts(words, clause.plural, said) and not sees:
         return (f"{clause.subject} ", replace(clause, end=0), False)
     first = bare(next((word for word in words if not _is_adverb(word)), ""))
     alone = border["comma"] and not border["joined"]
@@ -289,7 +290,3 @@ _AFTER_NOUNS = frozenset(("", "and", "or", "of", "as"))
 
 def _is_adverb(word: str) -> bool:
     return bare(word) in ADVERBS or bare(word).endswith("ly")
-
-
-def _sees(text: str) -> bool:
-    return not SEEING.isdisjoint(bare(word) for word in text.split())

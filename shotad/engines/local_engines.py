@@ -134,7 +134,8 @@ class ChatModel(LocalModel[_Ready]):
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
         words = self._words(place, config, tokenizer)
         self._check_context(place.label, local_loading.context_of(config), self._clip_tokens(words))
-        shown = words.shown_as if isinstance(words, StillWords) else ""
+        timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
+        shown = "video" if isinstance(words, VideoWords) else timed
         revision = " ".join(filter(None, [place.revision, shown, way.precision]))
         self.identity = Identity(self.name, place.label, revision)
         self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))

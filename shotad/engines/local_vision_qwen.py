@@ -88,9 +88,11 @@ class QwenWords:
 
         words = padded([self.tokens(request) for request in requests], self.pad)
         found = {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
+        video = self.template.tokenizer.convert_tokens_to_ids(self.video)
         return {
             **words,
-            "mm_token_type_ids": self._kinds(words["input_ids"]),
+            # What kind each token is: 0 words, 2 video.
+            "mm_token_type_ids": 2 * (words["input_ids"] == video).long(),
             **found,
             **self._intervals(requests),
             **self._heard([sound for request in requests if (sound := self._sound(request)) is not None]),
@@ -170,10 +172,6 @@ class QwenWords:
             "input_features": made["input_features"],
             "feature_attention_mask": made["attention_mask"],
         }
-
-    def _kinds(self, ids: Any) -> Any:
-        """What kind each token is: 0 words, 2 video."""
-        return 2 * (ids == self.template.tokenizer.convert_tokens_to_ids(self.video)).long()
 
     def _filled(self, prompt: str, grid: Grid, seconds: npt.NDArray[np.float64]) -> str:
         if self.times != "words":

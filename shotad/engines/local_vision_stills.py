@@ -47,11 +47,11 @@ class StillWords:
         """Tokens of ``frames`` frames, without the words around them: measured once on black ones."""
         key = (width, height, frames)
         if key not in self._measured:
-            mark = self.mark * self.marks_for(frames)
             clip = black_clip(width, height, frames)
-            whole = len(self._asked([mark], [clip], return_tensors="pt")["input_ids"][0])
-            words = len(self.template.tokenizer(mark)["input_ids"])
-            self._measured[key] = whole - words + self.marks_for(frames)
+            marks = self.mark * _frames_in(self.parts(clip))
+            whole = len(self._asked([marks], [clip], return_tensors="pt")["input_ids"][0])
+            words = len(self.template.tokenizer(marks)["input_ids"])
+            self._measured[key] = whole - words + _frames_in(self.parts(clip))
         return self._measured[key]
 
     def length(self, request: Request) -> int:
@@ -68,24 +68,14 @@ class StillWords:
         return dict(self._asked([self.prompt(one) for one in requests], clips, return_tensors="pt"))
 
     @property
-    def shown_as(self) -> str:
-        """How clips are shown, for the record; empty for stills without a word."""
-        return "timed stills" if self.timed else ""
-
-    @property
     def mark(self) -> str:
         """What stands for a still in a prompt."""
         return str(self.processor.image_token)
 
-    def marks_for(self, frames: int) -> int:
-        """How many marks stand for so many frames."""
-        return frames
-
     def prompt(self, request: Request) -> str:
         """The prompt with one mark for each still. Raises Refused where the template cannot."""
-        clip = request.clip
-        shown = 0 if clip is None else self.marks_for(len(clip))
-        prompt = self.template.prompt(turns(request, parts=[] if clip is None else self.parts(clip)))
+        parts = [] if request.clip is None else self.parts(request.clip)
+        prompt, shown = self.template.prompt(turns(request, parts=parts)), _frames_in(parts)
         if (seen := prompt.count(self.mark)) != shown:
             raise Refused(f"the chat template of {self.template.label} shows {seen} of {shown} frames")
         return prompt
@@ -94,7 +84,7 @@ class StillWords:
         """What stands for the clip, in the words of chat templates."""
         if not self.timed:
             return [{"type": "image"}] * len(clip)
-        return [part for stamp in clip.stamps for part in (text_part(f"{stamp} "), {"type": "image"})]
+        return [part for stamp in clip.stamps for part in (_text_part(f"{stamp} "), {"type": "image"})]
 
     def shown(self, clips: Sequence[Clip]) -> dict[str, Any]:
         """The frames as the processor takes them."""
@@ -127,25 +117,16 @@ class VideoWords(StillWords):
         return len(self._asked([self.prompt(request)], clips, return_tensors="pt")["input_ids"][0])
 
     @property
-    def shown_as(self) -> str:
-        """How clips are shown, for the record."""
-        return "video"
-
-    @property
     def mark(self) -> str:
         """What stands for a video in a prompt."""
         return str(self.processor.video_token)
-
-    def marks_for(self, frames: int) -> int:
-        """One for all."""
-        return 1
 
     def parts(self, clip: Clip) -> list[Turn]:
         """The video, and its frames' times where the processor tells none."""
         if self._tells_times:
             return [{"type": "video"}]
         times = ", ".join(f"{one:.1f}" for one in clip.moments)
-        return [{"type": "video"}, text_part(f"The frames of the video stand at these seconds: {times}.\n")]
+        return [{"type": "video"}, _text_part(f"The frames of the video stand at these seconds: {times}.\n")]
 
     def shown(self, clips: Sequence[Clip]) -> dict[str, Any]:
         """The frames as the processor takes them, all of them and none between."""
@@ -166,9 +147,12 @@ def black_clip(width: int, height: int, frames: int, step: float = 1.0) -> Clip:
     return Clip(images, step * np.arange(frames, dtype=np.float64), np.ones(frames, np.int64))
 
 
-def text_part(text: str) -> Turn:
-    """Words, as a part of a turn."""
+def _text_part(text: str) -> Turn:
     return {"type": "text", "text": text}
+
+
+def _frames_in(parts: Sequence[Turn]) -> int:
+    return sum("text" not in part for part in parts)
 
 
 def make_processor(

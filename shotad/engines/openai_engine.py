@@ -53,7 +53,6 @@ from shotad.engines.openai_errors import (
 )
 from shotad.engines.openai_wire import (
     JPEG_QUALITY,
-    NO_VIDEO,
     Answer,
     Body,
     Dialect,
@@ -78,14 +77,6 @@ class _Passing:
     what: str
     pause: float | None = None
     down: bool = False
-
-
-def _is_about_form(trouble: ServerError) -> bool:
-    return trouble.status in (400, 422) and trouble.meaning == "slot"
-
-
-def _is_empty(answer: Answer) -> bool:
-    return not answer.text and not answer.refusal and answer.finish not in (*_CUT_OFF, *_UNWANTED)
 
 
 def _reply(answer: Answer, limit: int) -> Reply:
@@ -237,17 +228,19 @@ class OpenAI:
         with self._gate.place():
             body = body_of(request, self.identity.model, self._settings, video=self._video)
             found = self._answer(body, request.seed)
-            if isinstance(found, Answer) and _is_empty(found):
+            if isinstance(found, Reply) and "media_io_kwargs" in body and "video" in str(found.error):
+                self._video = False  # Of this model nothing but stills are taken.
+                body = body_of(request, self.identity.model, self._settings)
+                found = self._answer(body, request.seed)
+            silent = isinstance(found, Answer) and not (found.text or found.refusal)
+            if silent and found.finish not in (*_CUT_OFF, *_UNWANTED):
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
                 found, calls = replace(again, usage=found.usage + again.usage), 2
         reply = found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
-        return replace(reply, calls=calls, shown=self._shown(request))
-
-    def _shown(self, request: Request) -> str:
-        if not request.timed or request.clip is None:
-            return ""
-        return "video" if self._video and NO_VIDEO not in self._dialect.known else "stills"
+        timed = request.timed and request.clip is not None
+        shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
+        return replace(reply, calls=calls, shown=shown)
 
     def _answer(self, body: Body, seed: int) -> Answer | Reply:
         """The answer, or the failed reply where none is to be had."""
@@ -273,7 +266,8 @@ class OpenAI:
             trouble = trouble_in(raw)
             if trouble is None:
                 return self._read(raw, changes)
-            more = self._dialect.next_try(body, changes, trouble) if _is_about_form(trouble) else None
+            is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
+            more = self._dialect.next_try(body, changes, trouble) if is_about_form else None
             if more is None:
                 return self._judged(trouble, raw, body)
             changes = more

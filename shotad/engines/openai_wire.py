@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import HEARING_RATE, Clip, EndpointSettings, Message, Request, Usage, stamp_of
+from shotad.core import HEARING_RATE, Clip, EndpointSettings, Request, Usage
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -80,7 +80,9 @@ def seed_of(seed: int) -> int:
 def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
     """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
     turns = request.messages
-    place = _place_of_clip(turns) if request.clip is not None else None
+    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
+    marked = (index for index, turn in enumerate(turns) if turn.with_clip)
+    place = next(marked, users[-1] if users else None)
     return [
         {
             "role": turn.role,
@@ -96,18 +98,20 @@ def messages_of(request: Request, settings: EndpointSettings, *, video: bool = F
     ]
 
 
-def _place_of_clip(turns: tuple[Message, ...]) -> int | None:
-    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    marked = [index for index, turn in enumerate(turns) if turn.with_clip]
-    return next(iter(marked), users[-1] if users else None)
-
-
 def _frames(clip: Clip, settings: EndpointSettings, video: bool, timed: bool) -> list[Body]:
     frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
     if timed and video:
         return [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
-    stills = [_picture(data, settings.detail) for data in frames]
-    return _stamped(stills, clip.stamps) if timed else stills
+    stills: list[Body] = [
+        {
+            "type": "image_url",
+            "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
+        }
+        for data in frames
+    ]
+    if not timed:
+        return stills
+    return [part for pair in zip(map(_text_part, clip.stamps), stills, strict=True) for part in pair]
 
 
 def _sound(clip: Clip) -> list[Body]:
@@ -121,14 +125,6 @@ def _sound(clip: Clip) -> list[Body]:
         file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
     data = base64.b64encode(stream.getvalue()).decode()
     return [{"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}]
-
-
-def _picture(data: str, detail: str = "auto") -> Body:
-    return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": detail}}
-
-
-def _stamped(stills: list[Body], stamps: list[str]) -> list[Body]:
-    return [part for pair in zip(map(_text_part, stamps), stills, strict=True) for part in pair]
 
 
 def _text_part(text: str) -> Body:
@@ -230,18 +226,6 @@ def _names(said: ServerError, name: str) -> bool:
     return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
 
 
-def _about_schema(said: ServerError) -> bool:
-    return said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None
-
-
-def _about_system(said: ServerError) -> bool:
-    return _SYSTEM.search(said.words) is not None
-
-
-def _has_system(body: Body) -> bool:
-    return any(turn["role"] == "system" for turn in body["messages"])
-
-
 def _without_system(body: Body) -> Body:
     """The system's words at the head of the user's first turn."""
     texts = [turn["content"] for turn in body["messages"] if turn["role"] == "system"]
@@ -259,37 +243,12 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": head}, *turns]}
 
 
-def _without_video(body: Body) -> Body:
-    """The video's frames as stills, each with its time."""
-    taken = body["media_io_kwargs"]["video"]["frames_indices"]
-    stamps = [stamp_of(n, moment / 1000) for n, moment in enumerate(taken, 1)]
-    turns = [
-        turn
-        if isinstance(turn["content"], str)
-        else {**turn, "content": [new for part in turn["content"] for new in _stills_of(part, stamps)]}
-        for turn in body["messages"]
-    ]
-    return {**_without("media_io_kwargs", body), "messages": turns}
-
-
-def _stills_of(part: Body, stamps: list[str]) -> list[Body]:
-    if part["type"] != "video_url":
-        return [part]
-    return _stamped([_picture(data) for data in part["video_url"]["url"].split(",")[1:]], stamps)
-
-
-def _renamed_limit(body: Body) -> Body:
-    return {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]}
-
-
-NO_VIDEO = "no video"
-
 _CHANGES = (
     _Change(
         "other limit",
         lambda body: "max_tokens" in body,
         lambda said: _names(said, "max_tokens"),
-        _renamed_limit,
+        lambda body: {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]},
     ),
     _dropped("temperature"),
     _dropped("top_p"),
@@ -297,15 +256,14 @@ _CHANGES = (
     _Change(
         "no schema",
         lambda body: "response_format" in body,
-        _about_schema,
+        lambda said: said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None,
         lambda body: _without("response_format", body),
     ),
-    _Change("no system turn", _has_system, _about_system, _without_system),
     _Change(
-        NO_VIDEO,
-        lambda body: "media_io_kwargs" in body,
-        lambda said: "video" in said.words or said.param == "media_io_kwargs",
-        _without_video,
+        "no system turn",
+        lambda body: any(turn["role"] == "system" for turn in body["messages"]),
+        lambda said: _SYSTEM.search(said.words) is not None,
+        _without_system,
     ),
 )
 
