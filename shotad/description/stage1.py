@@ -93,7 +93,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
         scene=plan.scene,
         sampling=config.stage1.sampling.likeliest,
         seed=slot_seed(config.seed, plan.slot.id),
-        timed=config.prompt.by_rules.times and engine.abilities.converses,
+        timed=config.prompt.times and engine.abilities.wants_overlay,
     )
     shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
     people = shown_people(plan.presence, engine.abilities, config)

@@ -368,7 +368,7 @@ class Draft:
             sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
             seed=self._seed(f"look {len(self.looks)}"),
             schema=schema,
-            timed=self.config.prompt.by_rules.times,
+            timed=self.config.prompt.times,
         )
         (reply,) = yield (Turn("looks", request, with_clip=True),)
         self.looks.append(reply)

@@ -187,7 +187,7 @@ class VisionModel(ChatModel):
         return tokens_in(grid_of(*size, frames, rules), rules)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        times = self._config.prompt.by_rules.times
+        times = self._config.prompt.times
         return make_words(place, config, tokenizer, self._config.frames, times=times)
 
     def _clip_tokens(self, words: Words) -> int:

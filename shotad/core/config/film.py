@@ -155,7 +155,7 @@ class FrameSettings(Settings):
         return self
 
 
-ShotLabel = Literal["number", "box", "none", "text"]
+ShotLabel = Literal["text", "number", "box", "none"]
 
 
 class OverlaySettings(Settings):

@@ -21,13 +21,11 @@ class PromptRules(Settings):
     names: Literal["spoken", "full"] = "spoken"  # what Stage I hears people called
     stage2_names: bool = True  # Stage II is told what to call the people of the clip
     heard_names: bool = True  # names that given subtitles hold near the clip are hints for Stage I
-    times: bool = True  # models are told when each frame stands, and those with a video processor get a video
 
 
 _PAPER = PromptRules(
-    circle_note="always", example_choice="random", names="full", stage2_names=False, heard_names=False,
-    times=False,
-)  # fmt: skip
+    circle_note="always", example_choice="random", names="full", stage2_names=False, heard_names=False
+)
 _CODE = {
     "factor_rule": "code", "thread_sentence_first": True, "stress_steps": True, "example_choice": "published"
 }  # fmt: skip
@@ -72,6 +70,11 @@ class PromptSettings(Settings):
     def by_rules(self) -> PromptRules:
         """What ``rules`` stands for."""
         return PROMPT_RULES[self.rules]
+
+    @property
+    def times(self) -> bool:
+        """Whether models are told when each frame stands."""
+        return self.rules == "ours"
 
 
 class SamplingSettings(Settings):
