@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     AutoConfig,
@@ -103,6 +104,44 @@ def qwen_folder(folder: Path, kind: str, **text: Any) -> Path:
     return _saved(folder, config, tokenizer, settings)
 
 
+def omni_folder(folder: Path, *, whole: bool = False) -> Path:
+    """A tiny Qwen2.5-Omni: its thinker; ``whole``: as it stands in the files of a model that also speaks."""
+    named = {"image": "<|IMAGE|>", "video": "<|VIDEO|>", "audio": "<|AUDIO|>", "vision_start": "<|vision_bos|>",
+             "vision_end": "<|vision_eos|>", "audio_start": "<|audio_bos|>", "audio_end": "<|audio_eos|>"}  # fmt: skip
+    template = CHATML.replace(
+        "<|vision_start|><|video_pad|><|vision_end|>",
+        "<|vision_bos|><|VIDEO|><|vision_eos|>{% elif part.type == 'audio' %}<|audio_bos|><|AUDIO|><|audio_eos|>",
+    ).replace("<|vision_start|><|image_pad|><|vision_end|>", "<|vision_bos|><|IMAGE|><|vision_eos|>")
+    marks = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *named.values())
+    tokenizer = make_tokenizer(marks, template, eos="<|im_end|>", pad="<|endoftext|>")
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    config = AutoConfig.for_model(
+        "qwen2_5_omni_thinker",
+        text_config={**TEXT, "vocab_size": len(tokenizer), "rope_parameters": rope},
+        vision_config={"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2,
+                       "out_hidden_size": 64, "fullatt_block_indexes": [1], "window_size": 56},
+        audio_config={"num_mel_bins": 16, "encoder_layers": 1, "encoder_attention_heads": 2,
+                      "encoder_ffn_dim": 48, "d_model": 32, "n_window": 20, "output_dim": 64},
+        **{f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in named.items()},
+    )  # fmt: skip
+    made = _saved(folder, config, tokenizer, {"patch_size": 14, "merge_size": 2, "feature_size": 16})
+    if whole:
+        weights = load_file(folder / "model.safetensors")
+        save_file(
+            {f"thinker.{name}": one for name, one in weights.items()},
+            folder / "model.safetensors",
+            {"format": "pt"},
+        )
+        written = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        (folder / "config.json").write_text(
+            json.dumps(
+                {"model_type": "qwen2_5_omni", "thinker_config": written, "enable_audio_output": False}
+            ),
+            encoding="utf-8",
+        )
+    return made
+
+
 def llava_folder(folder: Path) -> Path:
     """A tiny LLaVA: a CLIP tower of 4 x 4 patches and a Llama."""
     tokenizer = make_tokenizer(PLAIN_MARKS, PLAIN, eos="</s>", pad="<pad>", bos="<s>")
@@ -159,15 +198,130 @@ def split_folder(folder: Path, kind: str = "idefics3") -> Path:
     return _saved(folder, config, tokenizer, settings, processor)
 
 
+VIDEO_FAMILIES: dict[str, dict[str, Any]] = {
+    "glm46v": {
+        "marks": {"image": "<|image|>", "video": "<|video|>", "image_start": "<|begin_of_image|>",
+                  "image_end": "<|end_of_image|>", "video_start": "<|begin_of_video|>",
+                  "video_end": "<|end_of_video|>"},
+        "text": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3],
+                                     "partial_rotary_factor": 1.0}},
+        "vision": {"depth": 2, "hidden_size": 32, "num_heads": 2, "out_hidden_size": 64, "intermediate_size": 48,
+                   "image_size": 56, "patch_size": 14},
+        "shown": "<|begin_of_video|><|video|><|end_of_video|>",
+        "processor": "Glm46V",
+        "image": {"patch_size": 14, "temporal_patch_size": 2, "merge_size": 2,
+                  "size": {"shortest_edge": 784, "longest_edge": 200704}},
+    },
+    "internvl": {
+        "marks": {"image": "<IMG_CONTEXT>", "video": "<video>", "start_image": "<img>", "end_image": "</img>",
+                  "context_image": "<IMG_CONTEXT>"},
+        "text": {},
+        "vision": {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+                   "image_size": [28, 28], "patch_size": [7, 7]},
+        "config": {"image_seq_length": 4},
+        "processor": "InternVL",
+        "options": {"image_seq_length": 4},
+        "image": {"image_processor_type": "GotOcr2ImageProcessor", "size": {"height": 28, "width": 28},
+                  "crop_to_patches": True},
+    },
+    "minicpmv4_6": {
+        "marks": {"image": "<|image_pad|>", "video": "<|video_pad|>", "image_start": "<image>",
+                  "image_end": "</image>", "slice_start": "<slice>", "slice_end": "</slice>",
+                  "image_id_start": "<image_id>", "image_id_end": "</image_id>"},
+        "text": {"head_dim": 16, "layer_types": ["full_attention", "full_attention"]},
+        "vision": {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+                   "image_size": 56, "patch_size": 14},
+        "config": {"insert_layer_id": 0, "image_size": 56},
+        "processor": "MiniCPMV4_6",
+        "image": {"scale_resolution": 56, "patch_size": 14},
+    },
+    "molmo2": {
+        "marks": {"still": "<|image|>", "film": "<|video|>", "image_patch": "<im_patch>", "col": "<im_col>",
+                  "image_start": "<im_start>", "low_res_image_start": "<low_res_im_start>",
+                  "frame_start": "<frame_start>", "image_end": "<im_end>", "frame_end": "<frame_end>",
+                  "low": "<im_low>"},
+        "text": {"head_dim": 16, "additional_vocab_size": 0},
+        "vision": {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+                   "num_key_value_heads": 2, "head_dim": 16, "image_size": [84, 84], "patch_size": 14},
+        "config": {"adapter_config": {"vision_feature_layer": [-1, -2], "hidden_size": 32, "head_dim": 16,
+                                      "num_attention_heads": 2, "num_key_value_heads": 2,
+                                      "intermediate_size": 48, "text_hidden_size": 64}},
+        "processor": "Molmo2",
+        "image": {"size": {"height": 84, "width": 84}, "patch_size": 14},
+    },
+    "smolvlm": {
+        "marks": {"image": "<image>", "video": "<video>", "fake_image": "<fake_token_around_image>",
+                  "end_of_utterance": "<end_of_utterance>", "global_image": "<global-img>"},
+        "text": {"model_type": "llama", "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1},
+        "vision": {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+                   "image_size": 28, "patch_size": 7},
+        "config": {"scale_factor": 2},
+        "processor": "SmolVLM",
+        "options": {"image_seq_len": 4},
+        "image": {"size": {"longest_edge": 56}, "max_image_size": {"longest_edge": 28}},
+    },
+    "video_llama_3": {
+        "marks": {"image": "<|image_pad|>", "video": "<|video_pad|>"},
+        "text": {},
+        "vision": {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+                   "patch_size": 14},
+        "processor": "VideoLlama3",
+        "image": {"patch_size": 14, "min_tokens": 4, "max_tokens": 256},
+    },
+}  # fmt: skip
+"""Families with a video processor, besides Qwen's; of ``marks`` the first is a still's, the second a video's."""
+
+
+def video_folder(folder: Path, kind: str) -> Path:
+    """A tiny model of one of `VIDEO_FAMILIES` in ``folder``."""
+    family = VIDEO_FAMILIES[kind]
+    marks: dict[str, str] = family["marks"]
+    still, video = list(marks.values())[:2]
+    template = PLAIN.replace("<image>\n", still).replace(
+        "{% else %}", "{% elif part.type == 'video' %}" + family.get("shown", video) + "{% else %}"
+    )
+    wanted = ("<s>", "</s>", "<pad>", *dict.fromkeys(marks.values()))
+    tokenizer = make_tokenizer(wanted, template, eos="</s>", pad="<pad>", bos="<s>", marks=marks)
+    config = AutoConfig.for_model(
+        kind,
+        text_config={**TEXT, **family["text"], "vocab_size": len(tokenizer)},
+        vision_config=family["vision"],
+        **{
+            f"{name}{end}": tokenizer.convert_tokens_to_ids(mark)
+            for name, mark in marks.items()
+            for end in ("_id", "_token_id")
+        },
+        **family.get("config", {}),
+    )
+    name = family["processor"]
+    settings = {"image_processor_type": f"{name}ImageProcessor", **family["image"]}
+    made = _saved(
+        folder, config, tokenizer, settings,
+        {"processor_class": f"{name}Processor", **family.get("options", {})},
+    )  # fmt: skip
+    film = {**family["image"], "video_processor_type": f"{name}VideoProcessor"}
+    (folder / "video_preprocessor_config.json").write_text(json.dumps(film), encoding="utf-8")
+    return made
+
+
 def make_tokenizer(
-    marks: tuple[str, ...], template: str | None, *, eos: str, pad: str, bos: str | None = None
+    wanted: tuple[str, ...],
+    template: str | None,
+    *,
+    eos: str,
+    pad: str,
+    bos: str | None = None,
+    marks: dict[str, str] | None = None,
 ) -> PreTrainedTokenizerFast:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     inner = Tokenizer(models.BPE(vocab={letter: number for number, letter in enumerate(letters)}, merges=[]))
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
-    inner.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in marks])
-    made = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token=eos, pad_token=pad, bos_token=bos)
+    inner.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in wanted])
+    named = {f"{name}_token": mark for name, mark in (marks or {}).items()}
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=inner, eos_token=eos, pad_token=pad, bos_token=bos, extra_special_tokens=named
+    )
     made.chat_template = template
     return made
 

@@ -24,6 +24,7 @@ from .config.film import (
     ContextSettings as ContextSettings,
     FrameSettings as FrameSettings,
     OverlaySettings as OverlaySettings,
+    ShotLabel as ShotLabel,
     ShotSettings as ShotSettings,
     SlotSettings as SlotSettings,
     SpeechSettings as SpeechSettings,
@@ -218,6 +219,7 @@ from .system import (
     processors as processors,
 )
 from .types import (
+    HEARING_RATE as HEARING_RATE,
     AudioTrack as AudioTrack,
     Box as Box,
     Clip as Clip,

@@ -38,7 +38,8 @@ class Request:
 
     ``budget`` is the number of words the answer may have (None: no limit), ``history`` the last AD
     lines, oldest first, ``seed`` that of (run, slot), ``schema`` the JSON schema of the answer,
-    ``notes`` what Stage I measured (for Stage II), ``scene`` the shots of the clip.
+    ``notes`` what Stage I measured (for Stage II), ``scene`` the shots of the clip. ``timed``: the model is
+    told when each frame stands.
     """
 
     slot_id: str
@@ -51,6 +52,7 @@ class Request:
     seed: int = 0
     schema: Mapping[str, Any] | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class Reply:
     batch: tuple[str, ...] = ()
     calls: int = 1
     """How many calls it took, where an engine asks again by itself."""
+    shown: str = ""
+    """How a server was shown a clip with its times: as one video, or as stills."""
 
     def __post_init__(self) -> None:
         if len(self.text) > LONGEST:
@@ -126,7 +130,9 @@ class Abilities:
     in_flight: int = 1
     """How many calls may run at once, each in a thread of its own."""
     sends_to: str = ""
-    """The host to which frames and words go; empty where they stay on this machine."""
+    """The host to which frames, sound and words go; empty where they stay on this machine."""
+    hears: bool = False
+    """Whether it gets a clip's sound with the frames."""
 
 
 @runtime_checkable

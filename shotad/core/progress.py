@@ -258,11 +258,10 @@ _QUERY = re.compile(r"([?&][^=?&\s]*=)([^&\s'\"]*)")
 
 def without_secrets(text: str) -> str:
     """An address without user, password and keys: ``https://me:pw@host/v1?key=x → https://host/v1?key=…``."""
-    return _QUERY.sub(_without_value, _CREDENTIALS.sub("", text))
-
-
-def _without_value(query: re.Match[str]) -> str:
-    return f"{query[1]}…" if _SECRET_NAME.search(query[1]) else query[0]
+    return _QUERY.sub(
+        lambda query: f"{query[1]}…" if _SECRET_NAME.search(query[1]) else query[0],
+        _CREDENTIALS.sub("", text),
+    )
 
 
 def plural(number: int, one: str, many: str = "") -> str:

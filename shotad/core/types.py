@@ -162,17 +162,23 @@ class FramePlan:
             raise ValueError(f"frame plan seconds must ascend, got {self.seconds.tolist()}")
 
 
+HEARING_RATE = 16_000
+"""Samples a second of the sound that models hear."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
     """The frames of one slot, oldest first.
 
     ``images`` is ``uint8[n, H, W, 3]`` RGB, ``seconds`` ``float64[n]`` (the moments at which the
-    frames really stand), ``shot_numbers`` ``int64[n]``, the number painted for each frame.
+    frames really stand), ``shot_numbers`` ``int64[n]``, the number painted for each frame. ``sound`` is what
+    is heard from the first frame to the last, ``float32[n]`` at `HEARING_RATE`, for models that hear.
     """
 
     images: npt.NDArray[np.uint8]
     seconds: Seconds
     shot_numbers: npt.NDArray[np.int64]
+    sound: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         if self.images.ndim != 4 or self.images.shape[-1] != 3:
@@ -187,6 +193,24 @@ class Clip:
 
     def __len__(self) -> int:
         return len(self.images)
+
+    @property
+    def moments(self) -> list[float]:
+        """Seconds of each frame from the first: ``[50.0, 50.5] → [0.0, 0.5]``."""
+        found: list[float] = (self.seconds - self.seconds[0]).tolist()
+        return found
+
+    @property
+    def stamps(self) -> list[str]:
+        """Words before each frame that is shown as a still: ``Frame 1, at 0.0 s:``."""
+        return [f"Frame {number}, at {moment:.1f} s:" for number, moment in enumerate(self.moments, 1)]
+
+    @property
+    def video_metadata(self) -> dict[str, Any]:
+        """The same as transformers and vLLM take them, also for uneven frames: as if the clip had a frame
+        each millisecond, of which these were taken."""
+        taken = [round(1000 * moment) for moment in self.moments]
+        return {"fps": 1000.0, "frames_indices": taken, "total_num_frames": max(taken[-1] + 1, len(taken))}
 
 
 class ShotScale(StrEnum):

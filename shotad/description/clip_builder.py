@@ -130,7 +130,12 @@ class ClipBuilder:
         given = readers or make_readers(bench.config, bench.progress)
         self._bench, self._density, self.warnings = bench, density, given.warnings
         self._readers = given.readers
-        self._key = self._grammar_key()
+        matching = bench.config.threads.with_former(
+            dict.fromkeys(("features", "revision", "threshold", "span"), True)
+        )
+        self._key = key_of(
+            "grammar/1", bench.film_key, bench.frames.key, matching, None, _names(self._readers)
+        )
         known = bench.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
         book = book_of(known["shots"], known["pairs"], guessed=given.readers.scales is not None)
         config = bench.config
@@ -234,11 +239,6 @@ class ClipBuilder:
         if self._stamps is None or self._stamps[0] != end:
             self._stamps = end, self._bench.frames.stamps(end)
         return self._stamps[1], self._bench.film.info.frame_rate or FALLBACK_RATE
-
-    def _grammar_key(self) -> str:
-        bench, settings = self._bench, self._bench.config.threads
-        matching = settings.with_former(dict.fromkeys(("features", "revision", "threshold", "span"), True))
-        return key_of("grammar/1", bench.film_key, bench.frames.key, matching, None, _names(self._readers))
 
     def _save(self, clips: Sequence[Sequence[Look]]) -> None:
         record = _record(clips, self._reader, self._bench.config)

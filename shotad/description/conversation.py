@@ -113,6 +113,8 @@ def try_record(reply: Reply, complaints: Iterable[str] = ()) -> dict[str, Any]:
     together: dict[str, Any] = {"batch": list(reply.batch)} if reply.batch else {}
     if reply.calls != 1:
         together["calls"] = reply.calls
+    if reply.shown:
+        together["shown"] = reply.shown
     return {
         "raw": reply.text,
         "finish": reply.finish,
@@ -158,6 +160,7 @@ def request_record(request: Request, identity: Identity) -> dict[str, Any]:
         "seed": request.seed,
         "schema": request.schema,
         "notes": request.notes,
+        **({"timed": True} if request.timed else {}),
     }
 
 

@@ -348,7 +348,12 @@ def checked_paths(
 ) -> Iterator[Report | Failed]:
     """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
     that cannot be checked."""
-    _check_rules((*asked.only, *asked.skip))
+    known = [*RULES, "T", "L", "A"]
+    for name in (*asked.only, *asked.skip):
+        if name.upper() not in known and not name.islower():
+            raise UsageError(
+                f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
+            )
     wishes = [parse_wish(wish) for wish in asked.accept]
     checkers: list[Checker] = []
     for path in paths:
@@ -457,15 +462,6 @@ def _is_track(path: Path) -> bool:
     except (OSError, ValueError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
-
-
-def _check_rules(names: Sequence[str]) -> None:
-    known = [*RULES, "T", "L", "A"]
-    for name in names:
-        if name.upper() not in known and not name.islower():
-            raise UsageError(
-                f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
-            )
 
 
 def _wanted(report: Report, asked: Asked) -> Report:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 from shotad.core import (
     Facts,
@@ -18,6 +18,7 @@ from shotad.core import (
     PeopleFact,
     Role,
     Shot,
+    ShotLabel,
     ShotScale,
     Slot,
     ThingFact,
@@ -33,8 +34,6 @@ from shotad.core import (
 )
 from shotad.description.usage import long_silences
 from shotad.script import Cue, Track, load_track
-
-Overlay = Literal["number", "box", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class Look:
     explanation: str
     engine: str
     model: str
-    overlay: Overlay | None
+    overlay: ShotLabel | None
     size: tuple[int, int] | None
     error: str | None = None
     people: tuple[Recognised, ...] = ()
@@ -180,7 +179,7 @@ Row = Mapping[str, Any]
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record of the wrong form raises."""
 
-OVERLAYS: tuple[Overlay, ...] = ("number", "box", "none")
+OVERLAYS: tuple[ShotLabel, ...] = get_args(ShotLabel)
 
 
 _NO_GRAMMAR: Row = {"shots": (), "pairs": (), "threshold": None, "features": None, "scale_method": None}

@@ -17,7 +17,11 @@ _STATUS = {
     CueStatus.SILENT: "left silent",
 }
 
-_MARKS = {"number": "that carry the number of their shot", "box": "that have a red border in current shots"}
+_MARKS = {
+    "number": "that carry the number of their shot",
+    "box": "that have a red border in current shots",
+    "text": "of which words told the shots",
+}
 
 
 def status_words(cue: Cue) -> str:

@@ -25,11 +25,11 @@ from shotad.core import (
     FramePlan,
     Grammar,
     Message,
-    OverlaySettings,
     Presence,
     PromptError,
     PromptSettings,
     Role,
+    ShotLabel,
     is_english,
     language_of,
     prompt_text,
@@ -110,13 +110,14 @@ def stage1_messages(
     *,
     presence: Presence = NOBODY,
     heard: Sequence[Heard] = (),
-    label: Literal["number", "box", "none"] = OverlaySettings().label,
+    label: ShotLabel = "number",
     marks: Marks = MARKS,
+    hears: bool = False,
 ) -> Stage1Prompt:
     """What Stage I is asked about the shots shown.
 
     ``presence`` are the people recognised on the frames, ``heard`` the names in the dialogue near them;
-    ``label`` is how shots are marked on the frames, ``marks`` how people are.
+    ``label`` is how shots are marked on the frames, ``marks`` how people are; ``hears``: sound is given too.
     Raises PromptError for a template that cannot be filled in.
     """
     current = [p.number for p in plans if p.role is Role.CURRENT]
@@ -127,20 +128,36 @@ def stage1_messages(
     shape = SHAPES[marks] if circled else ""
     steps = [_first_step(told, shape), *(_step(name) for name in (*STEPS[1:], *factors))]
     headings = tuple(heading for heading, _ in steps)
-    threads = _threads_shown(grammar, plans)
+    shown = {p.number for p in plans}
+    within = (tuple(n for n in thread if n in shown) for thread in grammar.threads)
+    threads = [thread for thread in within if len(thread) > 1]
+    answers = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
     text = render(
         "stage1/base",
         medium=settings.medium,
-        labels=render(f"stage1/labels-{label}"),
+        labels=shot_labels(plans, label) + (f" {render('stage1/sound')}" if hears else ""),
         note=without_untold(note_block("stage1/note", settings), presence),
         heard=heard_block(heard, presence, settings),
         shots=name_shots(current),
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
         closing=_closing(shape, threads, settings),
-        template=_answer_template(headings, bool(threads)),
+        template=render("stage1/answer", steps="\n".join(answers))
+        + (f"\n{render('stage1/answer-threads')}" if threads else ""),
     )
     return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
+
+
+def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
+    """How a model knows which frames are of which shot."""
+    if label != "text":
+        return render(f"stage1/labels-{label}")
+    first, shots = 1, []
+    for plan in plans:
+        last = first + len(plan.seconds) - 1
+        shots.append(f"Shot {plan.number} is frames {first} to {last}")
+        first = last + 1
+    return render("stage1/labels-text", shots="; ".join(shots))
 
 
 def check_headings() -> None:
@@ -174,24 +191,12 @@ def _heading_and_text(text: str, name: str) -> tuple[str, str]:
     return heading.strip(), instruction.strip()
 
 
-def _threads_shown(grammar: Grammar, plans: Sequence[FramePlan]) -> list[tuple[int, ...]]:
-    shown = {p.number for p in plans}
-    threads = (tuple(n for n in thread if n in shown) for thread in grammar.threads)
-    return [thread for thread in threads if len(thread) > 1]
-
-
 def _closing(shape: str, threads: Sequence[tuple[int, ...]], settings: PromptSettings) -> str:
     """The note on circles and the thread sentence, in the order set; an empty line where neither is."""
     note = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
     claims = " and ".join(render("stage1/thread", shots=name_shots(t)) for t in threads)
     sentence = [render("stage1/threads", threads=claims)] if threads else []
     return "\n".join(sentence + note if settings.by_rules.thread_sentence_first else note + sentence)
-
-
-def _answer_template(headings: Sequence[str], threads: bool) -> str:
-    lines = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
-    answer = render("stage1/answer", steps="\n".join(lines))
-    return f"{answer}\n{render('stage1/answer-threads')}" if threads else answer
 
 
 Form = Literal["single", "several"]

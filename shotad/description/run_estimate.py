@@ -173,6 +173,7 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
                 claims,
                 look.plan.current,
                 config.prompt,
+                frames=look.plan.frames,
                 label=config.overlay.label,
                 presence=look.plan.presence,
                 marks=config.overlay.characters,

@@ -140,7 +140,8 @@ class Scheduler:
             if self._is_over():
                 raise self._failure or StopIteration
             try:
-                news = self._news.get(timeout=self._time_left())
+                left = None if self._until == math.inf else max(0.0, self._until - time.monotonic())
+                news = self._news.get(timeout=left)
             except Empty:
                 self._until = -math.inf
             except KeyboardInterrupt as error:
@@ -182,9 +183,6 @@ class Scheduler:
         self._failure = self._failure or error
         patient = error is None or isinstance(error, Exception)
         self._until = min(self._until, time.monotonic() + (AFTER_ERROR if patient else AFTER_INTERRUPTION))
-
-    def _time_left(self) -> float | None:
-        return None if self._until == math.inf else max(0.0, self._until - time.monotonic())
 
     def _add(self, one: _Running) -> None:
         if self._goes_on(one, None):

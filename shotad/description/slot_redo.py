@@ -321,7 +321,8 @@ class SlotRewriter:
             for name, clip in clips(wants, bench.frames.pictures):
                 config = by_slot[name].config
                 seen = stage1.stage1_as_seen(clip, by_slot[name].plan, engine, config)
-                yield name, stage1.stage1_inquiry(asked[name], seen, engine, config)
+                heard = stage1.with_sound(seen, bench, engine)
+                yield name, stage1.stage1_inquiry(asked[name], heard, engine, config)
 
         found: dict[str, Record] = done | {name: stage1.stage1_unread(q, engine) for name, q in asked.items()}
         with reported(bench.progress, "Looking at the film", len(asked), "slots") as task:

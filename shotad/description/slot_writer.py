@@ -213,6 +213,7 @@ class SlotWriter:
             return _kept(_answered(stage1.stage1_unread(question, engine)), self._looks, question.key, [])
         with span("frames"):
             seen = stage1.stage1_as_seen(clip, question.plan, engine, self._config)
+            seen = stage1.with_sound(seen, self._bench, engine)
         asked = stage1.stage1_inquiry(question, seen, engine, self._config)
         return _kept(asked, self._looks, question.key, self.written.seen)
 

@@ -139,15 +139,11 @@ def _names_of(
     said: Utterance, cast: tuple[Character, ...], called: frozenset[str] | None
 ) -> Iterator[tuple[Interval, Heard]]:
     """Names of one utterance, with its time; ``called`` as `_called` gives it, None with a cast."""
-    for name in _in_label(said.speaker, cast):
-        yield said.interval, Heard(name, "speaker", said.interval.start)
+    for one in filter(None, said.speaker.split(" and ")):
+        for name in _of_cast(one, cast) if cast else (one,):
+            yield said.interval, Heard(name, "speaker", said.interval.start)
     for name in _in_words(said.text, cast, called):
         yield said.interval, Heard(name, "spoken", said.interval.start)
-
-
-def _in_label(label: str, cast: tuple[Character, ...]) -> Iterator[str]:
-    for one in filter(None, label.split(" and ")):
-        yield from _of_cast(one, cast) if cast else (one,)
 
 
 def _in_words(text: str, cast: tuple[Character, ...], called: frozenset[str] | None) -> Iterator[str]:

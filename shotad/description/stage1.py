@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import (
+    HEARING_RATE,
     Clip,
     Config,
     Description,
@@ -52,7 +53,7 @@ from shotad.description.leaks import clean
 from shotad.description.preparing import Bench
 from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.slotplan import SlotPlan
-from shotad.film import ClipPlan, clips, fit, paint, vlm_size
+from shotad.film import ClipPlan, SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 
 
@@ -84,6 +85,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
         heard=plan.heard,
         label=config.overlay.label,
         marks=config.overlay.characters,
+        hears=engine.abilities.hears,
     )
     request = Request(
         slot_id=plan.slot.id,
@@ -91,6 +93,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
         scene=plan.scene,
         sampling=config.stage1.sampling.likeliest,
         seed=slot_seed(config.seed, plan.slot.id),
+        timed=config.prompt.times and engine.abilities.wants_overlay,
     )
     shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
     people = shown_people(plan.presence, engine.abilities, config)
@@ -120,6 +123,16 @@ def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -
     small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
     presence = told_of(plan.presence, config.prompt)
     return paint(small, config.overlay, current=plan.current, presence=presence)
+
+
+def with_sound(clip: Clip, bench: Bench, engine: Engine) -> Clip:
+    """The clip with the film's sound, for an engine that hears; as it is where there is none."""
+    track = choose_track(bench.film.info, bench.config.film.audio_track)
+    if not engine.abilities.hears or track is None or bench.film.media is None:
+        return clip
+    first, last = (round(float(second) * HEARING_RATE) for second in clip.seconds[[0, -1]])
+    heard = SoundSeeker(bench.film, track.number, HEARING_RATE, "mono").between(max(first, 0), last)
+    return replace(clip, sound=heard)
 
 
 def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:

@@ -354,6 +354,7 @@ class Draft:
             self.asked.plan.current,
             self.config.prompt,
             presence=self.asked.plan.presence,
+            frames=self.asked.plan.frames,
             label=self.config.overlay.label,
             marks=self.config.overlay.characters,
         )
@@ -364,6 +365,7 @@ class Draft:
             sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
             seed=self._seed(f"look {len(self.looks)}"),
             schema=schema,
+            timed=self.config.prompt.times,
         )
         (reply,) = yield (Turn("looks", request, with_clip=True),)
         self.looks.append(reply)

@@ -220,11 +220,8 @@ def _wanted(
     room = Interval(start, end)
     whole = slot is not None and room == slot.interval
     words = slot.max_words if slot is not None and whole else word_budget(room.duration, settings)
-    return Wanted(cue, room, words, tuple(name for name in names if _stands(name, cue.text)))
-
-
-def _stands(name: str, text: str) -> bool:
-    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+    told = (n for n in names if n and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", cue.text, re.IGNORECASE))
+    return Wanted(cue, room, words, tuple(told))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,16 +57,15 @@ def one_line(text: str) -> str:
 
 def unwrapped(text: str, source: str) -> str:
     """The translation without quotation marks around the whole of it, where the line has none."""
+    bare = source.strip()
+    if any(bare.startswith(first) and bare.endswith(last) for first, last in _PAIRS):
+        return text
     for first, last in _PAIRS:
         inner = text[1:-1]
         wrapped = len(text) > 2 and text[0] == first and text[-1] == last
-        if wrapped and first not in inner and last not in inner and not _wrapped(source):
+        if wrapped and first not in inner and last not in inner:
             return inner.strip()
     return text
-
-
-def _wrapped(text: str) -> bool:
-    return any(text.strip().startswith(first) and text.strip().endswith(last) for first, last in _PAIRS)
 
 
 def _in_pairs(body: str, name: str) -> Iterator[tuple[str, str]]:

@@ -15,11 +15,20 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from shotad.core import NOBODY, Message, OverlaySettings, Presence, PromptSettings, is_english
+from shotad.core import (
+    NOBODY,
+    FramePlan,
+    Message,
+    Presence,
+    PromptSettings,
+    ShotLabel,
+    is_english,
+)
 from shotad.description.answers import answer_in
 from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
+from shotad.description.prompts import shot_labels
 from shotad.description.templates import form_of, material, question, render
 from shotad.script import (
     ADVERBS,
@@ -59,13 +68,14 @@ def verify_messages(
     settings: PromptSettings,
     *,
     presence: Presence = NOBODY,
-    label: Literal["number", "box", "none"] = OverlaySettings().label,
+    frames: Sequence[FramePlan] = (),
+    label: ShotLabel = "number",
     marks: Marks = MARKS,
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """The question, with the clip, and the JSON schema of its answer.
 
     ``plan_current`` are the painted numbers of the current shots, ``presence`` is who was recognised in the
-    clip; ``label`` is how shots are marked, ``marks`` how people are.
+    clip; ``label`` is how the shots of ``frames`` are marked, ``marks`` how people are.
     """
     keys = [str(number) for number in range(1, len(statements) + 1)]
     listed = (
@@ -74,7 +84,7 @@ def verify_messages(
     user = render(
         "verify/user",
         medium=settings.medium,
-        labels=render(f"stage1/labels-{label}"),
+        labels=shot_labels(frames, label),
         people=_marked(presence, settings, marks),
         shots="[" + ", ".join(f"Shot {number}" for number in plan_current) + "]",
         statements="\n".join(listed),
@@ -248,7 +258,8 @@ def _after(border: re.Match[str], said: str, after: str, clause: _Clause, partic
             if named and _acts(words, plural, said)
             else None
         )
-    if not border["time"] and _acts(words, clause.plural, said) and not (clause.plural and _sees(said)):
+    sees = clause.plural and not SEEING.isdisjoint(map(bare, said.split()))
+    if not border["time"] and _acts(words, clause.plural, said) and not sees:
         return (f"{clause.subject} ", replace(clause, end=0), False)
     first = bare(next((word for word in words if not _is_adverb(word)), ""))
     alone = border["comma"] and not border["joined"]
@@ -279,7 +290,3 @@ _AFTER_NOUNS = frozenset(("", "and", "or", "of", "as"))
 
 def _is_adverb(word: str) -> bool:
     return bare(word) in ADVERBS or bare(word).endswith("ly")
-
-
-def _sees(text: str) -> bool:
-    return not SEEING.isdisjoint(bare(word) for word in text.split())

@@ -9,17 +9,15 @@ that of the slot.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from shotad.core import (
     Abilities,
-    Clip,
     Config,
     EngineError,
     FrameSettings,
@@ -39,6 +37,9 @@ from shotad.engines.local_model import LocalModel, ModelPlace, resolve
 from shotad.engines.local_vision_qwen import (
     FAMILY,
     IMAGE,
+    OMNI_IMAGE,
+    OMNI_VIDEO,
+    SOUND,
     VIDEO,
     PatchRules,
     QwenWords,
@@ -47,7 +48,13 @@ from shotad.engines.local_vision_qwen import (
     qwen_rules,
     tokens_in,
 )
-from shotad.engines.local_vision_stills import StillWords, make_processor, read_settings
+from shotad.engines.local_vision_stills import (
+    StillWords,
+    VideoWords,
+    black_clip,
+    make_processor,
+    read_settings,
+)
 from shotad.engines.local_words import Refused, Template, TextWords
 from shotad.film import vlm_size
 
@@ -127,7 +134,11 @@ class ChatModel(LocalModel[_Ready]):
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
         words = self._words(place, config, tokenizer)
         self._check_context(place.label, local_loading.context_of(config), self._clip_tokens(words))
-        self.identity = Identity(self.name, place.label, f"{place.revision} {way.precision}")
+        timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
+        shown = "video" if isinstance(words, VideoWords) else timed
+        revision = " ".join(filter(None, [place.revision, shown, way.precision]))
+        self.identity = Identity(self.name, place.label, revision)
+        self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
         return _Ready(place, tokenizer, words)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
@@ -152,7 +163,8 @@ class VisionModel(ChatModel):
     """An image-text model that answers questions about clips, and questions without one.
 
     Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, as they were trained and as
-    the paper shows it, others as stills in a row.
+    the paper shows it, others as stills in a row. With ``prompt.rules: ours`` these are told the frames'
+    times, and those with a video processor see one video where torchvision is here.
     """
 
     name = "qwen2-vl"
@@ -175,7 +187,8 @@ class VisionModel(ChatModel):
         return tokens_in(grid_of(*size, frames, rules), rules)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        return make_words(place, config, tokenizer, self._config.frames)
+        times = self._config.prompt.times
+        return make_words(place, config, tokenizer, self._config.frames, times=times)
 
     def _clip_tokens(self, words: Words) -> int:
         """Of a clip of a wide film, reckoned from two frames."""
@@ -197,9 +210,10 @@ Words = TextWords | QwenWords | StillWords
 
 
 def make_words(
-    place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings
+    place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings, *, times: bool = False
 ) -> QwenWords | StillWords:
-    """What makes the input of the model in ``place``.
+    """What makes the input of the model in ``place``. ``times``: models other than Qwen's, too, are told when
+    each frame stands, and get a video where their processor can make one here.
 
     Raises EngineError for a model that takes no images, or whose processor cannot be made without
     torchvision.
@@ -207,27 +221,33 @@ def make_words(
     _check_kind(config, place.label)
     text = _template(place.folder)
     if config.model_type in FAMILY:
-        made: QwenWords | StillWords = _qwen(
-            place, config, Template(tokenizer, text, place.label, (VIDEO, IMAGE)), frames
-        )
+        made: QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
     else:
-        processor = make_processor(place.folder, config, tokenizer, text, place.label)
-        made = StillWords(Template(tokenizer, text, place.label, (processor.image_token,)), processor)
-    _try(made, place.label)
+        processor = make_processor(place.folder, config, tokenizer, text, place.label, videos=times)
+        marks = [getattr(processor, name, None) for name in ("image_token", "video_token")]
+        template = Template(tokenizer, text, place.label, [mark for mark in marks if mark])
+        if getattr(processor, "video_processor", None) is not None:
+            video = VideoWords(template, processor)
+            # Templates older than a family's videos have no place for one.
+            with contextlib.suppress(Refused):
+                _try(video, place.label)
+                return video
+        made = StillWords(template, processor, timed=times)
+    try:
+        _try(made, place.label)
+    except Refused as error:
+        raise EngineError(
+            f"{place.label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
+        ) from None
     return made
 
 
 def _try(words: QwenWords | StillWords, label: str) -> None:
-    """See that frames can be shown at all. Raises EngineError."""
+    """See that frames can be shown at all. Raises EngineError, and Refused where the template cannot."""
     failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
-    clip = Clip(np.zeros((2, 56, 56, 3), np.uint8), np.arange(2.0), np.ones(2, np.int64))
     try:
-        words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), clip))
+        words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), black_clip(56, 56, 2)))
         words.image_tokens(56, 56, 2)
-    except Refused as error:
-        raise EngineError(
-            f"{label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
-        ) from None
     except failures as error:
         raise EngineError(
             f"The processor of {label} cannot be used here: {reason(error)}.",
@@ -236,21 +256,30 @@ def _try(words: QwenWords | StillWords, label: str) -> None:
         ) from None
 
 
-def _qwen(place: ModelPlace, config: Any, template: Template, frames: FrameSettings) -> QwenWords:
-    missing = [mark for mark in (VIDEO, IMAGE) if mark not in template.tokenizer.get_vocab()]
+def _qwen(
+    place: ModelPlace, config: Any, tokenizer: Any, text: str | None, frames: FrameSettings
+) -> QwenWords:
+    hears = hasattr(config, "audio_config")
+    marks = (OMNI_VIDEO, OMNI_IMAGE, SOUND) if hears else (VIDEO, IMAGE)
+    template = Template(tokenizer, text, place.label, marks)
+    missing = [mark for mark in marks if mark not in tokenizer.get_vocab()]
     if missing:
         raise EngineError(
             f"The tokenizer of {place.label} has no {' and no '.join(missing)}.",
             "Fetch or save it again, whole.",
             again=False,
         )
-    pad = template.tokenizer.pad_token_id
+    transformers = need("transformers", "A local model")
+    bins = config.audio_config.num_mel_bins if hears else 0
+    ears = transformers.WhisperFeatureExtractor(feature_size=bins) if hears else None
+    pad = tokenizer.pad_token_id
     return QwenWords(
         template,
         FAMILY[config.model_type],
         qwen_rules(_frame_settings(place.folder), getattr(config, "vision_config", None)),
         bounds_of(frames),
         pad=0 if pad is None else pad,
+        ears=ears,
     )
 
 

@@ -141,8 +141,10 @@ def load_way(way: Way) -> Loaded:
     except _broken() as error:
         if is_out_of_memory(error):
             raise
+        takes = "vision-language" if way.kind == "image-text" else "text"
         raise WeightsError(
-            f"The model {way.place.label} cannot be loaded: {reason(error)}.", _hint(way)
+            f"The model {way.place.label} cannot be loaded: {reason(error)}.",
+            f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own.",
         ) from None
     missing = sorted(report["missing_keys"])
     if missing:
@@ -150,16 +152,21 @@ def load_way(way: Way) -> Loaded:
             f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}.",
             _DAMAGED,
         )
-    _only_special_tokens(model)
+    own = model.generation_config
+    model.generation_config = type(own)(
+        bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
+    )
     return Loaded(model, model.device, way.dtype, way.place.label)
 
 
 def config_of(place: ModelPlace) -> Any:
-    """The model's configuration (of transformers). Raises WeightsError where it cannot be read."""
+    """The model's configuration (of transformers); of one that also speaks the part that thinks. Raises
+    WeightsError where it cannot be read."""
     transformers = need("transformers", PURPOSE)
     try:
         with loading_quiet(transformers):
-            return transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
+            whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
+            return getattr(whole, "thinker_config", whole)
     except broken(PURPOSE) as error:
         raise WeightsError(
             f"The configuration of {place.label} cannot be read: {reason(error)}.", _DAMAGED
@@ -201,6 +208,8 @@ def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
     options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
     if way.place.gguf is None:
         options["use_safetensors"] = True
+        if (part := config_of(way.place)).model_type.endswith("_thinker"):
+            options["config"] = part
     if way.quantise != "none":
         options["quantization_config"] = _bits(transformers, way)
     if (device_map := _device_map(way)) is not None:
@@ -257,18 +266,6 @@ def _check_quantise(device: torch.device, local: LocalSettings) -> None:
             f"local.quantise = {local.quantise!r} needs {' and '.join(missing)}, which is not installed.",
             f"Install it: pip install {' '.join(missing)}. Or set local.quantise to none.",
         )
-
-
-def _only_special_tokens(model: Any) -> None:
-    own = model.generation_config
-    model.generation_config = type(own)(
-        bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
-    )
-
-
-def _hint(way: Way) -> str:
-    takes = "vision-language" if way.kind == "image-text" else "text"
-    return f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own."
 
 
 @cache

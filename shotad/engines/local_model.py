@@ -12,7 +12,7 @@ import re
 import shutil
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -237,29 +237,20 @@ def _on_disk(model: str) -> ModelPlace | None:
     if model in MODELS or not path.exists():
         return None
     path = path.resolve()
+    if path.is_file() and path.suffix != ".gguf":
+        raise WeightsError(
+            f"{model} is neither a model's folder nor a GGUF file.",
+            "Name the folder that holds the model, or a file that ends in .gguf.",
+        )
     if path.is_file():
-        return _of_file(path, model)
+        return ModelPlace(path.parent, path.name, fingerprint((), (path,)), path.name)
     if not is_model_folder(path):
         raise WeightsError(
             f"The folder {model} holds no whole model: config.json and all of its safetensors are needed.",
             "Give the folder that save_pretrained of transformers wrote, or that of a model's repository.",
         )
-    return ModelPlace(path, path.name, fingerprint(_small_files(path), weight_files(path)))
-
-
-def _of_file(path: Path, model: str) -> ModelPlace:
-    if path.suffix != ".gguf":
-        raise WeightsError(
-            f"{model} is neither a model's folder nor a GGUF file.",
-            "Name the folder that holds the model, or a file that ends in .gguf.",
-        )
-    return ModelPlace(path.parent, path.name, fingerprint((), (path,)), path.name)
-
-
-def _small_files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path.suffix in _WORDS and path.is_file():
-            yield path
+    small = (file for file in sorted(path.iterdir()) if file.suffix in _WORDS and file.is_file())
+    return ModelPlace(path, path.name, fingerprint(small, weight_files(path)))
 
 
 def _repository(model: str) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import FrameSettings, Request
+from shotad.core import HEARING_RATE, FrameSettings, Request
 from shotad.engines.local_words import Refused, Template, turns
 from shotad.film import fit
 
@@ -40,22 +40,32 @@ FAMILY: dict[str, Times] = {
     "qwen3_vl_moe": "words",
     "qwen3_5": "words",
     "qwen3_5_moe": "words",
+    "qwen2_5_omni_thinker": "interval",
 }
 """Model types whose frames are prepared here, and how they are told of time."""
 
 START, END = "<|vision_start|>", "<|vision_end|>"
 VIDEO, IMAGE = "<|video_pad|>", "<|image_pad|>"
+OMNI_VIDEO, OMNI_IMAGE, SOUND = "<|VIDEO|>", "<|IMAGE|>", "<|AUDIO|>"
+"""The marks of Qwen2.5-Omni."""
 
 
 @dataclass(frozen=True, slots=True)
 class QwenWords:
-    """Words and frames of a model of the family, made ready for it. ``pad`` fills rows up."""
+    """Words, frames and sound of a model of the family, made ready for it. ``pad`` fills rows up; ``ears`` is
+    what makes features of sound, None for a model that hears nothing."""
 
     template: Template
     times: Times
     rules: PatchRules
     bounds: Bounds
     pad: int
+    ears: Any = None
+
+    @property
+    def video(self) -> str:
+        """What stands for a video's token."""
+        return OMNI_VIDEO if self.ears else VIDEO
 
     def size(self, width: int, height: int) -> tuple[int, int]:
         """Width and height at which the model sees a frame."""
@@ -78,19 +88,25 @@ class QwenWords:
 
         words = padded([self.tokens(request) for request in requests], self.pad)
         found = {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
+        video = self.template.tokenizer.convert_tokens_to_ids(self.video)
         return {
             **words,
-            "mm_token_type_ids": self._kinds(words["input_ids"]),
+            # What kind each token is: 0 words, 2 video.
+            "mm_token_type_ids": 2 * (words["input_ids"] == video).long(),
             **found,
             **self._intervals(requests),
+            **self._heard([sound for request in requests if (sound := self._sound(request)) is not None]),
         }
 
     def prompt(self, request: Request) -> str:
-        """The prompt with one mark for the video. Raises Refused."""
-        shown = int(request.clip is not None)
-        prompt = self.template.prompt(turns(request, "video", shown))
-        if prompt.count(VIDEO) != shown:
-            raise Refused(f"the chat template of {self.template.label} has no place for videos")
+        """The prompt with one mark for the video, and one for its sound. Raises Refused."""
+        shown, heard = int(request.clip is not None), int(self._sound(request) is not None)
+        parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
+        prompt = self.template.prompt(turns(request, parts=parts))
+        if (prompt.count(self.video), prompt.count(SOUND)) != (shown, heard):
+            raise Refused(
+                f"the chat template of {self.template.label} has no place for videos or their sound"
+            )
         return prompt
 
     def tokens(self, request: Request) -> list[int]:
@@ -99,6 +115,8 @@ class QwenWords:
         if clip is not None:
             size = self.size(clip.images.shape[2], clip.images.shape[1])
             prompt = self._filled(prompt, grid_of(*size, len(clip), self.rules), clip.seconds)
+        if (sound := self._sound(request)) is not None:
+            prompt = prompt.replace(SOUND, SOUND * self._sound_tokens(sound))
         return self.template.ids(prompt)
 
     def arrays(self, requests: Sequence[Request]) -> dict[str, npt.NDArray[Any]]:
@@ -118,20 +136,46 @@ class QwenWords:
             "video_grid_thw": np.array([video.grid for video in videos], np.int64),
         }
 
-    def _intervals(self, requests: Sequence[Request]) -> dict[str, list[float]]:
+    def _intervals(self, requests: Sequence[Request]) -> dict[str, list[Any]]:
         """As a list, for tensors with a fraction are rounded to the model's precision."""
         clips = [request.clip for request in requests if request.clip is not None]
         if self.times != "interval" or not clips:
             return {}
-        return {"second_per_grid_ts": [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]}
+        each = [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]
+        if not self.ears:
+            return {"second_per_grid_ts": each}
+        import torch
 
-    def _kinds(self, ids: Any) -> Any:
-        """What kind each token is: 0 words, 2 video."""
-        return 2 * (ids == self.template.tokenizer.convert_tokens_to_ids(VIDEO)).long()
+        return {"video_second_per_grid": [torch.tensor(one) for one in each]}
+
+    def _sound(self, request: Request) -> npt.NDArray[np.float32] | None:
+        return request.clip.sound if self.ears and request.clip is not None else None
+
+    def _sound_tokens(self, sound: npt.NDArray[np.float32]) -> int:
+        """As Qwen2.5-Omni's encoder has it: two halvings of its frames."""
+        frames: int = -(-len(sound) // self.ears.hop_length)
+        return ((frames - 1) // 2 - 1) // 2 + 1
+
+    def _heard(self, sounds: list[npt.NDArray[np.float32]]) -> dict[str, Any]:
+        if not sounds:
+            return {}
+        made = self.ears(
+            sounds,
+            sampling_rate=HEARING_RATE,
+            # With silence behind it, as its makers have it: else the last frame would be another in a batch.
+            padding="max_length",
+            max_length=max(map(len, sounds)) + HEARING_RATE,
+            return_attention_mask=True,
+            return_tensors="pt",
+        )
+        return {
+            "input_features": made["input_features"],
+            "feature_attention_mask": made["attention_mask"],
+        }
 
     def _filled(self, prompt: str, grid: Grid, seconds: npt.NDArray[np.float64]) -> str:
         if self.times != "words":
-            return prompt.replace(VIDEO, VIDEO * tokens_in(grid, self.rules))
+            return prompt.replace(self.video, self.video * tokens_in(grid, self.rules))
         one = VIDEO * tokens_in((1, *grid[1:]), self.rules)
         moments = patch_seconds(seconds, self.rules.depth)
         block = "".join(f"<{moment:.1f} seconds>{START}{one}{END}" for moment in moments)

@@ -39,18 +39,20 @@ class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
     """A chat template cannot put a conversation into words; the message says why."""
 
 
-def turns(request: Request, kind: str = "", shown: int = 0) -> list[Turn]:
+def turns(request: Request, kind: str = "", shown: int = 0, parts: Sequence[Turn] = ()) -> list[Turn]:
     """The messages as chat templates of image-text models want them: a list of parts for each turn.
 
     ``shown`` marks of ``kind`` (``video``, ``image``) stand before the text of the first turn that is
-    marked ``with_clip`` (of the first turn of the user where none is), as in the published prompts.
+    marked ``with_clip`` (of the first turn of the user where none is), as in the published prompts. ``parts``
+    stand in their place, where given.
     """
+    marks = parts or [{"type": kind}] * shown
     place = _place(request.messages) if request.clip is not None else None
     return [
         {
             "role": message.role,
             "content": [
-                *([{"type": kind}] * (shown if number == place else 0)),
+                *(marks if number == place else ()),
                 {"type": "text", "text": message.text},
             ],
         }
@@ -157,7 +159,9 @@ def folded(talk: Sequence[Turn]) -> list[Turn]:
     if not others or others[0]["role"] != "user":
         others = [{"role": "user", "content": [{"type": "text", "text": ""}]}, *others]
     parts = list(others[0]["content"])
-    place = next(number for number, part in enumerate(parts) if "text" in part)
+    # Text before a frame is the time of that frame.
+    ends = (n for n, part in enumerate(parts) if "text" in part)
+    place = next(n for n in ends if all("text" in part for part in parts[n + 1 : n + 2]))
     parts[place] = {**parts[place], "text": "\n\n".join(filter(None, [*system, parts[place]["text"]]))}
     return [{**others[0], "content": parts}, *others[1:]]
 

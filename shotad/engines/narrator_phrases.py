@@ -407,13 +407,19 @@ def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
         gaze = _GAZE[fact.looks]
         return (f"look {gaze}", f"gaze {gaze}") if fact.looks != "ahead" else (f"look {gaze}",)
     if fact.walks and fact.movement in _OPPOSITE:
-        return _walking(fact.movement or "", fact.enters, fact.leaves)
+        side, way = _OPPOSITE[fact.movement], fact.movement
+        if fact.enters:
+            return (f"walk past from {side} to {way}",) if fact.leaves else (f"walk in from the {side}",)
+        return (f"walk off to the {way}",) if fact.leaves else (f"walk to the {way}",)
     return _going(fact.movement, fact.enters, fact.leaves, bool(fact.quick))
 
 
 def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tuple[str, ...]:
+    if enters and leaves and movement in _OPPOSITE:
+        way = f"from {_OPPOSITE[movement]} to {movement}"
+        return (f"rush past {way}",) if quick else (f"pass {way}", f"cross {way}", "pass by")
     if enters and leaves:
-        return _passing(movement, quick)
+        return ("appear, then leave", "come & go")
     if enters:
         return _entering(movement, quick)
     if leaves:
@@ -421,20 +427,6 @@ def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tup
     if movement is None or movement == "still":
         return ("appear",)
     return _QUICK_MOVES.get(movement, _MOVES[movement]) if quick else _MOVES[movement]
-
-
-def _walking(movement: str, enters: bool, leaves: bool) -> tuple[str, ...]:
-    side = _OPPOSITE[movement]
-    if enters:
-        return (f"walk past from {side} to {movement}",) if leaves else (f"walk in from the {side}",)
-    return (f"walk off to the {movement}",) if leaves else (f"walk to the {movement}",)
-
-
-def _passing(movement: str | None, quick: bool) -> tuple[str, ...]:
-    if movement in _OPPOSITE:
-        way = f"from {_OPPOSITE[movement]} to {movement}"
-        return (f"rush past {way}",) if quick else (f"pass {way}", f"cross {way}", "pass by")
-    return ("appear, then leave", "come & go")
 
 
 def _entering(movement: str | None, quick: bool) -> tuple[str, ...]:

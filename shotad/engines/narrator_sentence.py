@@ -177,7 +177,9 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
     elif clauses[0].subject.startswith(ONE_OF):
         if any(other.heads == 1 and not _same(other, statement) for other in ordered):
             clauses = [clause for clause in clauses if clause.subject.startswith(ONE_OF)]
-    elif any(_is_another(other, statement) for other in before):
+    elif statement.heads == 1 and any(
+        other.beside(statement) and "thing" not in (other.key, statement.key) for other in before
+    ):
         clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):
         clauses = [clause.of_face() for clause in clauses]
@@ -198,7 +200,8 @@ def _of_others(clause: Clause, several: Statement, told: Sequence[Named], memory
 def _by_name(ordered: Sequence[Statement], at: int, named: Named, memory: Memory) -> Sequence[Clause]:
     """The wordings with the name or, where nobody else can be meant, with its pronoun or no subject."""
     statement = ordered[at]
-    opened = _opens_by_pronoun(ordered, memory)
+    first = ordered[0].named
+    opened = first is not None and ordered[0].key != "thing" and memory.means(first)
     if at and _same(ordered[at - 1], statement):
         return [clause.going_on(named, opened and ordered[0].named == named) for clause in statement.clauses]
     if at == 0 and opened:
@@ -206,18 +209,8 @@ def _by_name(ordered: Sequence[Statement], at: int, named: Named, memory: Memory
     return statement.clauses
 
 
-def _opens_by_pronoun(ordered: Sequence[Statement], memory: Memory) -> bool:
-    first = ordered[0].named
-    return first is not None and ordered[0].key != "thing" and memory.means(first)
-
-
 def _same(before: Statement, statement: Statement) -> bool:
     return statement.who is not None and before.who == statement.who
-
-
-def _is_another(before: Statement, statement: Statement) -> bool:
-    people = statement.heads == 1 and before.beside(statement)
-    return people and "thing" not in (before.key, statement.key)
 
 
 def _open_whose(other: Statement, statement: Statement) -> bool:

@@ -136,7 +136,7 @@ def _credits(
     texts: list[TextFact], facts: Facts, memory: Memory, room: int, timing: Timing | None
 ) -> tuple[Statement | None, list[Unread]]:
     """A credit that fits is read; of end credits one that names the maker; else only that they appear."""
-    wanted = [text for text in texts if not facts.credits or _names_maker(text.text)]
+    wanted = [text for text in texts if not facts.credits or "by" in clean(text.text).lower().split()[1:-1]]
     found, _ = _read_out(wanted[:1] if facts.credits else wanted, room, timing)
     if found and not facts.credits:
         return found, _unread([t for t in texts if not _reads(found, t)], room)
@@ -159,11 +159,6 @@ def _reads(statement: Statement, text: TextFact) -> bool:
 
 def _unread(texts: list[TextFact], room: int) -> list[Unread]:
     return [Unread(text.text, f"does not fit into {room} words") for text in texts]
-
-
-def _names_maker(text: str) -> bool:
-    words = clean(text).lower().split()
-    return "by" in words[1:-1]
 
 
 _STATE_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
@@ -385,10 +380,11 @@ def _seen(
 
 def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
     key = people_key(fact)
+    described = fact.count == 1 and bool(description(fact))
     return Statement(
         key=key,
         shot=fact.shot,
-        worth=WORTH[key] + _extra(fact),
+        worth=WORTH[key] + (WORTH["named"] if fact.names else WORTH["described"] * described),
         clauses=people_clauses(fact, light),
         heads=fact.count,
         near=is_near(fact),
@@ -399,11 +395,6 @@ def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
         since=fact.first if fact.since is None else fact.since,
         until=fact.last,
     )
-
-
-def _extra(fact: PeopleFact) -> float:
-    described = fact.count == 1 and description(fact)
-    return WORTH["named"] if fact.names else WORTH["described"] * bool(described)
 
 
 def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:

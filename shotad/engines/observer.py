@@ -306,13 +306,13 @@ def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
     A shaken picture falls into short passages, in some of which one of two people is missed.
     """
     return tuple(
-        fact for fact in facts if fact.frames >= _FEW or not any(_is_fuller(other, fact) for other in facts)
+        fact
+        for fact in facts
+        if fact.frames >= _FEW
+        or not any(
+            o.shot == fact.shot and o.count > fact.count and set(fact.names) <= set(o.names) for o in facts
+        )
     )
-
-
-def _is_fuller(other: PeopleFact, fact: PeopleFact) -> bool:
-    named = set(fact.names) <= set(other.names)
-    return other.shot == fact.shot and other.count > fact.count and named
 
 
 def _with_missed(people: Sequence[PeopleFact], frames: ShotFrames, known: _Known) -> list[PeopleFact]:

@@ -30,6 +30,7 @@ from shotad.core import (
     Request,
     Stage,
 )
+from shotad.engines.local_servers import named
 from shotad.engines.openai_client import (
     Address,
     Broken,
@@ -50,7 +51,15 @@ from shotad.engines.openai_errors import (
     shortened,
     trouble_in,
 )
-from shotad.engines.openai_wire import JPEG_QUALITY, Answer, Body, Dialect, answer_in, body_of, seed_of
+from shotad.engines.openai_wire import (
+    JPEG_QUALITY,
+    Answer,
+    Body,
+    Dialect,
+    answer_in,
+    body_of,
+    seed_of,
+)
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""
@@ -68,10 +77,6 @@ class _Passing:
     what: str
     pause: float | None = None
     down: bool = False
-
-
-def _is_empty(answer: Answer) -> bool:
-    return not answer.text and not answer.refusal and answer.finish not in (*_CUT_OFF, *_UNWANTED)
 
 
 def _reply(answer: Answer, limit: int) -> Reply:
@@ -137,6 +142,7 @@ class OpenAI:
 
     name = "openai"
     client = ChatClient
+    hears = False
 
     def __init__(
         self,
@@ -146,20 +152,24 @@ class OpenAI:
         *,
         sleep: Sleep | None = None,
         clock: Clock | None = None,
+        video: bool = False,
     ) -> None:
-        """``sleep`` and ``clock`` stand in for the real ones; see `for_stage`."""
+        """``sleep`` and ``clock`` stand in for the real ones; ``video``: the server takes videos. See
+        `for_stage`."""
         self.identity = identity
         self.address = address
         self.abilities = Abilities(
             accepts_images=True,
             in_flight=settings.in_flight,
             sends_to="" if address.is_local else address.shown,
+            hears=self.hears,
         )
         self._settings = settings
         timing = {} if clock is None else {"clock": clock}
         self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
         self._line = self.client(address, settings.key_name, settings.timeout)
         self._dialect = Dialect()
+        self._video = video
         self._progress: Progress = NoProgress()
 
     @classmethod
@@ -174,8 +184,12 @@ class OpenAI:
         settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
         address = address_of(own.base_url, settings.base_url)
         model = own.model or settings.model or ""
+        server = named(config.engine)
+        video = stage == "stage1" and server is not None and server.kind.word == "vllm"
         revision = _revision(settings, own.revision, stage)
-        return cls(settings, address, Identity(cls.name, model, revision), sleep=sleep, clock=clock)
+        more = [word for word, on in (("video", video), ("sound", cls.hears)) if on and stage == "stage1"]
+        identity = Identity(cls.name, model, " ".join(filter(None, [revision, *more])))
+        return cls(settings, address, identity, sleep=sleep, clock=clock, video=video)
 
     def get_ready(self, progress: Progress) -> None:
         """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
@@ -212,14 +226,21 @@ class OpenAI:
         """The reply to one request, failed or not. Raises EngineError for what stops the run."""
         calls = 1
         with self._gate.place():
-            body = body_of(request, self.identity.model, self._settings)
+            body = body_of(request, self.identity.model, self._settings, video=self._video)
             found = self._answer(body, request.seed)
-            if isinstance(found, Answer) and _is_empty(found):
+            if isinstance(found, Reply) and "media_io_kwargs" in body and "video" in str(found.error):
+                self._video = False  # Of this model nothing but stills are taken.
+                body = body_of(request, self.identity.model, self._settings)
+                found = self._answer(body, request.seed)
+            silent = isinstance(found, Answer) and not (found.text or found.refusal)
+            if silent and found.finish not in (*_CUT_OFF, *_UNWANTED):
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
                 found, calls = replace(again, usage=found.usage + again.usage), 2
         reply = found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
-        return replace(reply, calls=calls)
+        timed = request.timed and request.clip is not None
+        shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
+        return replace(reply, calls=calls, shown=shown)
 
     def _answer(self, body: Body, seed: int) -> Answer | Reply:
         """The answer, or the failed reply where none is to be had."""
@@ -347,6 +368,12 @@ class OpenAI:
         )
 
 
+class OpenAIWithSound(OpenAI):
+    """The same for a model that hears: a clip's sound is sent with its frames, if it is named outright."""
+
+    hears = True
+
+
 def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) -> str:
     """All but the model's name that changes answers, in words; empty where nothing does."""
     parts = [] if revision is None else [revision]
@@ -358,16 +385,15 @@ def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) ->
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
     """Plain lines for before the first call: what leaves this machine, and to whom; none where all stays.
 
-    Stage I is sent frames, Stage II words only.
+    Stage I is sent frames, and sound where it hears, Stage II words only.
     """
     looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
+    seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []
     if looks and looks == writes:
-        lines.append(
-            f"Frames of the film, and descriptions of it, leave this machine: they are sent to {looks}."
-        )
+        lines.append(f"{seen}, and descriptions of it, leave this machine: they are sent to {looks}.")
     elif looks:
-        lines.append(f"Frames of the film leave this machine: they are sent to {looks}.")
+        lines.append(f"{seen} leave this machine: they are sent to {looks}.")
     if writes and writes != looks:
         lines.append(
             f"Descriptions of the film, but no frames, leave this machine: they are sent to {writes}."

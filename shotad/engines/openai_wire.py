@@ -15,13 +15,15 @@ rest of the run once it has helped.
 from __future__ import annotations
 
 import base64
+import io
 import re
 import threading
+import wave
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import Clip, EndpointSettings, Image, Message, Request, Usage
+from shotad.core import HEARING_RATE, Clip, EndpointSettings, Request, Usage
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -32,6 +34,8 @@ _SEED_BITS = 0x7FFF_FFFF
 JPEG_QUALITY = 75
 """Of the frames sent: Pillow's own default; the detail that a server sees is ``openai.detail``."""
 _SCHEMA_NAME = "answer"
+_FILM = "data:video/jpeg;base64"
+"""Before the frames of a video, JPEGs in base 64 with commas between, as vLLM takes them."""
 _AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
 
@@ -46,12 +50,15 @@ class Answer:
     usage: Usage
 
 
-def body_of(request: Request, model: str, settings: EndpointSettings) -> Body:
-    """The request as JSON, with all that it would like to say; a server's `Dialect` may know less."""
+def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
+    """The request as JSON, with all that it would like to say; a server's `Dialect` may know less.
+
+    ``video``: a clip with its times is one video, in the words of vLLM (``media_io_kwargs`` of its chat API).
+    """
     sampling = request.sampling
     body: Body = {
         "model": model,
-        "messages": messages_of(request, settings),
+        "messages": messages_of(request, settings, video=video),
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
@@ -60,6 +67,9 @@ def body_of(request: Request, model: str, settings: EndpointSettings) -> Body:
     if request.schema is not None:
         schema = {"name": _SCHEMA_NAME, "strict": True, "schema": strict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if video and request.timed and request.clip is not None:
+        times = {"num_frames": -1, "do_sample_frames": False, **request.clip.video_metadata}
+        body["media_io_kwargs"] = {"video": times}
     return body
 
 
@@ -68,14 +78,20 @@ def seed_of(seed: int) -> int:
     return seed & _SEED_BITS
 
 
-def messages_of(request: Request, settings: EndpointSettings) -> list[Body]:
+def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
     """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
     turns = request.messages
-    place = _place_of_clip(turns) if request.clip is not None else None
+    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
+    marked = (index for index, turn in enumerate(turns) if turn.with_clip)
+    place = next(marked, users[-1] if users else None)
     return [
         {
             "role": turn.role,
-            "content": _with_frames(turn.text, request.clip, settings)
+            "content": [
+                *_frames(request.clip, settings, video, request.timed),
+                *_sound(request.clip),
+                _text_part(turn.text),
+            ]
             if index == place and request.clip is not None
             else sound(turn.text),
         }
@@ -83,23 +99,37 @@ def messages_of(request: Request, settings: EndpointSettings) -> list[Body]:
     ]
 
 
-def _place_of_clip(turns: tuple[Message, ...]) -> int | None:
-    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    marked = [index for index, turn in enumerate(turns) if turn.with_clip]
-    return next(iter(marked), users[-1] if users else None)
+def _frames(clip: Clip, settings: EndpointSettings, video: bool, timed: bool) -> list[Body]:
+    frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
+    if timed and video:
+        return [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
+    stills: list[Body] = [
+        {
+            "type": "image_url",
+            "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
+        }
+        for data in frames
+    ]
+    if not timed:
+        return stills
+    return [part for pair in zip(map(_text_part, clip.stamps), stills, strict=True) for part in pair]
 
 
-def _with_frames(text: str, clip: Clip, settings: EndpointSettings) -> list[Body]:
-    frames = [_picture(image, settings) for image in clip.images]
-    return [*frames, {"type": "text", "text": sound(text)}]
+def _sound(clip: Clip) -> list[Body]:
+    if clip.sound is None:
+        return []
+    stream = io.BytesIO()
+    with wave.open(stream, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(HEARING_RATE)
+        file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+    data = base64.b64encode(stream.getvalue()).decode()
+    return [{"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}]
 
 
-def _picture(image: Image, settings: EndpointSettings) -> Body:
-    data = base64.b64encode(jpeg(image, JPEG_QUALITY)).decode()
-    return {
-        "type": "image_url",
-        "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
-    }
+def _text_part(text: str) -> Body:
+    return {"type": "text", "text": sound(text)}
 
 
 def strict(schema: Any) -> Any:
@@ -199,18 +229,6 @@ def _names(said: ServerError, name: str) -> bool:
     return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
 
 
-def _about_schema(said: ServerError) -> bool:
-    return said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None
-
-
-def _about_system(said: ServerError) -> bool:
-    return _SYSTEM.search(said.words) is not None
-
-
-def _has_system(body: Body) -> bool:
-    return any(turn["role"] == "system" for turn in body["messages"])
-
-
 def _without_system(body: Body) -> Body:
     """The system's words at the head of the user's first turn."""
     texts = [turn["content"] for turn in body["messages"] if turn["role"] == "system"]
@@ -228,16 +246,12 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": head}, *turns]}
 
 
-def _renamed_limit(body: Body) -> Body:
-    return {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]}
-
-
 _CHANGES = (
     _Change(
         "other limit",
         lambda body: "max_tokens" in body,
         lambda said: _names(said, "max_tokens"),
-        _renamed_limit,
+        lambda body: {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]},
     ),
     _dropped("temperature"),
     _dropped("top_p"),
@@ -245,10 +259,15 @@ _CHANGES = (
     _Change(
         "no schema",
         lambda body: "response_format" in body,
-        _about_schema,
+        lambda said: said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None,
         lambda body: _without("response_format", body),
     ),
-    _Change("no system turn", _has_system, _about_system, _without_system),
+    _Change(
+        "no system turn",
+        lambda body: any(turn["role"] == "system" for turn in body["messages"]),
+        lambda said: _SYSTEM.search(said.words) is not None,
+        _without_system,
+    ),
 )
 _CHANGES_AT_FAULTS = tuple(change for change in _CHANGES if change.name == "no schema")
 

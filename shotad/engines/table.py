@@ -19,6 +19,7 @@ ENGINES = {
     "observer": "shotad.engines.observer:Observer",
     "ollama": "shotad.engines.ollama:Ollama",
     "openai": "shotad.engines.openai_engine:OpenAI",
+    "openai-sound": "shotad.engines.openai_engine:OpenAIWithSound",
     "qwen2-vl": "shotad.engines.local_engines:VisionModel",
 }
 """Name → ``module:Class``. A class is made with the whole `Config`."""
@@ -89,7 +90,7 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     """
     made = engine_class(name)
     pair = preset(config.engine)
-    if name == getattr(pair, stage):
+    if name.removesuffix("-sound") == getattr(pair, stage):
         config = _filled(config, stage, pair)
     for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
     if for_stage is not None:
@@ -106,7 +107,9 @@ def _filled(config: Config, stage: Stage, pair: Preset) -> Config:
         "model": own.model or pair.model,
         "base_url": own.base_url or config.openai.base_url or pair.url,
     }
-    return config.model_copy(update={stage: own.model_copy(update=more)})
+    # What ``auto`` stands for: an engine may go by the kind of its server.
+    word = best_here() if config.engine == "auto" else config.engine
+    return config.model_copy(update={"engine": word, stage: own.model_copy(update=more)})
 
 
 def stage_engines(config: Config) -> Preset:

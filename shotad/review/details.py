@@ -325,7 +325,7 @@ TITLES = {
 _OF_MANY = ("observer", "narrator", "fake")
 """Engines whose models are many small ones, or rules, whose names say nothing to people."""
 
-HERE = frozenset(ENGINES) - {"openai", "ollama"}
+HERE = frozenset(ENGINES) - {"openai", "openai-sound", "ollama"}
 """Engines that send nothing anywhere; they need not be made to know that, which may take a while."""
 
 LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."

@@ -151,6 +151,12 @@ _RULES = (
         "this program's",
     ),
     Rule(
+        "L14", "tells a sound", "warning",
+        "What is heard needs no description; the time is better spent on what is not.",
+        "Say what is seen of it: who knocks, whose head turns. Keep a sound that nobody could place.",
+        _COMMON,
+    ),
+    Rule(
         "A1", "loudness", "by profile",
         "A finished file does not have the loudness that was asked for, or its peaks are too high.",
         "Look at the settings of mix, and render again.",

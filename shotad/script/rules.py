@@ -1,4 +1,4 @@
-"""Describers' guidelines as checks: T1 to T7 on times, L1 to L5 and L13 on words, L9 on repetition.
+"""Describers' guidelines as checks: T1 to T7 on times, L1 to L5, L13 and L14 on words, L9 on repetition.
 
 Pure functions. The numbers are those of the guidelines and stand in `Limits`; the words are English and
 used for English lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to

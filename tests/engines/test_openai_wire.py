@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from shotad.core import EndpointSettings, Message, Usage
 from shotad.engines import Raw, trouble_in
 from shotad.engines.openai_engine import tokens_per_image
 from shotad.engines.openai_wire import answer_in, body_of, messages_of, strict
-from tests.bad_server import completion
-from tests.endpoint import SCHEMA, greedy, request
+from tests.bad_server import BadServer, completion, echo, status
+from tests.endpoint import SCHEMA, engine_with, greedy, request
 
 SETTINGS = EndpointSettings()
 
@@ -186,3 +187,41 @@ def test_an_error_in_a_200_counts_as_one() -> None:
 )
 def test_tokens_of_an_image(model: str, detail: str, size: tuple[int, int], tokens: int) -> None:
     assert tokens_per_image(model, detail, *size) == tokens
+
+
+def test_each_still_has_its_time_where_the_request_says_so() -> None:
+    asked = replace(request(frames=3), timed=True)
+    *parts, _ = messages_of(asked, SETTINGS)[1]["content"]
+    assert [part["type"] for part in parts] == ["text", "image_url"] * 3
+    stamps = [part["text"] for part in parts[::2]]
+    assert stamps == ["Frame 1, at 0.0 s:", "Frame 2, at 1.0 s:", "Frame 3, at 2.0 s:"]
+
+
+def test_vllm_gets_one_video_with_true_times_and_stills_where_the_model_takes_none() -> None:
+    refusal = status(400, "At most 0 video(s) may be provided in one prompt.")
+    asked = replace(request(frames=3), timed=True)
+    with BadServer(lambda seen: refusal if seen.number == 1 else echo(seen)) as server:
+        engine = engine_with({"engine": "vllm:tiny", "openai": {"model": "tiny", "base_url": server.url}})
+        assert engine.identity.revision.endswith(" video")
+        replies = [engine.generate([asked])[0] for _ in range(3)]
+        bodies = [seen.body for seen in server.requests]
+    assert [reply.shown for reply in replies] == ["video", "stills", "stills"]
+    video, text = bodies[0]["messages"][1]["content"]
+    head, *frames = video["video_url"]["url"].split(",")
+    assert (head, len(frames), text["type"]) == ("data:video/jpeg;base64", 3, "text")
+    times = bodies[0]["media_io_kwargs"]["video"]
+    assert [index / times["fps"] for index in times["frames_indices"]] == [0.0, 1.0, 2.0]
+    assert (times["num_frames"], times["do_sample_frames"], times["total_num_frames"]) == (-1, False, 2001)
+    for body in bodies[2:]:
+        assert "media_io_kwargs" not in body
+        kinds = [part["type"] for part in body["messages"][1]["content"]]
+        assert kinds == ["text", "image_url"] * 3 + ["text"]
+        assert body["messages"][1]["content"][4]["text"] == "Frame 3, at 2.0 s:"
+
+
+@pytest.mark.parametrize("tree", [{}, {"engine": "vllm:tiny"}])
+def test_without_times_all_servers_are_sent_what_they_always_were(tree: dict[str, object]) -> None:
+    with BadServer(echo) as server:
+        engine = engine_with({**tree, "openai": {"model": "tiny", "base_url": server.url}})
+        engine.generate([request(frames=2)])
+        assert server.requests[0].body == body_of(request(frames=2), "tiny", SETTINGS)

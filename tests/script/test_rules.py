@@ -196,3 +196,21 @@ def test_human_ad_of_98_films_is_seldom_in_error() -> None:
     assert hits["L2"] <= 30
     assert hits["L3"] <= 5
     assert hits["L5"] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A knock is heard.", "Music plays.", "Soft music swells.", "The phone rings.", "Footsteps can be heard outside.",
+     "A scream rings out.", "There is a sound of breaking glass.", "A siren wails."],
+)  # fmt: skip
+def test_what_everybody_hears_is_not_told(text: str) -> None:
+    assert rules(text, Level.WARNING) == {"L14"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["He knocks at the door.", "Her head turns to the door.", "Ann plays a song on the piano.",
+     "A band plays music.", "He rings the bell.", "She screams.", "A poster reads \"Music plays tonight\"."],
+)  # fmt: skip
+def test_who_makes_a_sound_may_be_told(text: str) -> None:
+    assert "L14" not in rules(text, Level.WARNING)

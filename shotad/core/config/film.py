@@ -155,10 +155,14 @@ class FrameSettings(Settings):
         return self
 
 
+ShotLabel = Literal["text", "number", "box", "none"]
+
+
 class OverlaySettings(Settings):
     """What is painted on the frames."""
 
-    label: Literal["number", "box", "none"] = "number"
-    """``number``: the shot's number top left; ``box``: a red border on frames of current shots."""
+    label: ShotLabel = "number"
+    """``number``: the shot's number top left; ``box``: a red border on frames of current shots; ``text``:
+    nothing, the prompt says which frames are of which shot."""
     characters: Literal["ellipses", "boxes", "none"] = "ellipses"
     """How recognised people are marked, where a cast is given."""

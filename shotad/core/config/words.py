@@ -58,9 +58,10 @@ class PromptSettings(Settings):
     ``clip``, all in one list; ``current``, those of the current shots alone."""
     rules: Literal["ours", "paper", "code"] = "ours"
     """``ours``: people by the names to speak, names in given subtitles as hints, Stage II told what to call
-    whom, examples of about the length wanted. ``paper``: people by full names, circles spoken of in any case,
-    examples at random. ``code``: as ``paper``, with the published code's borders of the effective scale,
-    order and stress, and examples within one word of the length, drawn with replacement."""
+    whom, examples of about the length wanted, the second of each frame. ``paper``: people by full names,
+    circles spoken of in any case, examples at random, no times but those that Qwen's own video has. ``code``:
+    as ``paper``, with the published code's borders of the effective scale, order and stress, and examples
+    within one word of the length, drawn with replacement."""
 
     former: ClassVar[dict[str, Any]] = {"examples": []}
     rule_book: ClassVar[Mapping[str, Settings]] = PROMPT_RULES
@@ -69,6 +70,11 @@ class PromptSettings(Settings):
     def by_rules(self) -> PromptRules:
         """What ``rules`` stands for."""
         return PROMPT_RULES[self.rules]
+
+    @property
+    def times(self) -> bool:
+        """Whether models are told when each frame stands."""
+        return self.rules == "ours"
 
 
 class SamplingSettings(Settings):
