@@ -288,8 +288,8 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
         found = _strings(body)
     else:
         found = _plain_lines(body, candidates)
-    whole = [line for line in dict.fromkeys(map(_line, found)) if line]
-    lines = [line for line in whole if not (is_refusal(line) or _REFUSAL_WITHIN.search(line))]
+    lines = [line for line in dict.fromkeys(map(_line, found)) if line]
+    lines = [line for line in lines if not (is_refusal(line) or _REFUSAL_WITHIN.search(line))]
     if lines:
         return tuple(lines[:candidates])
     if refuses(body):

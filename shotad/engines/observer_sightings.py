@@ -114,9 +114,10 @@ class Eyes:
     def look(self, image: Image, seconds: float) -> Look:
         """All that the models see in one frame (RGB, bars cut off)."""
         first, second, faces = self._loaded()
-        (whole, parts), seen_faces = first.find_all(image, seconds), faces.find(image, seconds)
-        body = max((s.score for s in whole if s.name == "person"), default=0.0)
-        settled = body >= _PLAIN and any(face.score >= _PLAIN for face in seen_faces)
+        seen_faces = faces.find(image, seconds)
+        sure_faces = [face.box for face in seen_faces if face.score >= _PLAIN]
+        whole, parts = first.find_all(image, seconds, faces=sure_faces)
+        settled = sure_faces and any(s.name == "person" and s.score >= _PLAIN for s in whole)
         alone = FIRST not in self._names
         promising = alone or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
         things = any(s.name in KINDS and s.score >= _PLAIN for s in whole)
@@ -206,15 +207,13 @@ def shot_frames(
 
 def shots_of(
     clip: Clip, current: npt.NDArray[np.bool_], area: Box, faces: tuple[Sighting, ...]
-) -> list[ShotFrames]:
+) -> Iterator[ShotFrames]:
     """The slot's frames, shot by shot, black bars cut off, with the recognised faces in them."""
     places = np.flatnonzero(current).tolist()
-    found = []
     for number, group in groupby(places, key=lambda i: int(clip.shot_numbers[i])):
         mine = list(group)
         images = [np.ascontiguousarray(cut(clip.images[i], area)) for i in mine]
-        found.append(shot_frames(number, [float(clip.seconds[i]) for i in mine], images, faces))
-    return found
+        yield shot_frames(number, [float(clip.seconds[i]) for i in mine], images, faces)
 
 
 def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:

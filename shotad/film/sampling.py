@@ -579,16 +579,17 @@ def _wanted(plan: ClipPlan) -> list[float]:
 
 def _finished(pending: _Pending) -> Iterator[tuple[str, Clip]]:
     had = [
-        (frames.number, pending.pictures[float(second)])
+        (frames.number, float(second))
         for frames in pending.plan.frames
         for second in frames.seconds
         if float(second) in pending.pictures
     ]
     if had:
         clip = Clip(
-            np.stack([picture.image for _, picture in had]),
-            np.array([picture.seconds for _, picture in had], dtype=np.float64),
+            np.stack([pending.pictures[moment].image for _, moment in had]),
+            np.array([pending.pictures[moment].seconds for _, moment in had], dtype=np.float64),
             np.array([number for number, _ in had], dtype=np.int64),
         )
+        # Before the clip is handed out: whoever works on it needs the memory.
+        pending.pictures.clear()
         yield pending.plan.slot_id, clip
-    pending.pictures.clear()

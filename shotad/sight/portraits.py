@@ -64,7 +64,8 @@ class Look:
         box = self.face.box
         size: float = min(box.height * self.height / _LARGE, 1.0) ** 0.5
         front = max(1.0 - abs(self.face.yaw) / _TURNED, 0.0)
-        whole = 1.0 if _is_whole(box) else 0.4
+        # A face that the picture's edge cuts off counts less.
+        whole = 1.0 if min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005 else 0.4
         return size * (0.35 + 0.65 * front) * self.face.score * whole
 
 
@@ -176,11 +177,6 @@ def _cut(image: Image, box: Box, margin: float) -> Pictures.Image:
     if cut.height > _TALLEST:
         cut = cut.resize((round(cut.width * _TALLEST / cut.height), _TALLEST), Pictures.Resampling.LANCZOS)
     return cut
-
-
-def _is_whole(box: Box) -> bool:
-    """Whether the face is not cut off by the picture's edge."""
-    return min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005
 
 
 def _clearness(image: Image, box: Box) -> float:

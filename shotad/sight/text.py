@@ -413,7 +413,7 @@ def is_readable(text: str) -> bool:
         return False
     if re.search(r"([^\W\d])\1{3}", text, re.IGNORECASE):
         return False
-    ideographs = sum(map(_is_ideograph, text))
+    ideographs = sum(unicodedata.name(one, "").startswith(_IDEOGRAPHIC) for one in text)
     if ideographs:
         return ideographs >= 2 and 2 * ideographs >= count
     spoken = sum(letters(word) for word in text.split() if is_word(word))
@@ -446,10 +446,6 @@ def _is_latin_word(plain: str) -> bool:
     turns = len(re.findall(r"[a-z][A-Z]", plain))
     mixed = turns > 1 or (turns == 1 and len(plain) < 4)
     return not mixed and (has_vowel or len(plain) <= 3)
-
-
-def _is_ideograph(character: str) -> bool:
-    return not character.isascii() and unicodedata.name(character, "").startswith(_IDEOGRAPHIC)
 
 
 STEPS = (1.0, 3.0)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import weakref
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from shotad.core import ContextSettings, FrameSettings, Interval, Shot
-from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
+from shotad.core import ContextSettings, FramePlan, FrameSettings, Image, Interval, Role, Shot
+from shotad.film import ClipPlan, Picture, clips, context_shots, open_film, plan_frames
 from tests.media import FilmSpec, make_film, read_number
 
 CINEMA = Fraction(24000, 1001)
@@ -48,3 +50,21 @@ def test_planned_frames_are_those_that_the_reader_delivers(spec: FilmSpec, known
         inside = (times[shown] >= SLOT.start) & (times[shown] < SLOT.end)
         assert inside.sum() == 16
         assert len(set(shown.tolist())) == 32
+
+
+def test_pictures_of_a_clip_are_let_go_before_it_is_handed_out() -> None:
+    """Else each clip takes its room twice for as long as it is worked on."""
+    read: list[weakref.ref[Image]] = []
+
+    def pictures(seconds: Sequence[float]) -> Iterator[Picture]:
+        for second in seconds:
+            image = np.full((2, 2, 3), int(second), np.uint8)
+            read.append(weakref.ref(image))
+            yield Picture(second, second, image)
+
+    moments = FramePlan(0, Role.CURRENT, np.arange(8.0))
+    reading = clips([ClipPlan("s", (moments,))], pictures)
+    _, clip = next(reading)
+    assert clip.images[:, 0, 0, 0].tolist() == list(range(8))
+    held = sum(image() is not None for image in read)
+    assert held <= 1, "only the one that was read last may be held"

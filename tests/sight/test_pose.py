@@ -15,6 +15,8 @@ from shotad.sight import (
     KINDS,
     Act,
     Classifier,
+    EfficientDet,
+    FaceFinder,
     Glimpse,
     Person,
     Stretch,
@@ -187,3 +189,15 @@ def test_the_classifier_knows_the_sample_films_cat_and_cup() -> None:
         assert max(shares, key=shares.__getitem__) == name
         assert shares[name] > 0.2
         assert sum(shares.values()) <= 1.01
+
+
+@pytest.mark.slow
+def test_tiles_are_looked_at_where_nobody_is_plain_by_a_face() -> None:
+    """At 24 s of the sample somebody stands whose body alone is not plain."""
+    bodies, finder = EfficientDet(weights_of("efficientdet-lite2")), FaceFinder(weights_of("yunet"))
+    (image,) = frames(24.0)
+    (face,) = (face.box for face in finder.find(image, 24.0) if face.score >= 0.75)
+    whole, parts = bodies.find_all(image, 24.0)
+    assert "person" in {sighting.name for sighting in parts}
+    assert bodies.find_all(image, 24.0, faces=[face]) == (whole, [])
+    assert bodies.find_all(image, 24.0, faces=[Box(0.0, 0.0, 0.05, 0.05)]) == (whole, parts)

@@ -11,6 +11,7 @@ import pytest
 from shotad.core import MANY, Box, Sighting, ThingFact, WeightsError
 from shotad.sight import (
     KINDS,
+    Blind,
     Classifier,
     EfficientDet,
     Glimpse,
@@ -141,6 +142,12 @@ def test_weights_that_cannot_be_read_are_said_to_be_so(
     path.write_bytes(b"no model")
     with pytest.raises(WeightsError, match=re.escape(f"The model {path} cannot be loaded")):
         model(path)
+
+
+def test_the_stand_in_takes_what_the_detector_takes() -> None:
+    """Where the better detector's weights cannot be had the observer asks `Blind` in the same words."""
+    picture = np.zeros((90, 160, 3), np.uint8)
+    assert Blind().find_all(picture, 1.0, faces=[MIDDLE]) == ([], [])
 
 
 def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
