@@ -37,7 +37,7 @@ from cast_actors import PHOTOS
 from cast_truth import Judged, Share, Truth, owner_of, read_truth, shares, shot_pairs
 
 from shotad.core import Cast, CastSettings, Config, Given, Member, NoProgress, WorkFolder
-from shotad.description import Bench, cast_discovery as discovering, prepare, understand
+from shotad.description import RunContext, cast_discovery as discovering, prepare, understand
 from shotad.description.cast_recognition import FaceMatcher
 from shotad.film import open_film
 from shotad.sight import (
@@ -69,11 +69,11 @@ class Lab:
     truth: Truth
 
     @contextmanager
-    def run(self, work: str, cast: Mapping[str, object] | None = None) -> Iterator[Bench]:
+    def run(self, work: str, cast: Mapping[str, object] | None = None) -> Iterator[RunContext]:
         """The film opened with settings for the cast."""
         config = Config.model_validate(QUIET | ({"cast": dict(cast)} if cast else {}))
         with open_film(self.film) as film, WorkFolder(self.folder / work) as folder:
-            yield Bench.of(film, folder, config, Given(), NoProgress())
+            yield RunContext.of(film, folder, config, Given(), NoProgress())
 
     @property
     def members(self) -> set[str]:

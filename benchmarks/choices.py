@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import DESCRIBERS, DREAM, described_lines
 
 from shotad.core import Interval, Slot, slot_id
-from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, Line, Situation
+from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, FittedLine, Situation
 from shotad.script import Fitted, check_line, make_embedder
 
 REACH = 3.0
@@ -99,7 +99,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
     for place, moment in enumerate(film):
         found = drawn(film, place)
         lines = [
-            Line(number, Fitted(text), moment.interval, check_line(text, previous=said[-5:]))
+            FittedLine(number, Fitted(text), moment.interval, check_line(text, previous=said[-5:]))
             for number, (_, text) in enumerate(found)
         ]
         slot = Slot(slot_id(moment.interval.start), moment.interval, 30)

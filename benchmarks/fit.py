@@ -19,7 +19,7 @@ from shotad.core import FitSettings, Interval, load_config
 from shotad.script import Cue, FilmId, Track, count_words, hand_id, read_cues
 from shotad.sound import Keeping, make_voice
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, Line
+from shotad.sound.kinds import Fitting, LineToSpeak
 from shotad.sound.placing import lines_of
 
 STEPS = ("as it is", "moved", "faster", "sentences", "clauses", "unspoken")
@@ -45,7 +45,7 @@ def step_of(steps: Sequence[str]) -> str:
     return next((step for step in reversed(STEPS[1:-1]) if step.removesuffix("s") in said), STEPS[0])
 
 
-def row(lines: Sequence[Line], fitting: Fitting) -> list[str]:
+def row(lines: Sequence[LineToSpeak], fitting: Fitting) -> list[str]:
     """One line of the table."""
     found = Counter(step_of(line.steps) for line in fitting.spoken)
     found["unspoken"] = len(fitting.unspoken)

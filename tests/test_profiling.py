@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from shotad.core import Recording, in_room, lines, profiled, span, spanned
+from shotad.core import Recording, lines, profiled, span, spanned
 
 
 class Clock:
@@ -125,7 +125,7 @@ def test_only_the_drawing_of_what_is_spanned_and_a_decorated_call_are_marked(clo
             clock.pass_(1)
             yield number
 
-    @in_room("sheet")
+    @span("sheet")
     def draw(pages: int) -> int:
         clock.pass_(2)
         return pages + 1

@@ -16,7 +16,7 @@ import pytest
 from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
 from shotad.description import write_sheet
 from shotad.description.overview import as_seen
-from shotad.description.overview_data import Look, Piece
+from shotad.description.overview_data import Piece, SlotView
 from shotad.film import Picture, fit, paint
 from shotad.script import CueStatus
 from tests.sheetfolder import FakeFilm, Made, make_folder
@@ -177,7 +177,7 @@ def test_a_film_that_was_never_described(tmp_path: Path) -> None:
 def test_frames_are_painted_as_in_the_run(label: str, role: Role) -> None:
     image = np.random.default_rng(3).integers(0, 256, (180, 320, 3), np.uint8)
     piece = Piece(4, 9, role, Interval(0, 2), (1.0,), 1)
-    look = Look((piece,), (), None, (), (), "", "fake", "", label, (252, 140))  # type: ignore[arg-type]
+    look = SlotView((piece,), (), None, (), (), "", "fake", "", label, (252, 140))  # type: ignore[arg-type]
     seen = np.asarray(as_seen(Picture(1.0, 1.0, image), piece, look, Config()))
     clip = Clip(fit(image[None], (252, 140)), np.array([1.0]), np.array([4], np.int64))
     current = (4,) if role is Role.CURRENT else ()

@@ -16,7 +16,7 @@ from pathlib import Path
 from common import cpu
 
 from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
-from shotad.description import Bench, describe, foresee, prepare
+from shotad.description import RunContext, describe, foresee, prepare
 from shotad.description.estimate import Count
 from shotad.film import Film, open_film
 from shotad.sight import credit_moments
@@ -77,7 +77,7 @@ def measure(way: str, films: Sequence[Path], scratch: Path) -> list[Run]:
 def _run(path: Path, way: str, config: Config, out: Path) -> Run:
     def work(film: Film, folder: WorkFolder) -> None:
         if way in ("prepare", "credits"):
-            bench = Bench.of(film, folder, config, Given(), NoProgress())
+            bench = RunContext.of(film, folder, config, Given(), NoProgress())
             # As `describe` does, so that the pass keeps the frames that it keeps there.
             bench.frames.share(overview=False)
             prepare(bench)

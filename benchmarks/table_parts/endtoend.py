@@ -103,13 +103,13 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     import cv2  # noqa: F401
     import onnxruntime  # noqa: F401
 
-    from shotad.description import Bench, prepare
+    from shotad.description import RunContext, prepare
     from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()
     config = load_config(None, ["slots.find_credits=false"])
-    bench = Bench.of(film, folder, config, Given(), NoProgress())
+    bench = RunContext.of(film, folder, config, Given(), NoProgress())
     bench.frames.share(overview=False)
     rate = film.info.frame_rate or Fraction(24)
 

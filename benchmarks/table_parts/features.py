@@ -151,12 +151,12 @@ def forward(given: Mapping[str, Any], scratch: Path) -> Ready:
 def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The second act after a first that is not counted: frames of shots, features, scores, scales."""
     from shotad.core import Given, NoProgress, WorkFolder, load_config
-    from shotad.description import Bench, prepare, understand
+    from shotad.description import RunContext, prepare, understand
     from shotad.film import open_film
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()
-    bench = Bench.of(film, folder, load_config(None, ["threads.features=grid"]), Given(), NoProgress())
+    bench = RunContext.of(film, folder, load_config(None, ["threads.features=grid"]), Given(), NoProgress())
     prepared = prepare(bench)
 
     def run() -> Done:

@@ -18,8 +18,8 @@ from .ray.cluster import load_ray_settings as load_ray_settings
 from .ray.run import describe_on_ray as describe_on_ray
 from .table import (
     NAME as NAME,
+    FilmRow as FilmRow,
     Report as Report,
-    Row as Row,
     as_lines as as_lines,
     as_table as as_table,
     failed_in as failed_in,

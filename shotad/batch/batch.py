@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from shotad.batch.jobs import FilmResult, done_before, failure
 from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
-from shotad.batch.table import Row, labels, line_of
+from shotad.batch.table import FilmRow, labels, line_of
 from shotad.batch.workers import (
     Advanced,
     Begun,
@@ -84,16 +84,16 @@ class Batch:
     _begun: int = 0
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FilmRow]:
         """All films, in the order in which they were named, and what came of them."""
-        return [Row(one.label, one.film, one.result, begun=one.tries > 0) for one in self._entries]
+        return [FilmRow(one.label, one.film, one.result, begun=one.tries > 0) for one in self._entries]
 
     @property
     def seconds(self) -> float:
         """Since the batch began."""
         return self.clock() - self._start
 
-    def run(self, films: Sequence[Planned]) -> list[Row]:
+    def run(self, films: Sequence[Planned]) -> list[FilmRow]:
         """Describe ``films`` and those that come; what became of each. A failure never raises.
 
         An interruption ends the workers tidily and goes on to the caller; `rows` then shows how far it came.
@@ -214,7 +214,7 @@ class Batch:
 
     def _end(self, entry: _Entry, result: FilmResult) -> None:
         entry.result = result
-        self.board.ended(Row(entry.label, entry.film, result))
+        self.board.ended(FilmRow(entry.label, entry.film, result))
         self.on_change()
 
     def _asked_in(self, worker: Worker, entry: _Entry) -> bool:
@@ -311,7 +311,7 @@ class BatchProgress:
         elif isinstance(news, str):
             self.note(f"{label}: {news}")
 
-    def ended(self, row: Row) -> None:
+    def ended(self, row: FilmRow) -> None:
         """A film has ended, or was done before, of which nothing is said."""
         self.forget(row.label)
         if row.result is None or row.result.state != "skipped":

@@ -31,7 +31,7 @@ from shotad.core import (
 from shotad.description import Engines, Outcome
 from shotad.film import Film, open_film
 from shotad.script import present_track
-from shotad.sound import Rendered, Wanted, parse_wanted, wanted_files
+from shotad.sound import OutputFile, Rendered, parse_wanted, wanted_files
 
 Begin = Callable[[Need], None]
 """Is told what a film needs before work goes into it, and raises ShotadError to refuse it."""
@@ -97,7 +97,7 @@ class _Run:
                 return self._written(place, film, folder, wanted)
 
     def _written(
-        self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...]
+        self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[OutputFile, ...]
     ) -> FilmResult:
         from shotad.description import describe, shortener
         from shotad.sound import run_render
@@ -150,12 +150,12 @@ def given_of(job: FilmJob, place: Placed) -> Given:
     return Given(subtitles=place.subtitles, start=job.start, end=job.end, cast=cast)
 
 
-def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[Wanted, ...]:
+def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[OutputFile, ...]:
     """The files to render as well; none where the job asks for none."""
     return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
 
 
-def _check(film: Film, wanted: tuple[Wanted, ...], config: Config) -> None:
+def _check(film: Film, wanted: tuple[OutputFile, ...], config: Config) -> None:
     """Refuse what cannot be made, and a voice that cannot speak, before any work goes into the film."""
     from shotad.sound import check_wanted, make_voice
 

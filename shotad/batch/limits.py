@@ -16,7 +16,7 @@ from pathlib import Path
 from shotad.batch.jobs import FilmJob
 from shotad.core import FilmInfo, NoRoom, UsageError
 from shotad.film import Grid
-from shotad.sound import Wanted
+from shotad.sound import OutputFile
 
 MB = 1_000_000
 
@@ -38,7 +38,7 @@ class Need:
     folder: Path
 
 
-def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[Wanted] = ()) -> Need:
+def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[OutputFile] = ()) -> Need:
     """What a run on a film needs at most, less what an earlier run has written already."""
     seconds = job.seconds_of(info.duration)
     width, lines = info.size_within(job.config.film.grid_height)

@@ -39,7 +39,7 @@ _LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FilmRow:
     """A film and what came of it; ``result`` None: nothing yet. ``begun``: it was at work at the end."""
 
     label: str
@@ -73,14 +73,14 @@ def labels(films: Sequence[Planned]) -> list[str]:
     return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
 
 
-def line_of(row: Row) -> str:
+def line_of(row: FilmRow) -> str:
     """``movie.mp4: done, 14 lines in 15 slots, 2 long silences, in 1 min 5 s (0.42 times its length).``"""
     parts = [row.state, *_counts(row.result), *_time(row.result)]
     text = f"{row.label}: {', '.join(parts)}."
     return f"{text} {_trouble(row.result)}".rstrip()
 
 
-def as_lines(rows: Sequence[Row], seconds: float) -> str:
+def as_lines(rows: Sequence[FilmRow], seconds: float) -> str:
     """All rows and their sum, one a line, for screen readers and files."""
     told = []
     for number, row in enumerate(rows, 1):
@@ -88,7 +88,7 @@ def as_lines(rows: Sequence[Row], seconds: float) -> str:
     return "\n".join([*told, summary(rows, seconds)])
 
 
-def as_table(rows: Sequence[Row], seconds: float, width: int) -> str:
+def as_table(rows: Sequence[FilmRow], seconds: float, width: int) -> str:
     """The same in columns, as wide as ``width``; errors and notes are told below."""
     if width < NARROWEST:
         return as_lines(rows, seconds)
@@ -98,7 +98,7 @@ def as_table(rows: Sequence[Row], seconds: float, width: int) -> str:
     return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
 
 
-def _below(row: Row) -> list[str]:
+def _below(row: FilmRow) -> list[str]:
     """What a table has no room for."""
     result = row.result
     if result is None:
@@ -116,12 +116,12 @@ def _notes(result: FilmResult | None) -> list[str]:
     return [*(f"Note: {sentence(text)}" for text in result.warnings), *result.spent]
 
 
-def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
     """The same for programs; ``of_json`` of a report reads it."""
     return [_json(row) for row in rows]
 
 
-def summary(rows: Sequence[Row], seconds: float) -> str:
+def summary(rows: Sequence[FilmRow], seconds: float) -> str:
     """``12 films: 10 done, 2 failed. 1 h 5 min for 20 h of film (0.05 times its length).``"""
     found = Counter(row.state for row in rows)
     states = [f"{found[state]} {state}" for state in _ORDER if found[state]]
@@ -161,11 +161,11 @@ def _trouble(result: FilmResult | None) -> str:
     return "" if result is None or result.error is None else sentence(" ".join(filter(None, result.error)))
 
 
-def _with(row: Row) -> str:
+def _with(row: FilmRow) -> str:
     return f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: FilmRow) -> tuple[str, ...]:
     result, blank = row.result, ""
     used = ", ".join(map(printable, row.film.uses))
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
@@ -180,7 +180,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (name, row.state, lines, str(result.silences), time, pace, used)
 
 
-def _json(row: Row) -> dict[str, Any]:
+def _json(row: FilmRow) -> dict[str, Any]:
     job, result = row.film.job, row.result
     film = shown(job.film)
     own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
@@ -218,7 +218,7 @@ def foreseen_json(
     names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
 ) -> dict[str, Any]:
     """The same for programs."""
-    rows = [as_json([Row(*one)])[0] for one in zip(names, films, results, strict=True)]
+    rows = [as_json([FilmRow(*one)])[0] for one in zip(names, films, results, strict=True)]
     return {
         "films": [{**row, "state": "to_do" if row["state"] == "not_begun" else row["state"]} for row in rows]
     }
@@ -247,7 +247,7 @@ class Report:
         self.trouble: str | None = None
         """Why it cannot be written, if so; the films go on."""
 
-    def write(self, rows: Callable[[], Sequence[Row]], seconds: float, *, ended: bool = False) -> None:
+    def write(self, rows: Callable[[], Sequence[FilmRow]], seconds: float, *, ended: bool = False) -> None:
         """Write the rows, unless that was done a moment ago; at the end always."""
         if not ended and self._last is not None and self._clock() - self._last < _EVERY:
             return
@@ -267,7 +267,7 @@ class Report:
             self._told(f"No report: {trouble}")
         self.trouble = trouble
 
-    def content(self, rows: Sequence[Row], seconds: float, *, ended: bool) -> dict[str, Any]:
+    def content(self, rows: Sequence[FilmRow], seconds: float, *, ended: bool) -> dict[str, Any]:
         """What is written."""
         films = as_json(rows)
         new = {film["film"] for film in films}

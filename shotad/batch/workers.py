@@ -273,7 +273,7 @@ def serve(line: Connection, log: str) -> None:
 def _describe(job: FilmJob, line: Connection, engines: _Engines) -> None:
     from shotad.batch.describing import describe_film
 
-    told = _Told(line)
+    told = _WorkerProgress(line)
 
     def begin(need: Need) -> None:
         told.send(need)
@@ -307,7 +307,7 @@ class _Engines:
         return self._engines
 
 
-class _Told:
+class _WorkerProgress:
     """A front end for progress at the other end of the line. Threads may share it."""
 
     def __init__(self, line: Connection) -> None:

@@ -18,11 +18,11 @@ from shotad.script import timecode
 @console_options
 def shots_command(console: Console, **options: Any) -> None:
     """Find the shots of FILM, and keep them in its work folder."""
-    from shotad.description import Bench, shots_step
+    from shotad.description import RunContext, shots_step
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        found = shots_step(Bench.of(film, folder, config, given, console))
+        found = shots_step(RunContext.of(film, folder, config, given, console))
     rows = found["shots"]
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'seconds':>8}"]
     lines += [
@@ -43,14 +43,14 @@ def shots_command(console: Console, **options: Any) -> None:
 @console_options
 def slots_command(console: Console, **options: Any) -> None:
     """Find the speech in FILM, and the slots in which AD can be spoken."""
-    from shotad.description import Bench, prepare
+    from shotad.description import RunContext, prepare
     from shotad.film import why_few
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        bench = Bench.of(film, folder, config, given, console)
-        found = prepare(bench)
-        bench.frames.release()
+        context = RunContext.of(film, folder, config, given, console)
+        found = prepare(context)
+        context.frames.release()
     events = [(u.interval, "speech", u.text) for u in found.speech]
     added = {slot.id for slot in found.added}
     by_hand = dict.fromkeys(added, ", added by a person")
@@ -94,13 +94,13 @@ def grammar_command(console: Console, **options: Any) -> None:
     It reads every shot, also those away from slots.
     """
     from shotad.core import shots_of
-    from shotad.description import Bench, study
+    from shotad.description import RunContext, study
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        bench = Bench.of(film, folder, config, given, console)
-        warnings = study(bench)
-        bench.frames.release()
+        context = RunContext.of(film, folder, config, given, console)
+        warnings = study(context)
+        context.frames.release()
         found = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'thread':>6}  scale"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli import describe as describing
-from shotad.cli.batch_options import AUTO, Asked, finish, foresee, open_with, terms_of
+from shotad.cli.batch_options import AUTO, BatchRequest, finish, foresee, open_with, terms_of
 from shotad.cli.options import PATH, Console, SectionedCommand, console_options, strict_option
 from shotad.core import EngineError, FilmError, UsageError
 
@@ -112,13 +112,13 @@ def _silence_libraries() -> None:
     os.close(nowhere)
 
 
-def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
+def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
     from shotad.batch import (
         BatchProgress,
+        FilmRow,
         Planner,
         Report,
-        Row,
         describe_on_ray,
         done_before,
         labels,
@@ -137,12 +137,12 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     report = Report(asked.report, asked.before, told=board.note)
     named = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
 
-    def rows() -> list[Row]:
-        return [Row(*named[film], result, begun=stopped) for film, result in known.items()]
+    def rows() -> list[FilmRow]:
+        return [FilmRow(*named[film], result, begun=stopped) for film, result in known.items()]
 
     def told(result: Any) -> None:
         known[result.film] = result
-        board.ended(Row(*named[result.film], result))
+        board.ended(FilmRow(*named[result.film], result))
         report.write(rows, time.monotonic() - began)
 
     board.start(len(jobs))
@@ -156,7 +156,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     finish(console, asked, report, rows(), time.monotonic() - began, stopped=stopped)
 
 
-def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
+def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
     from shotad.batch import Batch, BatchProgress, Planner, Report, Watch
 
@@ -182,7 +182,7 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     finish(console, asked, report, batch.rows, batch.seconds, stopped=stopped, halted=batch.halted)
 
 
-def _ready(watch: Watch, asked: Asked) -> list[Found]:
+def _ready(watch: Watch, asked: BatchRequest) -> list[Found]:
     """The films that are there when the watch begins and have not been written to for a while."""
     settled = datetime.now(UTC) - timedelta(seconds=asked.options["settle"])
     ready = [film for film in asked.gathered.found if film.changed is None or film.changed <= settled]
@@ -280,7 +280,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     check_cluster(options)
     if options["address"] is not None and not options["dry_run"] and supervised():
         return
-    asked, leaving = Asked.of(films, options), Leaving()
+    asked, leaving = BatchRequest.of(films, options), Leaving()
     if asked.before and not asked.is_something:
         console.result("No film has failed.", {"films": []})
         return

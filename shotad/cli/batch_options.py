@@ -17,11 +17,11 @@ from shotad.cli.options import Console, asked_time, settings, tell_failures
 from shotad.core import CastError, Config, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
-    from shotad.batch import Gathered, Leaving, Report, Row, Terms, Wishes
+    from shotad.batch import FilmRow, Gathered, Leaving, Report, Terms, Wishes
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BatchRequest:
     """What was asked for. ``gathered`` are the films that are there now; ``look`` looks for them again;
     ``before`` are the rows of the last report, where only films that failed are wanted."""
 
@@ -38,7 +38,7 @@ class Asked:
         return bool(self.gathered.found or self.gathered.lost or self.options["watch"])
 
     @staticmethod
-    def of(films: Sequence[str], options: Mapping[str, Any]) -> Asked:
+    def of(films: Sequence[str], options: Mapping[str, Any]) -> BatchRequest:
         """What these words mean. Raises ShotadError for what cannot be meant."""
         from shotad.batch import read_report
 
@@ -46,7 +46,7 @@ class Asked:
         report = _report_file(options)
         before = read_report(report) if options["only_failed"] else []
         look = _look(films, options, before)
-        return Asked(options, wishes, report, before, look, look())
+        return BatchRequest(options, wishes, report, before, look, look())
 
 
 def wishes_of(options: Mapping[str, Any]) -> Wishes:
@@ -159,7 +159,7 @@ def _size(option: str, text: str) -> int:
         raise UsageError(f"{option}: {error.what}", error.hint) from None
 
 
-def open_with(console: Console, asked: Asked) -> None:
+def open_with(console: Console, asked: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.description import Engines, remarks
 
@@ -190,7 +190,7 @@ def _check_out(out: str | None) -> None:
         raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
 
 
-def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:
+def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     """Say what a run would do."""
     from shotad.batch import Planner, done_before, foreseen_json, foreseen_lines, labels
 
@@ -206,9 +206,9 @@ def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:
 
 def finish(
     console: Console,
-    asked: Asked,
+    asked: BatchRequest,
     report: Report,
-    rows: Sequence[Row],
+    rows: Sequence[FilmRow],
     seconds: float,
     *,
     stopped: bool,

@@ -283,14 +283,14 @@ def discover_command(console: Console, cast_folder: Path | None, **options: Any)
     Run it again, or on the next episode with the same --cast: it finds known people again, adds new ones,
     and keeps the names and everything else that you changed.
     """
-    from shotad.description import Bench, discover
+    from shotad.description import RunContext, discover
     from shotad.sight import get_face_models
 
     config = settings(options)
     place = cast_folder or cast_folder_of(options["film"])
     with opened(options, config) as (film, folder, given):
         get_face_models(config.cast, console)
-        found = discover(Bench.of(film, folder, config, given, console), place)
+        found = discover(RunContext.of(film, folder, config, given, console), place)
     more = {"--frame-rate": options["frame_rate"], "--out": options["out"]}
     console.result(discovery_text(found, options["film"], more), discovery_json(found))
 

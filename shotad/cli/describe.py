@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shotad.core import WorkFolder
     from shotad.film import Film
     from shotad.script import Report
-    from shotad.sound import Rendered, Wanted
+    from shotad.sound import OutputFile, Rendered
 
 
 @click.command(name="describe", cls=SectionedCommand)
@@ -143,7 +143,7 @@ def _time_spent(recorded: Recording | None, found: dict[str, Any]) -> list[str]:
     return time_lines(table)
 
 
-def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:
+def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[OutputFile, ...]:
     """What to make, refused before any work goes into the film where it cannot be."""
     from shotad.sound import check_wanted, parse_wanted, wanted_files
 

@@ -173,8 +173,8 @@ def assisted_command(console: Console, **options: Any) -> None:
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        bench = MetricContext(inputs.config, store, console)
-        done = assist(inputs.joined.corpus, names, bench, expert=expert, done=tell)
+        context = MetricContext(inputs.config, store, console)
+        done = assist(inputs.joined.corpus, names, context, expert=expert, done=tell)
     said = f"The line of each AD is the candidate with the highest mean of {expert_words(done)}."
     run = report_input(inputs, done.corpus, done.measured, protocol="assisted", notes=(said,))
     written = write_report(folder, run)
@@ -415,8 +415,8 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     thresholds, names = _thresholds(options["tiou"]), listed(options["metrics"] or "")
     versions = _versions(scripts)
     with Store(options["cache"] or kept_file()) as store:
-        bench = MetricContext(_settings(options), store, console)
-        found = inter_rater(versions[0], versions[1], thresholds, bench, names)
+        context = MetricContext(_settings(options), store, console)
+        found = inter_rater(versions[0], versions[1], thresholds, context, names)
     if out is not None:
         write_text(out / "inter-rater.json", readable_json(interrater_record(found)))
         console.note(f"Written: {out / 'inter-rater.json'}")

@@ -43,7 +43,7 @@ from shotad.core import (
 
 if TYPE_CHECKING:
     from shotad.core import Config, GivenCast, Shot, ShotScale, WorkFolder
-    from shotad.description import Bench, Outcome
+    from shotad.description import Outcome, RunContext
     from shotad.evaluation import Report
     from shotad.film import Film
     from shotad.script import Track
@@ -158,7 +158,7 @@ def render(
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
     from shotad.core import SETTINGS, Given, for_rendering, read_settings
-    from shotad.description import Bench, shortener, shots_step, speech_step
+    from shotad.description import RunContext, shortener, shots_step, speech_step
     from shotad.script import load_track
     from shotad.sound import parse_wanted, run_render, wanted_files
 
@@ -178,10 +178,10 @@ def render(
         tag = spoken.language if spoken.translated_from else ""
         targets = wanted_files(wanted, spoken.film.name, place, out=_path(file), tag=tag)
         if run is None:
-            bench = Bench.of(opened, folder, resolved, Given(), shown)
-            speech_step(bench)
+            context = RunContext.of(opened, folder, resolved, Given(), shown)
+            speech_step(context)
             if resolved.extended.on:
-                shots_step(bench)
+                shots_step(context)
         done = run_render(
             opened, folder, resolved, targets, shown, shorten=shortener, file=source, force=force
         )
@@ -228,8 +228,8 @@ def detect_shots(
     from shotad.core import shots_of
     from shotad.description import shots_step
 
-    with _bench(film, load_config(config, settings), out, progress) as bench:
-        found = shots_step(bench)
+    with _context(film, load_config(config, settings), out, progress) as context:
+        found = shots_step(context)
     if found.get("damage"):
         _warn(found["damage"])
     return shots_of(found["shots"])
@@ -410,16 +410,16 @@ def _folder(out: PathLike | None) -> Iterator[Path]:
 
 
 @contextmanager
-def _bench(
+def _context(
     film: PathLike | Film, config: Config, out: PathLike | None, progress: bool | Progress
-) -> Iterator[Bench]:
+) -> Iterator[RunContext]:
     from shotad.core import Given
-    from shotad.description import Bench
+    from shotad.description import RunContext
 
     with _folder(out) as place, work_on(film, config, place) as (opened, folder):
-        bench = Bench.of(opened, folder, config, Given(), shown_progress(progress))
-        yield bench
-        bench.frames.release()
+        context = RunContext.of(opened, folder, config, Given(), shown_progress(progress))
+        yield context
+        context.frames.release()
 
 
 def _grammar(
@@ -439,9 +439,9 @@ def _grammar(
         _check_shots(shots)
     spared = () if out is not None else (without,)
     resolved = load_config(config, (*assignments_of(settings), *spared))
-    with _bench(film, resolved, out, progress) as bench:
-        notes = study(bench, shots)
-        found = bench.folder.read_json("grammar.json") or {"shots": []}
+    with _context(film, resolved, out, progress) as context:
+        notes = study(context, shots)
+        found = context.folder.read_json("grammar.json") or {"shots": []}
     for note in notes:
         _warn(note, 4)
     rows: list[dict[str, Any]] = found["shots"]

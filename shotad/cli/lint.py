@@ -81,9 +81,9 @@ def _code(outcome: Report | Failed, *, strict: bool) -> int:
 def _reports(
     paths: tuple[Path, ...], options: dict[str, Any], progress: Progress
 ) -> Iterator[Report | Failed]:
-    from shotad.description import Asked, checked_paths
+    from shotad.description import LintTargets, checked_paths
 
-    asked = Asked(
+    asked = LintTargets(
         speech=options["speech"],
         film=options["film_file"],
         cast=options["cast"],

@@ -23,7 +23,7 @@ from shotad.cli.options import (
 from shotad.core import Config, UsageError, load_config
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Bank, Dataset, Job, Wanted
+    from shotad.evaluation import Bank, Dataset, Job, Selection
 
 _PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
 _SHOTS = click.Choice(["published", "found"])
@@ -134,12 +134,12 @@ def _bank(options: dict[str, Any]) -> Bank | None:
     return None
 
 
-def _wanted(options: dict[str, Any]) -> Wanted:
-    from shotad.evaluation import Wanted
+def _wanted(options: dict[str, Any]) -> Selection:
+    from shotad.evaluation import Selection
 
     films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
     ids = _ids(options["ids"]) if options["ids"] is not None else None
-    return Wanted(ids, frozenset(films) if films else None, options["limit"])
+    return Selection(ids, frozenset(films) if films else None, options["limit"])
 
 
 def _ids(path: Path) -> frozenset[str]:

@@ -25,7 +25,7 @@ def command(console: Console, **options: Any) -> None:
     Name the film, or its work folder if the film is next to it. For a film that was not described yet, the
     page shows shots, speech and slots.
     """
-    from shotad.description import Bench, get_ready, prepare, study, write_sheet
+    from shotad.description import RunContext, get_ready, prepare, study, write_sheet
     from shotad.film import Frames
     from shotad.script import FilmId, present_track
 
@@ -38,13 +38,13 @@ def command(console: Console, **options: Any) -> None:
             frames = Frames(film, folder, config, exact=_was_exact(folder))
             page = write_sheet(folder.path, frames.pictures, config, console, single_file=alone)
         else:
-            bench = Bench.of(film, folder, config, given, console)
-            get_ready(bench)
-            prepare(bench)
-            for warning in study(bench):
+            context = RunContext.of(film, folder, config, given, console)
+            get_ready(context)
+            prepare(context)
+            for warning in study(context):
                 console.note(f"Note: {warning}")
-            page = write_sheet(folder.path, bench.frames.pictures, config, console, single_file=alone)
-            bench.frames.release()
+            page = write_sheet(folder.path, context.frames.pictures, config, console, single_file=alone)
+            context.frames.release()
     console.result(str(page), {"page": str(page)})
 
 

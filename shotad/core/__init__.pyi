@@ -142,7 +142,6 @@ from .model_loading import (
 )
 from .profiling import (
     Recording as Recording,
-    in_room as in_room,
     lines as lines,
     profiled as profiled,
     span as span,

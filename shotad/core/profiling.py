@@ -1,7 +1,7 @@
 """Where the time goes: ``with span("decode")``; a recording adds it up.
 
 The marks go to the one `Recording` of the process, as log lines go to the one logging; while there is
-none each of them is a test of a global and a shared object that does nothing, so they stay in the product.
+none each of them is hardly more than a test of a global, so they stay in the product.
 
 At any moment a thread works for one room, the innermost that it has said. A recording knows how many threads
 work for which room now; whenever one of them turns to another, the time since the last turn is added to all
@@ -10,49 +10,36 @@ rooms that are at work.
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from time import perf_counter_ns, process_time_ns, thread_time_ns
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from shotad.core.progress import aligned
 from shotad.core.system import forget_peak, peak_memory
 
 _NANO = 1e-9
-_NOTHING = nullcontext()
 _recordings: dict[str, Recording] = {}
 """Where the marks of the process go: the recording called "now", if there is one."""
 _T = TypeVar("_T")
-_R = TypeVar("_R")
-_P = ParamSpec("_P")
 
 
-def span(room: str) -> AbstractContextManager[None]:
-    """This thread works for ``room`` as long as the block lasts.
+@contextmanager
+def span(room: str) -> Iterator[None]:
+    """This thread works for ``room`` as long as the block lasts; as a decorator, in every call.
 
     Spans nest: the time of the inner room is not the outer's. In a generator mark the drawing of an
     item, never a ``yield`` (`spanned`): the block would last as long as whoever has the item takes.
     """
     found = _recordings.get("now")
-    return _NOTHING if found is None else found.mark(room)
-
-
-def in_room(room: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Every call of the function that is decorated is work for ``room``. Not for generators (`spanned`)."""
-
-    def marked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        @functools.wraps(function)
-        def working(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            with span(room):
-                return function(*args, **kwargs)
-
-        return working
-
-    return marked
+    if found is None:
+        yield
+    else:
+        with found.mark(room):
+            yield
 
 
 def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
@@ -89,7 +76,7 @@ def profiled(wanted: bool = True) -> Iterator[Recording | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RoomTime:
     """One room's time, in seconds.
 
     ``lasted``: in which at least one thread worked for it; the room alone could not make the run shorter than
@@ -104,7 +91,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TimeTable:
     """A run's time, ``wall`` seconds by the clock and ``cpu`` of the processor (all threads, libraries' too).
 
     ``rows`` begin with the room that lasted longest. ``idle``: seconds in which no thread said that it works.
@@ -113,7 +100,7 @@ class Table:
 
     wall: float
     cpu: float
-    rows: tuple[Row, ...]
+    rows: tuple[RoomTime, ...]
     idle: float = 0.0
     memory: int = 0
 
@@ -181,14 +168,15 @@ class Recording:
             self._pass()
             self._ended = True
 
-    def table(self) -> Table:
+    def table(self) -> TimeTable:
         """Time per room."""
         with self._lock:
             self._pass()
             rows = [
-                Row(room, one.lasted * _NANO, one.cpu * _NANO, one.times) for room, one in self._sums.items()
+                RoomTime(room, one.lasted * _NANO, one.cpu * _NANO, one.times)
+                for room, one in self._sums.items()
             ]
-            return Table(
+            return TimeTable(
                 wall=(self._last - self._start) * _NANO,
                 cpu=self._cpu * _NANO,
                 rows=tuple(sorted(rows, key=lambda row: (-row.lasted, row.room))),
@@ -214,7 +202,7 @@ _LEAST = 0.0005
 """Seconds that a room must have had to stand in the table: less is shown as 0.000."""
 
 
-def lines(table: Table) -> list[str]:
+def lines(table: TimeTable) -> list[str]:
     """The table for people: a row for each room, the one that lasted longest first."""
     rows = [
         (row.room, _seconds(row.lasted), _share(row.lasted, table.wall), _seconds(row.cpu), f"{row.times:,}")

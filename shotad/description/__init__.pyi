@@ -32,9 +32,9 @@ from .clip_builder import (
     understand as understand,
 )
 from .conversation import (
+    EngineCall as EngineCall,
     Inquiry as Inquiry,
     Named as Named,
-    Turn as Turn,
     identity_record as identity_record,
     is_done as is_done,
     make_ready as make_ready,
@@ -53,9 +53,9 @@ from .engine_pair import Engines as Engines, opening as opening, remarks as rema
 from .estimate import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
 from .lint_check import (
     Again as Again,
-    Asked as Asked,
     Checker as Checker,
     Failed as Failed,
+    LintTargets as LintTargets,
     checked_paths as checked_paths,
     lint as lint,
     lint_track as lint_track,
@@ -71,7 +71,7 @@ from .pipeline import (
     write_track as write_track,
 )
 from .preparing import (
-    Bench as Bench,
+    RunContext as RunContext,
     prepare as prepare,
     shots_step as shots_step,
     speech_step as speech_step,

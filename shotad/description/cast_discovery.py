@@ -16,14 +16,14 @@ import numpy as np
 from shotad.core import Cast, Config, Member, Progress, Shot, UsageError, reported, shots_of
 from shotad.description.cast_recognition import (
     DISCOVERED,
+    FaceSearch,
     ShotFaces,
     Source,
-    Wanted,
     known_faces,
     read_faces,
     ticks_in,
 )
-from shotad.description.preparing import Bench, shots_step
+from shotad.description.preparing import RunContext, shots_step
 from shotad.film import Pictures
 from shotad.script import timecode
 from shotad.sight import (
@@ -36,10 +36,10 @@ from shotad.sight import (
     FoundPerson,
     Gallery,
     Holdings,
-    Look,
     Match,
     Picture,
     Portrait,
+    PortraitView,
     best_of,
     cast_path,
     free_ids,
@@ -65,7 +65,7 @@ PIXELS = 1920 * 1080
 """Of the frames in which faces are looked for."""
 
 
-def discover(bench: Bench, place: Path) -> Discovery:
+def discover(context: RunContext, place: Path) -> Discovery:
     """Find the people of a film and put them into the cast folder ``place``, which may be there already.
 
     Where nobody is found and there is no such folder, none is made. Raises CastError, WorkFolderError,
@@ -74,36 +74,38 @@ def discover(bench: Bench, place: Path) -> Discovery:
     place = cast_path(place).parent
     CastFile.open(place)
     Facts.read(place)
-    models = make_face_models(bench.config.cast, bench.progress)
-    tracks = [track for shot in _faces(bench, models) for track in shot.tracks]
-    info, join = bench.film.info, models.join
+    models = make_face_models(context.config.cast, context.progress)
+    tracks = [track for shot in _faces(context, models) for track in shot.tracks]
+    info, join = context.film.info, models.join
     height = info.size_within(max_pixels=PIXELS)[1]
     people = people_in(tracks, height, join, models.margin)
     faces = sum(len(track.faces) for track in tracks)
     if not people and not cast_path(place).exists():
         return Discovery(place, info.name, faces=faces)
-    reel = FilmPictures(info.fingerprint, info.name, height, bench.film.pictures)
+    reel = FilmPictures(info.fingerprint, info.name, height, context.film.pictures)
     with held(place):
-        note_use(place, bench.folder.path)
-        return replace(file_people(people, place, reel, models, bench.config, bench.progress), faces=faces)
+        note_use(place, context.folder.path)
+        return replace(
+            file_people(people, place, reel, models, context.config, context.progress), faces=faces
+        )
 
 
-def _faces(bench: Bench, models: FaceModels) -> list[ShotFaces]:
+def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
     """The faces of the part asked for, and of what earlier runs have looked at beyond it."""
-    film, given = bench.film, bench.given
-    shots, end = shots_of((found := shots_step(bench))["shots"]), float(found["end"])
+    film, given = context.film, context.given
+    shots, end = shots_of((found := shots_step(context))["shots"]), float(found["end"])
     if given.start >= end:
         raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
     until = end if given.end is None else given.end
     wanted = [
-        Wanted(shot, _looks(shot, LOOKS))
+        FaceSearch(shot, _looks(shot, LOOKS))
         for shot in shots
         if shot.interval.end > given.start and shot.interval.start < until
     ]
-    source = Source(lambda seconds: film.pictures(seconds, max_pixels=PIXELS), [bench.film_key, PIXELS])
-    log = bench.folder.log_of_records(DISCOVERED)
+    source = Source(lambda seconds: film.pictures(seconds, max_pixels=PIXELS), [context.film_key, PIXELS])
+    log = context.folder.log_of_records(DISCOVERED)
     whole = len(wanted) == len(shots)
-    faces = list(read_faces(wanted, source, models, log, bench.progress, tidy=whole))
+    faces = list(read_faces(wanted, source, models, log, context.progress, tidy=whole))
     seen = {one.shot.index for one in faces}
     others = {one.shot.index: one for one in known_faces(log, shots, models) if one.shot.index not in seen}
     return sorted([*faces, *others.values()], key=lambda one: one.shot.index)
@@ -242,7 +244,7 @@ def _portraits(
     cases: Sequence[_Case], reel: FilmPictures, models: FaceModels, progress: Progress
 ) -> dict[_Case, list[Portrait]]:
     """The pictures to keep of each, best first, cut from the film in one pass."""
-    wanted: dict[float, list[tuple[_Case, Look]]] = {}
+    wanted: dict[float, list[tuple[_Case, PortraitView]]] = {}
     for case in cases:
         looks = looks_of(case.person.tracks, reel.height)
         for look in promising(looks, case.person.centre, case.there, _TRIES * case.count):

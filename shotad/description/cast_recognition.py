@@ -28,11 +28,11 @@ from shotad.core import (
     Shot,
     Sighting,
     WorkFolder,
-    in_room,
     key_of,
     reported,
+    span,
 )
-from shotad.description.preparing import Bench
+from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan, heard_names
 from shotad.film import Picture, Pictures, Prepared, marks_for, union
 from shotad.sight import (
@@ -60,10 +60,10 @@ LOOKS = 4.0
 class FaceMatcher:
     """Where the film's faces are put beside the photos of the cast."""
 
-    def __init__(self, bench: Bench, cast: Cast, run: WorkFolder | None) -> None:
-        self._bench, self._cast, self._run = bench, cast, run
-        self._settings, self._folder = bench.config.cast, run or bench.folder
-        self.models = make_face_models(self._settings, bench.progress)
+    def __init__(self, context: RunContext, cast: Cast, run: WorkFolder | None) -> None:
+        self._context, self._cast, self._run = context, cast, run
+        self._settings, self._folder = context.config.cast, run or context.folder
+        self.models = make_face_models(self._settings, context.progress)
         read = self._gallery()
         self._gallery_, self.warnings = read.gallery, read.warnings
         self.known = frozenset(self._gallery_.photos)
@@ -95,17 +95,17 @@ class FaceMatcher:
 
     def _faces(self, plans: Sequence[SlotPlan], log: RecordLog) -> list[ShotFaces]:
         """The faces in the parts of shots that the clips show."""
-        bench, given = self._bench, self._bench.given
-        source = Source(bench.frames.pictures, [bench.film_key, bench.frames.key])
+        context, given = self._context, self._context.given
+        source = Source(context.frames.pictures, [context.film_key, context.frames.key])
         whole = self._run is None and given.start <= 0 and given.end is None
         wanted = wanted_of(plans, self._settings)
         if self._run is None:
             every, missing = moments_of(wanted), moments_of(missing_of(wanted, source, self.models, log))
-            bench.frames.expect("faces", every, read=missing)
-        return list(read_faces(wanted, source, self.models, log, bench.progress, tidy=whole))
+            context.frames.expect("faces", every, read=missing)
+        return list(read_faces(wanted, source, self.models, log, context.progress, tidy=whole))
 
 
-def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]:
+def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
     """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
     the last frame shown, so that none lies beyond the looks. Where each frame is decided for itself, at all
     frames.
@@ -125,7 +125,7 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]
         moments = tuple(sorted(shown[index]))
         ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, LOOKS)}
         looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends[index]))
-        wanted.append(Wanted(shots[index], looks, moments))
+        wanted.append(FaceSearch(shots[index], looks, moments))
     return wanted
 
 
@@ -169,52 +169,52 @@ class Recognised:
     warnings: tuple[str, ...] = ()
 
 
-def check_cast(bench: Bench) -> None:
+def check_cast(context: RunContext) -> None:
     """Refuse a cast that cannot be read and fetch what it needs, before any work goes into the film.
 
     Raises CastError, WeightsError.
     """
-    cast = cast_of(bench)
+    cast = cast_of(context)
     if cast is None:
         return
     for photo in (photo for member in cast for photo in member.photos):
         check_photo(photo)
-    get_face_models(bench.config.cast, bench.progress)
+    get_face_models(context.config.cast, context.progress)
 
 
-@in_room("cast")
+@span("cast")
 def recognise(
-    plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, run: WorkFolder | None = None
+    plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, run: WorkFolder | None = None
 ) -> Recognised:
     """The plans with the names heard near their clips and, where a cast is given, with who is in them.
 
     ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
     """
-    cast = cast_of(bench)
+    cast = cast_of(context)
     if cast is None:
-        return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
-    if bench.given.cast is not None:
-        note_use(bench.given.cast.path, (run or bench.folder).path)
-    matcher = FaceMatcher(bench, cast, run)
+        return Recognised(tuple(_with_heard(plan, (), prepared, context) for plan in plans))
+    if context.given.cast is not None:
+        note_use(context.given.cast.path, (run or context.folder).path)
+    matcher = FaceMatcher(context, cast, run)
     seen = matcher.named(plans, prepared.shots)
-    film = bench.film.info.name
+    film = context.film.info.name
     known = tuple(member.id for member in cast if member.says and member.id in matcher.known)
     done = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
-        presence = presence_of(plan, characters, known, seen, bench.config.cast)
-        done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
-    bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, matcher.models, seen))
+        presence = presence_of(plan, characters, known, seen, context.config.cast)
+        done.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
+    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, matcher.models, seen))
     warnings = (*cast.warnings, *matcher.warnings, *_unrevealed(cast, film))
     shots = Counter(name for named in seen.values() for name in _members(named))
     recognised = tuple((member.says, shots[member.id]) for member in cast if shots[member.id])
     return Recognised(tuple(done), recognised, warnings)
 
 
-def cast_of(bench: Bench) -> Cast | None:
+def cast_of(context: RunContext) -> Cast | None:
     """The cast that was given, if any. Raises CastError."""
-    given = bench.given.cast
+    given = context.given.cast
     return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
 
 
@@ -264,10 +264,10 @@ def _unrevealed(cast: Cast, film: str) -> Iterator[str]:
 
 
 def _with_heard(
-    plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, bench: Bench
+    plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, context: RunContext
 ) -> SlotPlan:
     """The plan with the names in the given subtitles near its clip."""
-    if bench.given.subtitles is None or not bench.config.prompt.by_rules.heard_names:
+    if context.given.subtitles is None or not context.config.prompt.by_rules.heard_names:
         return plan
     clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
     return replace(plan, heard=heard_names(prepared.speech, clip, characters))
@@ -308,7 +308,7 @@ REVISION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FaceSearch:
     """Where faces are looked for in one shot: at the seconds ``looks``.
 
     ``frames`` are further seconds, of frames that are shown: when each of those really came up is kept.
@@ -338,7 +338,7 @@ class Source:
 
 
 def read_faces(
-    wanted: Sequence[Wanted],
+    wanted: Sequence[FaceSearch],
     source: Source,
     models: FaceModels,
     log: RecordLog,
@@ -364,12 +364,14 @@ def read_faces(
         log.keep(keys.values())
 
 
-def missing_of(wanted: Sequence[Wanted], source: Source, models: FaceModels, log: RecordLog) -> list[Wanted]:
+def missing_of(
+    wanted: Sequence[FaceSearch], source: Source, models: FaceModels, log: RecordLog
+) -> list[FaceSearch]:
     """Those of ``wanted`` that ``log`` does not hold."""
     return [want for want in wanted if log.get(_key(want, source, models)) is None]
 
 
-def moments_of(wanted: Sequence[Wanted]) -> list[float]:
+def moments_of(wanted: Sequence[FaceSearch]) -> list[float]:
     """All the seconds that are looked at, ascending."""
     return [second for want in wanted for second in sorted({*want.looks, *want.frames})]
 
@@ -392,13 +394,13 @@ def ticks_in(start: float, end: float, rate: float) -> list[float]:
     return [moment for moment in moments if start <= moment < end]
 
 
-def _key(want: Wanted, source: Source, models: FaceModels) -> str:
+def _key(want: FaceSearch, source: Source, models: FaceModels) -> str:
     interval = want.shot.interval
     moments = [want.looks, want.frames]
     return key_of("faces", REVISION, source.key, models.identity, [interval.start, interval.end], moments)
 
 
-def _looked(wanted: Sequence[Wanted], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:
+def _looked(wanted: Sequence[FaceSearch], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:
     """A record for each shot; the pictures of all are read in one pass, and let go one by one."""
     moments = moments_of(wanted)
     shown = _Queue(pictures(moments)) if moments else _Queue(())
@@ -413,7 +415,7 @@ def _looked(wanted: Sequence[Wanted], pictures: Pictures, models: FaceModels) ->
         }
 
 
-def _looks(want: Wanted, shown: _Queue, came_up: dict[float, float]) -> Iterator[tuple[float, Image]]:
+def _looks(want: FaceSearch, shown: _Queue, came_up: dict[float, float]) -> Iterator[tuple[float, Image]]:
     """The pictures of one shot that are looked at, each frame once; ``came_up`` is filled on the way."""
     last = max([*want.looks, *want.frames], default=-1.0)
     looks, before = frozenset(want.looks), -1.0

@@ -78,7 +78,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FittedLine:
     """A candidate that was made to fit, when it is spoken, and what is still wrong with it.
 
     ``number`` counts the slot's candidates from 0; ``unseen`` is what it states and the frames do not show;
@@ -141,7 +141,7 @@ class ByRules:
     verbs counting twice, against the most that any of the slot's lines says.
     """
 
-    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
         """Index of the best line by the rules above."""
         covered = coverage([line.text for line in lines], situation.description)
         said = situation.said[-LAST:]
@@ -154,7 +154,7 @@ class ByRules:
         return min(range(len(lines)), key=rank)
 
 
-def soundest(lines: Sequence[Line], said: Sequence[str]) -> tuple[int, ...]:
+def soundest(lines: Sequence[FittedLine], said: Sequence[str]) -> tuple[int, ...]:
     """Indices of the lines that break the fewest rules which a line must not break (rules 1 and 2), but for
     near copies of the last ten where there are others."""
     least = min(_sound(line) for line in lines)
@@ -162,7 +162,7 @@ def soundest(lines: Sequence[Line], said: Sequence[str]) -> tuple[int, ...]:
     return tuple(index for index in able if not repeats(lines[index], said)) or able
 
 
-def repeats(line: Line, said: Sequence[str]) -> bool:
+def repeats(line: FittedLine, said: Sequence[str]) -> bool:
     """Whether a line is a near copy of one of the last ten."""
     return any(is_near_copy(line.text, before) for before in said[-LAST:])
 
@@ -186,7 +186,7 @@ def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
     return tuple(value / most if most else 0.0 for value in said)
 
 
-def _sound(line: Line) -> tuple[bool, bool, bool, int]:
+def _sound(line: FittedLine) -> tuple[bool, bool, bool, int]:
     return line.residue is not None, bool(line.unseen), is_unfinished(line.text), line.errors
 
 
@@ -293,7 +293,7 @@ class BySequence:
 
     embed: Embed
 
-    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
         """Index of the line with the greatest worth."""
         able = soundest(lines, situation.said)
         if len(able) == 1:
@@ -343,7 +343,7 @@ class ByEngine:
     config: Config
     identity: Identity
 
-    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
         """Index of the line that the engine chose."""
         able = soundest(lines, situation.said)
         if len(able) == 1:
@@ -357,7 +357,7 @@ class ByEngine:
         chosen = record["chosen"]
         return ByRules().choose(lines, situation) if chosen is None else able[chosen]
 
-    def question(self, lines: Sequence[Line], situation: Situation) -> Request:
+    def question(self, lines: Sequence[FittedLine], situation: Situation) -> Request:
         """What is asked about these lines, numbered from 1."""
         said = situation.said[-LAST:]
         before = (

@@ -33,7 +33,7 @@ from shotad.core import (
     weights_file,
 )
 from shotad.description.cast_recognition import check_cast, recognise
-from shotad.description.preparing import Bench, shots_step
+from shotad.description.preparing import RunContext, shots_step
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.film import (
     OVERVIEW,
@@ -46,8 +46,8 @@ from shotad.film import (
 )
 from shotad.grammar import (
     ClipReader,
-    Look,
     Readers,
+    ShotSample,
     Sweep,
     book_of,
     grammar_of,
@@ -106,7 +106,7 @@ class ClipPlans:
 
 def understand(
     prepared: Prepared,
-    bench: Bench,
+    context: RunContext,
     density: float = 0.0,
     *,
     run: WorkFolder | None = None,
@@ -118,7 +118,7 @@ def understand(
     `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
     go.
     """
-    builder = ClipBuilder(bench, density, readers)
+    builder = ClipBuilder(context, density, readers)
     outline = builder.outline(prepared, run)
     return Understood(tuple(builder.plans(outline)), outline.warnings)
 
@@ -126,25 +126,27 @@ def understand(
 class ClipBuilder:
     """The second act of one film: what is known of its clips, and who reads the rest."""
 
-    def __init__(self, bench: Bench, density: float = 0.0, readers: GrammarReaders | None = None) -> None:
-        given = readers or make_readers(bench.config, bench.progress)
-        self._bench, self._density, self.warnings = bench, density, given.warnings
+    def __init__(
+        self, context: RunContext, density: float = 0.0, readers: GrammarReaders | None = None
+    ) -> None:
+        given = readers or make_readers(context.config, context.progress)
+        self._context, self._density, self.warnings = context, density, given.warnings
         self._readers = given.readers
-        matching = bench.config.threads.with_former(
+        matching = context.config.threads.with_former(
             dict.fromkeys(("features", "revision", "threshold", "span"), True)
         )
         self._key = key_of(
-            "grammar/1", bench.film_key, bench.frames.key, matching, None, _names(self._readers)
+            "grammar/1", context.film_key, context.frames.key, matching, None, _names(self._readers)
         )
-        known = bench.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
+        known = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
         book = book_of(known["shots"], known["pairs"], guessed=given.readers.scales is not None)
-        config = bench.config
+        config = context.config
         self._reader = ClipReader(book, given.readers, config.threads, config.compute.batch)
         self._stamps: tuple[float, Seconds | None] | None = None
 
     def sketch(self, slot: Slot, prepared: Prepared) -> ClipDraft:
         """The clip of one slot. ``prepared`` may know the film only up to the end of that clip."""
-        config, (stamps, rate) = self._bench.config, self._clock(prepared.end)
+        config, (stamps, rate) = self._context.config, self._clock(prepared.end)
         inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._density))
         context = context_shots(slot.interval, prepared.shots, config.context)
         settings = config.frames.model_copy(update={"inside": inside})
@@ -157,19 +159,19 @@ class ClipBuilder:
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipPlans:
         """The clips of the slots to describe, with who is in them."""
-        slots = wanted(prepared.slots, self._bench.given)
+        slots = wanted(prepared.slots, self._context.given)
         sketches = [self.sketch(slot, prepared) for slot in slots]
         if run is None:
             self._expect(sketches, prepared)
-        known = recognise([sketch.plan for sketch in sketches], prepared, self._bench, run)
+        known = recognise([sketch.plan for sketch in sketches], prepared, self._context, run)
         named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
         return ClipPlans(named, (*self.warnings, *known.warnings), known.shots)
 
     def _expect(self, sketches: Sequence[ClipDraft], prepared: Prepared) -> None:
         """Say of what moments frames will be wanted, so that all who look share one pass."""
-        frames, clips = self._bench.frames, [self._clip(sketch) for sketch in sketches]
+        frames, clips = self._context.frames, [self._clip(sketch) for sketch in sketches]
         lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
-        every = moments_read(clips, self._readers, self._bench.config.threads)
+        every = moments_read(clips, self._readers, self._context.config.threads)
         shown = {float(s) for sketch in sketches for plan in sketch.plan.frames for s in plan.seconds}
         frames.expect("grammar", every, read=lacking)
         frames.expect("clips", shown)
@@ -188,23 +190,23 @@ class ClipBuilder:
 
         Pairs are scored that lie as near to each other as those of the clip of a slot within one shot.
         """
-        context, clock = self._bench.config.context, self._clock(end)
+        context, clock = self._context.config.context, self._clock(end)
         pieces = [ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots]
         known = [(piece, _moments(piece, whole=True, clock=clock)) for piece in pieces]
-        looks = [Look(piece.shot.index, moments) for piece, moments in known if moments is not None]
+        looks = [ShotSample(piece.shot.index, moments) for piece, moments in known if moments is not None]
         near = context.past + 1 + context.future
         for _ in self._read([looks[first : first + near] for first in range(len(looks))], "shots"):
             pass
 
-    def _read(self, clips: Sequence[Sequence[Look]], unit: str) -> Iterator[int]:
+    def _read(self, clips: Sequence[Sequence[ShotSample]], unit: str) -> Iterator[int]:
         """The number of each clip as soon as its grammar is known, in order; what is read is written down."""
         self._reader.book.keep(clips)
         lacking = [number for number, clip in enumerate(clips) if self._reader.lacks(clip)]
         moments = self._reader.moments(clips[number] for number in lacking)
-        pictures = Sweep(moments, self._bench.frames.pictures)
+        pictures = Sweep(moments, self._context.frames.pictures)
         read = dict(zip(lacking, range(1, len(lacking) + 1), strict=True))
         try:
-            with reported(self._bench.progress, "Reading film grammar", len(lacking), unit) as task:
+            with reported(self._context.progress, "Reading film grammar", len(lacking), unit) as task:
                 for number, clip in enumerate(clips):
                     if number in read:
                         self._reader.read(clip, pictures)
@@ -220,16 +222,18 @@ class ClipBuilder:
         clip = self._clip(sketch)
         return None if self._reader.lacks(clip) else self._plan(sketch, clip)
 
-    def _clip(self, sketch: ClipDraft) -> list[Look]:
+    def _clip(self, sketch: ClipDraft) -> list[ShotSample]:
         """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
-        clock = self._clock(self._stamps[0] if self._stamps else self._bench.film.info.duration)
-        whole = self._bench.config.threads.by_rules.span == "shot"
+        clock = self._clock(self._stamps[0] if self._stamps else self._context.film.info.duration)
+        whole = self._context.config.threads.by_rules.span == "shot"
         known = [(piece, _moments(piece, whole=whole, clock=clock)) for piece in sketch.context]
         of_clip = "" if whole else sketch.plan.slot.id
-        return [Look(piece.shot.index, moments, of_clip) for piece, moments in known if moments is not None]
+        return [
+            ShotSample(piece.shot.index, moments, of_clip) for piece, moments in known if moments is not None
+        ]
 
-    def _plan(self, sketch: ClipDraft, clip: Sequence[Look]) -> SlotPlan:
-        config, numbers = self._bench.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
+    def _plan(self, sketch: ClipDraft, clip: Sequence[ShotSample]) -> SlotPlan:
+        config, numbers = self._context.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
         threshold = threshold_of(self._readers, config.threads)
         grammar = grammar_of(self._reader.book, clip, numbers, threshold)
         return replace(sketch.plan, grammar=grammar)
@@ -237,12 +241,12 @@ class ClipBuilder:
     def _clock(self, end: float) -> Clock:
         """The film's frames up to ``end``; one more than there are changes nothing before it."""
         if self._stamps is None or self._stamps[0] != end:
-            self._stamps = end, self._bench.frames.stamps(end)
-        return self._stamps[1], self._bench.film.info.frame_rate or FALLBACK_RATE
+            self._stamps = end, self._context.frames.stamps(end)
+        return self._stamps[1], self._context.film.info.frame_rate or FALLBACK_RATE
 
-    def _save(self, clips: Sequence[Sequence[Look]]) -> None:
-        record = _record(clips, self._reader, self._bench.config)
-        self._bench.folder.write_json("grammar.json", {"key": self._key, **record})
+    def _save(self, clips: Sequence[Sequence[ShotSample]]) -> None:
+        record = _record(clips, self._reader, self._context.config)
+        self._context.folder.write_json("grammar.json", {"key": self._key, **record})
 
 
 def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
@@ -255,28 +259,28 @@ Clock = tuple[Seconds | None, Fraction]
 """Where frames stand: on these stamps, or this far apart."""
 
 
-def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
+def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
     """Read the grammar of all shots of the film, for those who want no lines, into ``grammar.json``.
 
     ``shots`` None: those that are found. Returns what the user should know of what was left out.
     """
-    get_ready(bench)
-    builder = ClipBuilder(bench)
+    get_ready(context)
+    builder = ClipBuilder(context)
     if shots is None:
-        found = shots_step(bench)
+        found = shots_step(context)
         builder.whole(shots_of(found["shots"]), float(found["end"]))
     else:
         builder.whole(shots, max((shot.end for shot in shots), default=0.0))
     return builder.warnings
 
 
-def get_ready(bench: Bench) -> None:
+def get_ready(context: RunContext) -> None:
     """Refuse settings that cannot be meant and fetch what is wanted, before any work goes into the film.
 
     Raises CastError, and what `check_readers` raises.
     """
-    check_cast(bench)
-    check_readers(bench.config, bench.progress)
+    check_cast(context)
+    check_readers(context.config, context.progress)
 
 
 def check_readers(config: Config, progress: Progress) -> None:
@@ -331,7 +335,7 @@ def _names(readers: Readers) -> list[str | None]:
     return [reader.identity if reader else None for reader in (readers.features, readers.scales)]
 
 
-def _record(clips: Sequence[Sequence[Look]], reader: ClipReader, config: Config) -> dict[str, Any]:
+def _record(clips: Sequence[Sequence[ShotSample]], reader: ClipReader, config: Config) -> dict[str, Any]:
     """The content of ``grammar.json``: what is known of the clips that have been read to the end."""
     book, readers = reader.book, reader.readers
     features, scale_method = _names(readers)

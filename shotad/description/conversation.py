@@ -33,7 +33,7 @@ Who = Literal["looks", "writes", "measures"]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class EngineCall:
     """One question to one of the engines. ``with_clip``: it needs the slot's clip, which is read for it."""
 
     who: Who
@@ -41,7 +41,7 @@ class Turn:
     with_clip: bool = False
 
 
-Inquiry = Generator[tuple[Turn, ...], tuple[Reply, ...], dict[str, Any]]
+Inquiry = Generator[tuple[EngineCall, ...], tuple[Reply, ...], dict[str, Any]]
 """Yields turns, all to the same engine; gets a reply to each; returns the slot's record."""
 
 Named = tuple[str, Inquiry]

@@ -317,7 +317,7 @@ def _not_checked(material: Material) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LintTargets:
     """Files given beside what is checked, and which rules are wanted (``only`` empty: all)."""
 
     speech: Path | None = None
@@ -344,7 +344,7 @@ SettingsOf = Callable[[Config | None], Config]
 
 
 def checked_paths(
-    paths: Sequence[Path], settings: SettingsOf, asked: Asked, progress: Progress | None = None
+    paths: Sequence[Path], settings: SettingsOf, asked: LintTargets, progress: Progress | None = None
 ) -> Iterator[Report | Failed]:
     """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
     that cannot be checked."""
@@ -371,7 +371,7 @@ def checked_paths(
 
 
 def _checked_path(
-    path: Path, settings: SettingsOf, checkers: list[Checker], asked: Asked, progress: Progress
+    path: Path, settings: SettingsOf, checkers: list[Checker], asked: LintTargets, progress: Progress
 ) -> Report:
     file, folder = _found(path)
     beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
@@ -395,7 +395,7 @@ def _checked(
     folder: Path | None,
     checker: Checker,
     config: Config,
-    asked: Asked,
+    asked: LintTargets,
     progress: Progress,
 ) -> Report:
     if _is_track(file):
@@ -416,7 +416,7 @@ def _checked(
 
 
 def _with_screen(
-    material: Material, folder: Path | None, config: Config, asked: Asked, progress: Progress
+    material: Material, folder: Path | None, config: Config, asked: LintTargets, progress: Progress
 ) -> Material:
     """The material with the texts of its film, read now unless they were before."""
     run = run_of(folder)
@@ -464,7 +464,7 @@ def _is_track(path: Path) -> bool:
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 
 
-def _wanted(report: Report, asked: Asked) -> Report:
+def _wanted(report: Report, asked: LintTargets) -> Report:
     """The report with the rules that were asked for."""
 
     def is_wanted(finding: Finding) -> bool:

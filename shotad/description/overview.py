@@ -19,12 +19,12 @@ from shotad.core import (
     NoProgress,
     OverlaySettings,
     Progress,
-    in_room,
     reported,
+    span,
     spanned,
     write_bytes,
 )
-from shotad.description.overview_data import Look, Piece, SheetShot, lead_frame, read_subject
+from shotad.description.overview_data import Piece, SheetShot, SlotView, lead_frame, read_subject
 from shotad.description.overview_page import Photo, embedded, overview, webp
 from shotad.film import Picture, Pictures, fit, paint, vlm_size
 
@@ -34,7 +34,7 @@ PIXELS = 20_000
 """Of a frame on the page: 189 x 106 for 16:9."""
 
 
-@in_room("sheet")
+@span("sheet")
 def write_sheet(
     folder: Path,
     pictures: Pictures,
@@ -53,7 +53,7 @@ def write_sheet(
     shots: dict[float, list[SheetShot]] = defaultdict(list)
     for shot in subject.shots:
         shots[shot.middle].append(shot)
-    leads: dict[float, list[tuple[int, Look, Piece]]] = defaultdict(list)
+    leads: dict[float, list[tuple[int, SlotView, Piece]]] = defaultdict(list)
     for number, line in enumerate(subject.lines):
         if line.look is not None and line.look.pieces:
             piece, second = lead_frame(line.look)
@@ -88,7 +88,7 @@ def write_sheet(
     return folder / PAGE
 
 
-def as_seen(picture: Picture, piece: Piece, look: Look, config: Config) -> Image.Image:
+def as_seen(picture: Picture, piece: Piece, look: SlotView, config: Config) -> Image.Image:
     """The frame as the engine got it: at its size and with the marks of its run, or raw."""
     if look.overlay is None:
         return Image.fromarray(picture.image)

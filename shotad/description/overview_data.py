@@ -80,7 +80,7 @@ class Recognised:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SlotView:
     """What Stage I was shown for one slot, and what it said.
 
     ``model`` is that of the engine, which may have none. ``overlay`` is what was painted on the frames, None
@@ -107,12 +107,12 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OverviewLine:
     """One line of the track with the slot it was written for; either alone where the other is missing."""
 
     cue: Cue
     slot: Slot | None
-    look: Look | None
+    look: SlotView | None
 
     @property
     def id(self) -> str:
@@ -139,7 +139,7 @@ class Subject:
     speech: tuple[Utterance, ...] = ()
     speech_source: str = ""
     slots: tuple[Slot, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[OverviewLine, ...] = ()
     track: Track | None = None
     silences: tuple[Interval, ...] = ()
     scores: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Subject:
         return self.scores.get((slot, *pair), self.scores.get(("", *pair)))
 
 
-def lead_frame(look: Look) -> tuple[Piece, float]:
+def lead_frame(look: SlotView) -> tuple[Piece, float]:
     """The frame that stands for a line: the middle one of the current shot with the most frames."""
     pieces = [piece for piece in look.pieces if piece.role is Role.CURRENT] or look.pieces
     piece = max(pieces, key=lambda piece: piece.frames)
@@ -258,7 +258,7 @@ def _shot(shot: Shot, known: Row | None) -> SheetShot:
     return SheetShot(shot.index, shot.interval, middle, scale, known["thread"])
 
 
-def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, Look]) -> tuple[SheetShot, ...]:
+def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, SlotView]) -> tuple[SheetShot, ...]:
     """The shots with what was measured in them, from the first clip that shows them as current, or at all."""
     words: dict[int, tuple[bool, str]] = {}
     for look in looks.values():
@@ -269,14 +269,16 @@ def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, Look]) -> tuple[
     return tuple(replace(shot, seen=words.get(shot.index, (False, ""))[1]) for shot in shots)
 
 
-def _lines(track: Track, slots: Sequence[Slot], looks: Mapping[str, Look]) -> tuple[Line, ...]:
+def _lines(track: Track, slots: Sequence[Slot], looks: Mapping[str, SlotView]) -> tuple[OverviewLine, ...]:
     by_id = {slot.id: slot for slot in slots}
-    return tuple(Line(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or "")) for cue in track.cues)
+    return tuple(
+        OverviewLine(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or "")) for cue in track.cues
+    )
 
 
-def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[str, Look]:
+def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[str, SlotView]:
     """Stage I's records by slot."""
-    looks: dict[str, Look] = {}
+    looks: dict[str, SlotView] = {}
     broken = 0
     path = folder / "stage1.jsonl"
     if not path.exists():
@@ -293,7 +295,7 @@ def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[s
     return looks
 
 
-def _look(record: Row, known: Mapping[int, Row]) -> Look:
+def _look(record: Row, known: Mapping[int, Row]) -> SlotView:
     scales, threads = record["scales"], tuple(tuple(thread) for thread in record["threads"])
     names = {number: name for thread in threads for number, name in _named(thread, threads, record, known)}
     seen = in_words(_facts(record))
@@ -312,7 +314,7 @@ def _look(record: Row, known: Mapping[int, Row]) -> Look:
         for row in record["shots"]
     )
     overlay, size, maker = record.get("overlay"), record["frame_size"], record["maker"]
-    return Look(
+    return SlotView(
         pieces=pieces,
         threads=threads,
         effective_scale=record["effective_scale"],

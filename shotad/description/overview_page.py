@@ -13,7 +13,7 @@ from PIL import Image
 
 from shotad.core import Interval
 from shotad.description import overview_words as words
-from shotad.description.overview_data import Line, Subject
+from shotad.description.overview_data import OverviewLine, Subject
 from shotad.description.overview_timeline import timeline
 from shotad.film import Colour, colour_of, css, ink_on, page_environment, thread_colour
 from shotad.script import is_changed, timecode
@@ -138,7 +138,7 @@ def _speech(subject: Subject, spoken: float) -> str:
     return f"{stretches}, {spoken:.1f} s, {100 * spoken / subject.end:.0f} % of the film{source}"
 
 
-def _lines(lines: Sequence[Line]) -> str:
+def _lines(lines: Sequence[OverviewLine]) -> str:
     counts: dict[str, int] = {}
     for line in lines:
         status = words.status_name(line.cue)
@@ -200,7 +200,7 @@ class ScoreTable:
     threshold: float | None
 
 
-def score_table(line: Line, subject: Subject) -> ScoreTable | None:
+def score_table(line: OverviewLine, subject: Subject) -> ScoreTable | None:
     """The scores of the clip of ``line``; None where not one pair of its shots was compared."""
     look = line.look
     if look is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from shotad.core import Interval, SpeechKind
-from shotad.description.overview_data import Line, SheetShot, Subject
+from shotad.description.overview_data import OverviewLine, SheetShot, Subject
 from shotad.description.overview_words import plural, span_words
 from shotad.script import timecode
 
@@ -37,7 +37,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """One row. ``words`` say what it shows; ``ticks`` are times with their places in percent.
 
     ``texts`` are those of the lines. ``end`` is where the film ends, in percent, above 100 in all rows but
@@ -54,7 +54,7 @@ class Row:
     end: float
 
 
-def timeline(subject: Subject) -> list[Row]:
+def timeline(subject: Subject) -> list[TimelineRow]:
     """The rows of the film from its start to its end."""
     return [_row(time, subject) for time in row_times(subject.end, len(subject.shots))]
 
@@ -75,8 +75,8 @@ def row_times(end: float, shots: int) -> list[Interval]:
     return [Interval(float(k * length), float((k + 1) * length)) for k in range(math.ceil(end / length))]
 
 
-def _row(time: Interval, subject: Subject) -> Row:
-    return Row(
+def _row(time: Interval, subject: Subject) -> TimelineRow:
+    return TimelineRow(
         words=row_words(time, subject),
         ticks=tuple(_ticks(time, subject.end)),
         shots=tuple(s for shot in subject.shots for s in _shot(shot, time)),
@@ -134,7 +134,7 @@ def _shot(shot: SheetShot, time: Interval) -> Iterator[Span]:
         yield replace(span, words=fitting[0] if fitting else "", thread=shot.thread)
 
 
-def _look_of(line: Line) -> str:
+def _look_of(line: OverviewLine) -> str:
     return "heard" if line.cue.heard else "unheard"
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from shotad.core import Interval, ShotScale
-from shotad.description.overview_data import Look, Subject
+from shotad.description.overview_data import SlotView, Subject
 from shotad.script import Cue, CueStatus, is_changed, timecode
 
 _STATUS = {
@@ -36,7 +36,7 @@ def status_name(cue: Cue) -> str:
     return _STATUS[cue.status]
 
 
-def seen_by(look: Look) -> str:
+def seen_by(look: SlotView) -> str:
     """Who saw the frames, how large, and what was painted on them."""
     size = f" of {look.size[0]} x {look.size[1]} pixels" if look.size else ""
     faces = " The marks around faces are left out here." if any(one.mark for one in look.people) else ""
@@ -44,7 +44,7 @@ def seen_by(look: Look) -> str:
     return f"Seen by {look.engine}, in frames{size} {marks}.{faces}"
 
 
-def people_words(look: Look) -> str:
+def people_words(look: SlotView) -> str:
     """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing where nobody was
     recognised.
     """
@@ -70,7 +70,7 @@ def recognised_words(subject: Subject) -> str:
     return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)
 
 
-def scale_words(look: Look) -> str:
+def scale_words(look: SlotView) -> str:
     """``effective scale 2.0 (from 0 extreme close-up to 4 long), factor object``."""
     parts = []
     if look.effective_scale is not None:
@@ -81,7 +81,7 @@ def scale_words(look: Look) -> str:
     return ", ".join(parts)
 
 
-def thread_words(look: Look) -> str:
+def thread_words(look: SlotView) -> str:
     """``thread A: Shots 0 and 2; thread B: Shots 1 and 3``, or that there is none."""
     names = {piece.number: piece.thread or "" for piece in look.pieces}
     parts = [

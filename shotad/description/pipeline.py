@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shotad import __version__
-from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, in_room, span
+from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines
 from shotad.description.overview import write_sheet
-from shotad.description.preparing import Bench, prepare
+from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, Written
 from shotad.description.slotplan import SlotPlan
@@ -59,46 +59,46 @@ def describe(
     """
     present_track(folder, film.info, with_scripts=not discard_edits)  # refused now, or when all is paid for
     engines = engines or Engines.of(config)
-    bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
-    bench.frames.share(overview=sheet)
+    context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
+    context.frames.share(overview=sheet)
     check_prompts("story", "verify")
     with span("load"):
-        engines.get_ready(config, bench.progress)
-        get_ready(bench)
+        engines.get_ready(config, context.progress)
+        get_ready(context)
     with span("load"):
-        builder = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
-    prepared = prepare(bench)
+        builder = ClipBuilder(context, engines.looks.abilities.frames_per_second)
+    prepared = prepare(context)
     outline = builder.outline(prepared)
     sketches = tuple(sketch.plan for sketch in outline.sketches)
     known = tuple(map(builder.known, outline.sketches))
-    with SlotWriter(sketches, known, prepared, bench, engines) as writer:
+    with SlotWriter(sketches, known, prepared, context, engines) as writer:
         writer.scheduler.read(writer.looks(builder.plans(outline)))
         for name, _ in writer.scheduler:
             writer.go_on(name)
     written = writer.written
-    outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
+    outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
-    page = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else None
-    bench.frames.release()
+    page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
+    context.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    warnings = (*outcome.warnings, *outline.warnings, *names_amiss(outcome.track, bench))
+    warnings = (*outcome.warnings, *outline.warnings, *names_amiss(outcome.track, context))
     return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=outline.recognised)
 
 
-def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> Written:
+def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> Written:
     """The cue of each plan: a line, silent or failed."""
-    with SlotWriter(plans, plans, prepared, bench, engines) as writer:
+    with SlotWriter(plans, plans, prepared, context, engines) as writer:
         writer.scheduler.read(writer.looks(plans))
         for name, _ in writer.scheduler:
             writer.go_on(name)
     return writer.written
 
 
-@in_room("track")
+@span("track")
 def write_track(
     cues: Sequence[Cue],
     prepared: Prepared,
-    bench: Bench,
+    context: RunContext,
     makers: tuple[Maker, ...],
     *,
     discard_edits: bool,
@@ -108,21 +108,23 @@ def write_track(
     A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
     removed while it ran are so in the track too.
     """
-    folder, given = bench.folder, bench.given
+    folder, given = context.folder, context.given
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
-    fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
+    fresh = Track(film, context.config.language, makers, __version__, ()).with_cues(cues)
     described = Interval(given.start, min(prepared.end, given.end or prepared.end))
     slots = {slot.id: slot.interval for slot in prepared.slots}
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
         merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
-        late = changes_since(folder.path, prepared.hand, bench.config.slots)
-        track = respeak(with_slots(merged.track, late), slots, bench.config.slots.seconds_per_word)
+        late = changes_since(folder.path, prepared.hand, context.config.slots)
+        track = respeak(with_slots(merged.track, late), slots, context.config.slots.seconds_per_word)
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
     few = (
-        why_few(prepared.slots, prepared.gaps, described, bench.config.slots) if given.slots is None else None
+        why_few(prepared.slots, prepared.gaps, described, context.config.slots)
+        if given.slots is None
+        else None
     )
     warnings = (*prepared.warnings, *([few] if few else []), *merged.news)
     return Outcome(track, files, described, silences, prepared.failed, warnings)
@@ -145,15 +147,15 @@ def with_slots(track: Track, change: SlotChange) -> Track:
     return track.with_cues([*(cue for cue in track.cues if cue.slot_id not in gone), *new])
 
 
-def names_amiss(track: Track, bench: Bench) -> tuple[str, ...]:
+def names_amiss(track: Track, context: RunContext) -> tuple[str, ...]:
     """One sentence for each name that a line says too early or in another form; none without a cast.
 
     Names that are nobody's of the cast are not told here: few casts hold everybody.
     """
-    cast = cast_of(bench)
+    cast = cast_of(context)
     if cast is None:
         return ()
-    film, heard = bench.film.info.name, track.heard
+    film, heard = context.film.info.name, track.heard
     lines = [(cue.interval.start, cue.text) for cue in heard]
     found = check_names(lines, lambda second: cast.characters(film, second))
     return tuple(

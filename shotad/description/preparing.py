@@ -56,7 +56,7 @@ from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class RunContext:
     """Everything that a step of the first act works with."""
 
     film: Film
@@ -67,12 +67,12 @@ class Bench:
     progress: Progress
 
     @staticmethod
-    def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> Bench:
-        """A bench for a run; given slots are looked at frame by frame, planned ones on the grid."""
+    def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> RunContext:
+        """The context of a run; given slots are looked at frame by frame, planned ones on the grid."""
         frames = Frames(
             film, folder, config, exact=given.slots is not None, shots_given=given.shots is not None
         )
-        return Bench(film, folder, config, given, frames, progress)
+        return RunContext(film, folder, config, given, frames, progress)
 
     @property
     def film_key(self) -> list[Any]:
@@ -90,23 +90,23 @@ class Ground:
     keys: tuple[str, ...]
 
 
-def prepare(bench: Bench) -> Prepared:
+def prepare(context: RunContext) -> Prepared:
     """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
     one pass over the picture; then the slots between the speech."""
-    spoken = speech_step(bench)
+    spoken = speech_step(context)
     speech = utterances_of(spoken["speech"])
-    free = free_time(speech, bench.film.info.duration, bench.config.speech)
-    hand = read_hand_slots(bench.folder.path)
-    store = bench.frames.keep(_zones(bench, free, hand.added))
-    found = shots_step(bench, store)
+    free = free_time(speech, context.film.info.duration, context.config.speech)
+    hand = read_hand_slots(context.folder.path)
+    store = context.frames.keep(_zones(context, free, hand.added))
+    found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
-    gaps = free_time(speech, end, bench.config.speech)
-    rolled = credits_step(bench, end)
+    gaps = free_time(speech, end, context.config.speech)
+    rolled = credits_step(context, end)
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
-    planned = slots_step(bench, Ground(gaps, shots, end, credits_, keys), hand)
+    planned = slots_step(context, Ground(gaps, shots, end, credits_, keys), hand)
     return Prepared(
-        info=bench.film.info,
+        info=context.film.info,
         end=end,
         shots=shots,
         speech=speech,
@@ -118,38 +118,44 @@ def prepare(bench: Bench) -> Prepared:
     )
 
 
-def speech_step(bench: Bench) -> dict[str, Any]:
+def speech_step(context: RunContext) -> dict[str, Any]:
     """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
-    settings, given = bench.config.speech, bench.given.subtitles
+    settings, given = context.config.speech, context.given.subtitles
     key = key_of(
-        "speech/2", bench.film_key, settings, bench.config.film.audio_track, _content(given, SubtitleError)
+        "speech/2",
+        context.film_key,
+        settings,
+        context.config.film.audio_track,
+        _content(given, SubtitleError),
     )
-    return bench.folder.step("speech", key, lambda: _speech_record(bench))
+    return context.folder.step("speech", key, lambda: _speech_record(context))
 
 
-def shots_step(bench: Bench, store: FrameStore | None = None) -> dict[str, Any]:
+def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
 
     ``store`` is filled on the way with frames that will be looked at.
     """
-    given = bench.given.shots
-    key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
-    return bench.folder.step("shots", key, lambda: _shots_record(bench, store))
+    given = context.given.shots
+    key = key_of("shots/1", context.film_key, context.config.shots, _content(given, ScriptError))
+    return context.folder.step("shots", key, lambda: _shots_record(context, store))
 
 
-def credits_step(bench: Bench, end: float) -> dict[str, Any]:
+def credits_step(context: RunContext, end: float) -> dict[str, Any]:
     """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
-    wanted = bench.config.slots.find_credits and bench.given.slots is None
-    key = key_of("credits/3", bench.film_key, Config.former["text"], bench.frames.key, end, wanted)
-    return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
+    wanted = context.config.slots.find_credits and context.given.slots is None
+    key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
+    return context.folder.step(
+        "credits", key, lambda: {"credits": _credits(context, end) if wanted else None}
+    )
 
 
-def slots_step(bench: Bench, ground: Ground, hand: HandSlots | None = None) -> dict[str, Any]:
+def slots_step(context: RunContext, ground: Ground, hand: HandSlots | None = None) -> dict[str, Any]:
     """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
 
     Kept in ``slots.json``.
     """
-    given, settings, hand = bench.given.slots, bench.config.slots, hand or HandSlots()
+    given, settings, hand = context.given.slots, context.config.slots, hand or HandSlots()
     own = (hand_row(hand),) if hand else ()
     key = key_of("slots/1", ground.keys, settings, _content(given, ScriptError), *own)
     film = Interval(0.0, ground.end)
@@ -167,7 +173,7 @@ def slots_step(bench: Bench, ground: Ground, hand: HandSlots | None = None) -> d
         told += _told_of(hand, kept)
         return {"failed": failed, "warnings": told, **gaps, "slots": slot_rows(kept.slots)}
 
-    return bench.folder.step("slots", key, make)
+    return context.folder.step("slots", key, make)
 
 
 def _told_of(hand: HandSlots, kept: Kept) -> Iterator[str]:
@@ -180,61 +186,64 @@ def _told_of(hand: HandSlots, kept: Kept) -> Iterator[str]:
         yield f"The slot {slot.id} {slot.interval} is left out: a person added one that shares its time."
 
 
-def _speech_record(bench: Bench) -> dict[str, Any]:
+def _speech_record(context: RunContext) -> dict[str, Any]:
     from shotad.film import embedded_track, read_subtitles, sound_blocks
 
-    settings, info, film = bench.config.speech, bench.film.info, bench.film
+    settings, info, film = context.config.speech, context.film.info, context.film
     subtitles, detail = None, ""
-    if bench.given.subtitles is not None:
-        subtitles, detail = read_subtitles(bench.given.subtitles), f"subtitles {bench.given.subtitles.name}"
+    if context.given.subtitles is not None:
+        subtitles, detail = (
+            read_subtitles(context.given.subtitles),
+            f"subtitles {context.given.subtitles.name}",
+        )
     elif settings.source in ("auto", "subtitles") and info.path is not None:
         track = embedded_track(info.path)
         if track is not None:
             subtitles, detail = track.utterances, track.reason
     blocks = None
     if subtitles is None and settings.source != "none" and info.audio:
-        weights_file("silero-vad", bench.progress)
-        blocks = sound_blocks(film, bench.config.film.audio_track)
+        weights_file("silero-vad", context.progress)
+        blocks = sound_blocks(film, context.config.film.audio_track)
     found = find_speech(
-        blocks, settings, subtitles=subtitles, duration=info.duration, progress=bench.progress
+        blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
     )
     rows = utterance_rows(found.utterances)
     return {"source": found.source, "detail": detail or found.detail, "speech": rows}
 
 
-def _credits(bench: Bench, end: float) -> list[float] | None:
+def _credits(context: RunContext, end: float) -> list[float] | None:
     for name in TEXT_WEIGHTS:
-        weights_file(name, bench.progress)
-    with reported(bench.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
-        found = find_credits(bench.frames.pictures, end, TextReader(), task.advance)
+        weights_file(name, context.progress)
+    with reported(context.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
+        found = find_credits(context.frames.pictures, end, TextReader(), task.advance)
     return None if found is None else interval_rows([found])[0]
 
 
-def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
+def _zones(context: RunContext, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
     """Where frames will be looked at, as far as the speech shows; ``added`` are slots by hand."""
-    given, duration = bench.given, bench.film.info.duration
+    given, duration = context.given, context.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
     gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]
     gaps += added
     inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
-    moments = credit_moments(duration) if bench.config.slots.find_credits else []
+    moments = credit_moments(duration) if context.config.slots.find_credits else []
     return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)
 
 
-def _shots_record(bench: Bench, store: FrameStore | None) -> dict[str, Any]:
-    film = bench.film
-    if bench.given.shots is not None:
-        rows = given_shots(bench.given.shots, film.info.duration)
+def _shots_record(context: RunContext, store: FrameStore | None) -> dict[str, Any]:
+    film = context.film
+    if context.given.shots is not None:
+        rows = given_shots(context.given.shots, film.info.duration)
         return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
-    task = bench.progress.task("Finding shots", film.info.duration or None, "s")
+    task = context.progress.task("Finding shots", film.info.duration or None, "s")
     try:
         found = survey(
             film,
-            bench.config.shots,
+            context.config.shots,
             store=store,
             advance=task.advance,
-            decoder=bench.config.film.decoder,
-            tell=bench.progress.note,
+            decoder=context.config.film.decoder,
+            tell=context.progress.note,
         )
     finally:
         task.done()

@@ -26,7 +26,7 @@ from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import is_done
 from shotad.description.engine_pair import Engines
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.preparing import Bench, prepare
+from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_questions
 from shotad.description.story import (
@@ -68,10 +68,10 @@ def foresee(
     given, progress = given or Given(), progress or NoProgress()
     lean, part, left_out = _without_fetching(film, config, given)
     if not left_out:
-        return _foreseen(Bench.of(film, folder, config, given, progress), engines)
+        return _foreseen(RunContext.of(film, folder, config, given, progress), engines)
     progress.note(f"An estimate fetches no weights. Without them are left out: {'; '.join(left_out)}.")
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
-        return _foreseen(Bench.of(film, apart, lean, part, progress), engines)
+        return _foreseen(RunContext.of(film, apart, lean, part, progress), engines)
 
 
 def _without_fetching(film: Film, config: Config, given: Given) -> tuple[Config, Given, list[str]]:
@@ -107,21 +107,21 @@ def _listens(film: Film, config: Config, given: Given) -> bool:
     return config.speech.source == "auto" and not told
 
 
-def _foreseen(bench: Bench, engines: Engines) -> Estimate:
-    config = bench.config
-    get_ready(bench)
-    prepared = prepare(bench)
-    plans = understand(prepared, bench, engines.looks.abilities.frames_per_second).plans
-    asked = [*_looks(plans, bench, engines), *_lines(plans, bench, engines)]
+def _foreseen(context: RunContext, engines: Engines) -> Estimate:
+    config = context.config
+    get_ready(context)
+    prepared = prepare(context)
+    plans = understand(prepared, context, engines.looks.abilities.frames_per_second).plans
+    asked = [*_looks(plans, context, engines), *_lines(plans, context, engines)]
     asked += _renewals(plans, prepared.speech) if config.story.on else ()
     return estimate(asked, engines.terms(config))
 
 
-def _looks(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterator[OpenQuestion]:
-    config, engine = bench.config, engines.looks
-    log = RecordLog(bench.folder.path / "stage1.jsonl")
-    width, height = _size(bench)
-    for asked in stage1_questions(plans, bench, engine):
+def _looks(plans: Sequence[SlotPlan], context: RunContext, engines: Engines) -> Iterator[OpenQuestion]:
+    config, engine = context.config, engines.looks
+    log = RecordLog(context.folder.path / "stage1.jsonl")
+    width, height = _size(context)
+    for asked in stage1_questions(plans, context, engine):
         if not is_done(log.get(asked.key)):
             yield OpenQuestion(
                 "stage1",
@@ -134,15 +134,15 @@ def _looks(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
             )
 
 
-def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterator[OpenQuestion]:
+def _lines(plans: Sequence[SlotPlan], context: RunContext, engines: Engines) -> Iterator[OpenQuestion]:
     """Stage II's questions, and those of a second look, about lines that are not there yet."""
-    config, engine = bench.config, engines.writes
-    seen = RecordLog(bench.folder.path / "stage1.jsonl")
-    log = RecordLog(bench.folder.path / "stage2.jsonl")
-    width, height = _size(bench)
+    config, engine = context.config, engines.writes
+    seen = RecordLog(context.folder.path / "stage1.jsonl")
+    log = RecordLog(context.folder.path / "stage2.jsonl")
+    width, height = _size(context)
     lines = config.stage2.lines_an_answer
     story = _usual_story() if config.story.on else ""
-    for look in stage1_questions(plans, bench, engines.looks):
+    for look in stage1_questions(plans, context, engines.looks):
         record, slot = seen.get(look.key), look.plan.slot
         known = description_of(slot.id, record) if record is not None and is_done(record) else None
         described = known or Description(slot.id, {}, "", "", "")
@@ -205,7 +205,7 @@ def _frames(plan: SlotPlan) -> int:
     return sum(len(frames.seconds) for frames in plan.frames)
 
 
-def _size(bench: Bench) -> tuple[int, int]:
+def _size(context: RunContext) -> tuple[int, int]:
     """Width and height at which the engine sees the film's frames."""
-    info = bench.film.info
-    return vlm_size(info.width, info.height, bench.config.frames)
+    info = context.film.info
+    return vlm_size(info.width, info.height, context.config.frames)

@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Self
 
 from shotad.core import Clip, Engine, Reply, Request, span
-from shotad.description.conversation import Inquiry, Named, Told, Turn, Who, ask_all
+from shotad.description.conversation import EngineCall, Inquiry, Named, Told, Who, ask_all
 
 ClipOf = Callable[[Who, str], Clip]
 """The clip of a slot, by the slot's id, as one of the engines is to see it."""
@@ -46,7 +46,7 @@ class _Running:
     name: str
     inquiry: Inquiry
     drawn: bool
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[EngineCall, ...] = ()
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class Scheduler:
         found: list[Reply] = []
 
         def inquiry() -> Inquiry:
-            found.extend((yield (Turn(who, request),)))
+            found.extend((yield (EngineCall(who, request),)))
             return {}
 
         self.begin(("", inquiry()))
@@ -249,7 +249,7 @@ class Scheduler:
             else:
                 self._news.put(partial(self._answered, calls, asked, replies))
 
-    def _request(self, turn: Turn) -> Request:
+    def _request(self, turn: EngineCall) -> Request:
         """The request with its clip; nothing is put, and no clip read, once the run has stopped."""
         clip = None
         if turn.with_clip:

@@ -35,8 +35,8 @@ from shotad.description.checks import (
     unreadable,
 )
 from shotad.description.conversation import (
+    EngineCall,
     Inquiry,
-    Turn,
     identity_record,
     make_ready,
     prompt_record,
@@ -139,7 +139,7 @@ def _messages(wish: Wish, config: Config) -> tuple[Message, ...]:
 
 
 def _inquiry(asked: _Question, engine: Engine) -> Inquiry:
-    (reply,) = yield (Turn("writes", asked.request),)
+    (reply,) = yield (EngineCall("writes", asked.request),)
     line, error = "", reply.error
     complaints: tuple[Complaint, ...] = ()
     if error is None:

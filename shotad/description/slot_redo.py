@@ -38,7 +38,7 @@ from shotad.description.conversation import Named, Who, ask_all, is_done, slot_s
 from shotad.description.engine_pair import Engines
 from shotad.description.overview import write_sheet
 from shotad.description.pipeline import empty_line
-from shotad.description.preparing import Bench
+from shotad.description.preparing import RunContext
 from shotad.description.prompts import check_prompts
 from shotad.description.scheduler import converse
 from shotad.description.slot_writer import around_of, cue_of, one_line
@@ -96,7 +96,9 @@ def redo(
     """
     config = noted(config or run.config, note)
     engines = engines or Engines.of(config)
-    bench = Bench.of(film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress())
+    context = RunContext.of(
+        film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress()
+    )
     prepared = recorded(folder, film.info, config)
     own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
@@ -106,16 +108,16 @@ def redo(
             save_track(track, folder.path, film.info.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts("story", "verify")
-    engines.get_ready(config, bench.progress)
-    get_ready(bench)
-    asks, warnings = _asks(chosen, prepared, bench, engines)
-    rewriter = SlotRewriter(track, prepared, bench, engines)
+    engines.get_ready(config, context.progress)
+    get_ready(context)
+    asks, warnings = _asks(chosen, prepared, context, engines)
+    rewriter = SlotRewriter(track, prepared, context, engines)
     done = Redone((), warnings=warnings)
     for result in rewriter.work(asks):
         done = _with(done, result, folder, own)
     page = None
     if sheet and done.files:
-        page = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
+        page = write_sheet(folder.path, context.frames.pictures, config, context.progress)
     spent = used(rewriter.seen, rewriter.lines, engines.terms(config), rewriter.other)
     return replace(done, sheet=page, used=spent)
 
@@ -217,20 +219,20 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
 
 
 def _asks(
-    cues: Sequence[Cue], prepared: Prepared, bench: Bench, engines: Engines
+    cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines
 ) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
     """The plans of the lines' slots, each with the settings of its next try; and what could not be done."""
     wanted = {cue.slot_id: cue for cue in cues}
     some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
-    with _aside(bench.folder) as aside:
+    with _aside(context.folder) as aside:
         density = engines.looks.abilities.frames_per_second
-        understood = understand(some, replace(bench, folder=aside), density, run=bench.folder)
-    tries = [row.get("slot") for row in rows_of(bench.folder, LOG)]
+        understood = understand(some, replace(context, folder=aside), density, run=context.folder)
+    tries = [row.get("slot") for row in rows_of(context.folder, LOG)]
     asks = []
     for plan in understood.plans:
         number = tries.count(plan.slot.id) + 1
-        seed = slot_seed(bench.config.seed, f"{plan.slot.id}/redo/{number}")
-        own = bench.config.model_copy(update={"seed": seed})
+        seed = slot_seed(context.config.seed, f"{plan.slot.id}/redo/{number}")
+        own = context.config.model_copy(update={"seed": seed})
         asks.append(Ask(wanted[plan.slot.id], plan, number, own))
     return tuple(asks), understood.warnings
 
@@ -284,10 +286,10 @@ class SlotRewriter:
     ``seen``, ``lines`` and ``other`` are the records made: of Stage I, Stage II, and of choices.
     """
 
-    def __init__(self, track: Track, prepared: Prepared, bench: Bench, engines: Engines) -> None:
-        self._bench, self._engines, self._prepared = bench, engines, prepared
+    def __init__(self, track: Track, prepared: Prepared, context: RunContext, engines: Engines) -> None:
+        self._context, self._engines, self._prepared = context, engines, prepared
         self._lines = {cue.id: cue for cue in track.cues}
-        self._notes = rows_of(bench.folder, "story")
+        self._notes = rows_of(context.folder, "story")
         self._plans: dict[str, SlotPlan] = {}
         self.seen: list[Record] = []
         self.lines: list[Record] = []
@@ -297,18 +299,18 @@ class SlotRewriter:
         """The result for each slot, in order, as soon as it is there; a new line is known to those after."""
         self._plans = {ask.plan.slot.id: ask.plan for ask in asks}
         seen = self._look(asks)
-        with reported(self._bench.progress, "Writing lines", len(asks), "slots") as task:
+        with reported(self._context.progress, "Writing lines", len(asks), "slots") as task:
             for ask in asks:
                 yield self._result(ask, seen[ask.plan.slot.id])
                 task.advance()
-        (self._bench.folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
+        (self._context.folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
 
     def _look(self, asks: Sequence[Ask]) -> dict[str, Record]:
         """Stage I's record of each slot; those that a redo made which was stopped are taken as they are."""
-        engine, bench = self._engines.looks, self._bench
-        log = bench.folder.log_of_records(LOOKS)
+        engine, context = self._engines.looks, self._context
+        log = context.folder.log_of_records(LOOKS)
         every = {
-            ask.plan.slot.id: stage1_questions([ask.plan], replace(bench, config=ask.config), engine)[0]
+            ask.plan.slot.id: stage1_questions([ask.plan], replace(context, config=ask.config), engine)[0]
             for ask in asks
         }
         kept = {name: record for name, q in every.items() if (record := log.get(q.key)) is not None}
@@ -318,14 +320,14 @@ class SlotRewriter:
 
         def inquiries() -> Iterator[Named]:
             wants = [ClipPlan(name, ask.plan.frames) for name, ask in by_slot.items()]
-            for name, clip in clips(wants, bench.frames.pictures):
+            for name, clip in clips(wants, context.frames.pictures):
                 config = by_slot[name].config
                 seen = stage1.stage1_as_seen(clip, by_slot[name].plan, engine, config)
-                heard = stage1.with_sound(seen, bench, engine)
+                heard = stage1.with_sound(seen, context, engine)
                 yield name, stage1.stage1_inquiry(asked[name], heard, engine, config)
 
         found: dict[str, Record] = done | {name: stage1.stage1_unread(q, engine) for name, q in asked.items()}
-        with reported(bench.progress, "Looking at the film", len(asked), "slots") as task:
+        with reported(context.progress, "Looking at the film", len(asked), "slots") as task:
             for name, record in converse(inquiries(), {"looks": engine}):
                 found[name] = log.add(asked[name].key, record)
                 self.seen.append(record)
@@ -367,7 +369,7 @@ class SlotRewriter:
         said = self._said(ask)
         number = ask.config.stage2.history
         last = said[-number:] if number else ()
-        around = around_of(last, self._prepared, self._bench)
+        around = around_of(last, self._prepared, self._context)
         other = record and other_than(record, ask.before.text)
         presence = ask.plan.presence
         return cue_of(ask.plan.slot, look, other, ask.config, around, self._chooser(ask), said, presence)
@@ -383,7 +385,7 @@ class SlotRewriter:
 
     def _keep(self, ask: Ask, look: Record, record: Record | None, result: Result) -> None:
         slot, note = ask.plan.slot.id, ask.config.prompt.note
-        log = self._bench.folder.log_of_records(LOG)
+        log = self._context.folder.log_of_records(LOG)
         row = {
             "slot": slot,
             "number": ask.number,
@@ -419,11 +421,11 @@ class SlotRewriter:
             lambda _: None,
             lambda _, record: self.other.append(record),
             writes.identity,
-            self._bench.progress,
+            self._context.progress,
         )
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
-        return clip_as_seen(self._plans[slot_id], self._bench, self._engines.all[who])
+        return clip_as_seen(self._plans[slot_id], self._context, self._engines.all[who])
 
 
 def other_than(record: Record, line: str) -> Record:

@@ -35,12 +35,12 @@ from shotad.core import (
     span,
 )
 from shotad.description import stage1, stage2
-from shotad.description.choice import Around, ByRules, Chooser, Line, Situation, make_chooser
+from shotad.description.choice import Around, ByRules, Chooser, FittedLine, Situation, make_chooser
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
 from shotad.description.doubt import Evidence, doubt_of
 from shotad.description.engine_pair import Engines
 from shotad.description.language_id import other_language
-from shotad.description.preparing import Bench
+from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, sight_of
@@ -83,16 +83,16 @@ class Written:
 
 
 @dataclass(slots=True)
-class _Place:
+class _SlotQuestions:
     """A slot in its order: what Stage I is asked, and Stage II; None where there is no description."""
 
     look: stage1.Stage1Question
     line: stage2.Question | None = None
 
 
-def around_of(last_lines: Sequence[str], prepared: Prepared, bench: Bench) -> Around:
+def around_of(last_lines: Sequence[str], prepared: Prepared, context: RunContext) -> Around:
     """What a line of this run is judged by; a benchmark's slots and budgets have limits of their own."""
-    given = bench.given.slots is not None or bench.config.slots.budget != "fit"
+    given = context.given.slots is not None or context.config.slots.budget != "fit"
     return Around([utterance.interval for utterance in prepared.speech], last_lines, given=given)
 
 
@@ -109,19 +109,24 @@ class SlotWriter:
         sketches: Sequence[SlotPlan],
         known: Sequence[SlotPlan | None],
         prepared: Prepared,
-        bench: Bench,
+        context: RunContext,
         engines: Engines,
     ) -> None:
         self.written = Written()
-        self.scheduler = engines.scheduler(bench.config, self._clip_of)
-        self._prepared, self._bench, self._engines, self._config = prepared, bench, engines, bench.config
-        self._looks, self._lines = (bench.folder.log_of_records(name) for name in ("stage1", "stage2"))
-        self._pixels = key_of(bench.film_key, bench.frames.key)
+        self.scheduler = engines.scheduler(context.config, self._clip_of)
+        self._prepared, self._context, self._engines, self._config = (
+            prepared,
+            context,
+            engines,
+            context.config,
+        )
+        self._looks, self._lines = (context.folder.log_of_records(name) for name in ("stage1", "stage2"))
+        self._pixels = key_of(context.film_key, context.frames.key)
         self._sketches = {sketch.slot.id: sketch for sketch in sketches}
         self._keys = {plan.slot.id: self._look(plan).key for plan in known if plan is not None}
         done = {name for name, key in self._keys.items() if is_done(self._looks.get(key))}
         self._counted = self._sketches.keys() - done
-        self._places: list[_Place] = []
+        self._places: list[_SlotQuestions] = []
         self._looked: set[str] = set()
         self._settled: set[str] = set()
         self._again: deque[stage2.Question] = deque()
@@ -134,9 +139,9 @@ class SlotWriter:
         self._looking: Task | None = None
         self._writing: Task | None = None
         who = engines.writes.identity
-        choices, story = (Kept(bench.folder, name, self.written.other) for name in ("choices", "story"))
+        choices, story = (Kept(context.folder, name, self.written.other) for name in ("choices", "story"))
         self._chooser = make_chooser(
-            self._config, self._ask, choices.known, choices.keep, who, bench.progress
+            self._config, self._ask, choices.known, choices.keep, who, context.progress
         )
         self._telling = Telling(prepared.speech, self._config, who, self._ask, story.known, story.keep)
 
@@ -158,7 +163,7 @@ class SlotWriter:
 
     def _tidy(self, log: RecordLog, engine: Engine, keys: Sequence[str]) -> None:
         """Stale records go after a run over the whole film; last answers of other engines stay aside."""
-        if self._bench.given.start <= 0 and self._bench.given.end is None:
+        if self._context.given.start <= 0 and self._context.given.end is None:
             maker = identity_record(engine.identity)
             log.keep(keys, lambda record: of_other(record, maker))
 
@@ -166,13 +171,13 @@ class SlotWriter:
         """What Stage I is asked of each slot, by its id; of those that failed before last. ``plans`` are
         drawn, and clips read, one by one; the clips that are surely wanted in one pass over the film."""
         missing = self._surely_missing()
-        pictures = self._bench.frames.pictures
+        pictures = self._context.frames.pictures
         read = clips([ClipPlan(sketch.slot.id, sketch.frames) for sketch in missing.values()], pictures)
         ahead: tuple[str, Clip] | None = None
         again: dict[str, stage1.Stage1Question] = {}
         for plan in plans:
             name, question = plan.slot.id, self._look(plan)
-            self._places.append(_Place(question))
+            self._places.append(_SlotQuestions(question))
             record = self._looks.get(question.key)
             if is_done(record):
                 yield name, _answered()
@@ -213,7 +218,7 @@ class SlotWriter:
             return _kept(_answered(stage1.stage1_unread(question, engine)), self._looks, question.key, [])
         with span("frames"):
             seen = stage1.stage1_as_seen(clip, question.plan, engine, self._config)
-            seen = stage1.with_sound(seen, self._bench, engine)
+            seen = stage1.with_sound(seen, self._context, engine)
         asked = stage1.stage1_inquiry(question, seen, engine, self._config)
         return _kept(asked, self._looks, question.key, self.written.seen)
 
@@ -300,7 +305,7 @@ class SlotWriter:
             return False
         plan, seen = place.look.plan, self._looks.record(place.look.key)
         record = None if key is None else self._lines.record(key)
-        around = around_of(self._last_lines(), self._prepared, self._bench)
+        around = around_of(self._last_lines(), self._prepared, self._context)
         said, presence = self._said(), plan.presence
         cue = cue_of(plan.slot, seen, record, self._config, around, self._chooser, said, presence)
         self.written.cues.append(cue)
@@ -324,10 +329,10 @@ class SlotWriter:
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""
         with span("frames"):
-            return stage1.clip_as_seen(self._sketches[slot_id], self._bench, self._engines.all[who])
+            return stage1.clip_as_seen(self._sketches[slot_id], self._context, self._engines.all[who])
 
     def _task(self, name: str, number: int) -> Task:
-        return self._tasks[name].enter_context(reported(self._bench.progress, name, number, "slots"))
+        return self._tasks[name].enter_context(reported(self._context.progress, name, number, "slots"))
 
 
 def _answered(record: Record | None = None) -> Inquiry:
@@ -455,7 +460,7 @@ def _fitting(
     config: Config,
     around: Around,
     sight: Callable[[str, Rows], Sight | None],
-) -> list[Line]:
+) -> list[FittedLine]:
     """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
     lines = []
     for number, draft in enumerate(drafts):
@@ -472,7 +477,7 @@ def _fitting(
                 language=config.language,
                 limits=around.limits,
             )
-            lines.append(Line(number, fitted, interval, findings, draft.unseen, seen))
+            lines.append(FittedLine(number, fitted, interval, findings, draft.unseen, seen))
     return lines
 
 
@@ -520,7 +525,7 @@ def _in_another_language(candidates: Sequence[str], config: Config) -> str | Non
     return f"Stage II failed: the line is in {found[0]}, not in {wanted}: {candidates[0]}"
 
 
-def _doubts(line: Line, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
+def _doubts(line: FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
     """What was not seen or not looked for, and names in the line that a model gave by itself."""
     if line.unseen:
         yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"

@@ -39,8 +39,8 @@ from shotad.description.checks import (
     unreadable,
 )
 from shotad.description.conversation import (
+    EngineCall,
     Inquiry,
-    Turn,
     check_images,
     identity_record,
     prompt_record,
@@ -50,7 +50,7 @@ from shotad.description.conversation import (
     usage_record,
 )
 from shotad.description.leaks import clean
-from shotad.description.preparing import Bench
+from shotad.description.preparing import RunContext
 from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.slotplan import SlotPlan
 from shotad.film import ClipPlan, SoundSeeker, choose_track, clips, fit, paint, vlm_size
@@ -105,10 +105,10 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     return Stage1Question(plan, prompt, request, label, key, people)
 
 
-def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Stage1Question]:
+def stage1_questions(plans: Sequence[SlotPlan], context: RunContext, engine: Engine) -> list[Stage1Question]:
     """Stage I's question about each plan."""
-    pixels = key_of(bench.film_key, bench.frames.key)
-    return [stage1_question(plan, engine, bench.config, pixels) for plan in plans]
+    pixels = key_of(context.film_key, context.frames.key)
+    return [stage1_question(plan, engine, context.config, pixels) for plan in plans]
 
 
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
@@ -125,21 +125,21 @@ def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -
     return paint(small, config.overlay, current=plan.current, presence=presence)
 
 
-def with_sound(clip: Clip, bench: Bench, engine: Engine) -> Clip:
+def with_sound(clip: Clip, context: RunContext, engine: Engine) -> Clip:
     """The clip with the film's sound, for an engine that hears; as it is where there is none."""
-    track = choose_track(bench.film.info, bench.config.film.audio_track)
-    if not engine.abilities.hears or track is None or bench.film.media is None:
+    track = choose_track(context.film.info, context.config.film.audio_track)
+    if not engine.abilities.hears or track is None or context.film.media is None:
         return clip
     first, last = (round(float(second) * HEARING_RATE) for second in clip.seconds[[0, -1]])
-    heard = SoundSeeker(bench.film, track.number, HEARING_RATE, "mono").between(max(first, 0), last)
+    heard = SoundSeeker(context.film, track.number, HEARING_RATE, "mono").between(max(first, 0), last)
     return replace(clip, sound=heard)
 
 
-def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:
+def clip_as_seen(plan: SlotPlan, context: RunContext, engine: Engine) -> Clip:
     """The clip of one slot, read by itself, as ``engine``, that of Stage I or one that measures, is to see
     it."""
-    ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], bench.frames.pictures)
-    return stage1_as_seen(clip, plan, engine, bench.config)
+    ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], context.frames.pictures)
+    return stage1_as_seen(clip, plan, engine, context.config)
 
 
 def stage1_inquiry(asked: Stage1Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
@@ -153,7 +153,7 @@ def stage1_inquiry(asked: Stage1Question, seen: Clip, engine: Engine, config: Co
             again = stage1_again(asked.prompt.messages, last.text, read.complaints, asked.prompt.steps)
             seed = slot_seed(config.seed, f"{asked.plan.slot.id}/{attempt}")
             request = replace(request, messages=again, seed=seed)
-        (reply,) = yield (Turn("looks", request),)
+        (reply,) = yield (EngineCall("looks", request),)
         tries.append((reply, _read(reply, asked, engine)))
         if not tries[-1][1].complaints:
             break

@@ -40,8 +40,8 @@ from shotad.description.checks import (
 )
 from shotad.description.choice import distinct, merged
 from shotad.description.conversation import (
+    EngineCall,
     Inquiry,
-    Turn,
     identity_record,
     prompt_record,
     request_record,
@@ -145,7 +145,7 @@ def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
     return draft.record(engine.identity)
 
 
-Asking = Generator[tuple[Turn, ...], tuple[Reply, ...], None]
+Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
 """Yields turns, all to the same engine; gets a reply to each."""
 
 
@@ -210,7 +210,7 @@ class Draft:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""
         requests = self._draws(1 if self.together else self.number)
         for left in reversed(range(self.config.stage2.attempts if self.asked.repairs else 1)):
-            replies = yield tuple(Turn("writes", request) for request in requests)
+            replies = yield tuple(EngineCall("writes", request) for request in requests)
             wanted = len((requests[0].schema or {}).get("properties", {})) or 1
             self.tries += [
                 self._tried(request, reply, wanted) for request, reply in zip(requests, replies, strict=True)
@@ -235,7 +235,7 @@ class Draft:
             told = without(one.messages, one.reply.text, line, self.unseen[line], 1)
             seed = self._seed(f"without {line}")
             requests.append(replace(self.asked.request, messages=told, seed=seed, schema=answer_schema(1)))
-        replies = yield tuple(Turn("writes", request) for request in requests)
+        replies = yield tuple(EngineCall("writes", request) for request in requests)
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
             self.tries.append(self._tried(request, reply, 1))
@@ -249,7 +249,7 @@ class Draft:
     def measured(self) -> Asking:
         """Measures what the clip shows; nothing where that cannot be measured."""
         request = Request(slot_id=self.asked.plan.slot.id, messages=(), scene=self.asked.plan.scene)
-        (reply,) = yield (Turn("measures", request, with_clip=True),)
+        (reply,) = yield (EngineCall("measures", request, with_clip=True),)
         self.facts = reply.notes or None
 
     def record(self, writes: Identity) -> dict[str, Any]:
@@ -367,7 +367,7 @@ class Draft:
             schema=schema,
             timed=self.config.prompt.times,
         )
-        (reply,) = yield (Turn("looks", request, with_clip=True),)
+        (reply,) = yield (EngineCall("looks", request, with_clip=True),)
         self.looks.append(reply)
         if reply.error is not None or reply.finish == "refused":
             self.unlooked = reply.error or f"it was refused: {quoted(reply.text)}"

@@ -40,8 +40,8 @@ from shotad.description.templates import check_templates, cut_to_words, prompt_h
 from shotad.description.translation_prompt import (
     Around,
     FailedLine,
+    SourceLine,
     Task,
-    Wanted,
     cue_of,
     failures,
     messages,
@@ -107,7 +107,7 @@ class Plan:
     """What to translate, and how."""
 
     task: Task
-    lines: tuple[Wanted, ...]
+    lines: tuple[SourceLine, ...]
     keys: tuple[str, ...]
     sampling: SamplingSettings
 

@@ -85,7 +85,7 @@ def _words_bare(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def faults_of(text: str, line: Wanted, task: Task) -> tuple[Fault, ...]:
+def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Fault, ...]:
     """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
     return (
         *_in_another_language(text, line, task),
@@ -96,7 +96,7 @@ def faults_of(text: str, line: Wanted, task: Task) -> tuple[Fault, ...]:
     )
 
 
-def _in_another_language(text: str, line: Wanted, task: Task) -> Iterator[Fault]:
+def _in_another_language(text: str, line: SourceLine, task: Task) -> Iterator[Fault]:
     target = task.target
     if (found := other_language(text, target.tag, line.names)) is not None:
         yield Fault("language", f"It is in {found}. Write it in {target.name}.")
@@ -113,14 +113,14 @@ def _markup(text: str) -> Iterator[Fault]:
         yield Fault("markup", f"It holds {found[0].strip()!r}. Give the sentence alone, as plain text.")
 
 
-def _too_long(text: str, line: Wanted, target: Language) -> Iterator[Fault]:
+def _too_long(text: str, line: SourceLine, target: Language) -> Iterator[Fault]:
     if spoken_words(text, target.tag) > line.words:
         most = budget_in(target.tag, line.words)
         short = "short ones, " if most.unit == "word" else ""
         yield Fault("length", f"It takes too long to say. Write at most {most}, {short}less if need be.")
 
 
-def _names_gone(text: str, line: Wanted, target: Language) -> Iterator[Fault]:
+def _names_gone(text: str, line: SourceLine, target: Language) -> Iterator[Fault]:
     """Names that are left out or translated; another script spells them in its own letters."""
     if not _is_latin(text):
         return
@@ -136,7 +136,7 @@ def _says(name: str, said: str) -> bool:
     return any(part[: max(_STEM, len(part) - 2)] in said for part in parts if part)
 
 
-def _quotes_gone(text: str, line: Wanted, task: Task) -> Iterator[Fault]:
+def _quotes_gone(text: str, line: SourceLine, task: Task) -> Iterator[Fault]:
     spans = quotations(line.text)
     if not spans:
         return
@@ -165,7 +165,7 @@ def _letters(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SourceLine:
     """A heard line of the track.
 
     ``room`` is the time in which its translation may be spoken, from the line's own start; ``words`` is how
@@ -194,7 +194,7 @@ class Wanted:
 
 def wanted_lines(
     track: Track, slots: Mapping[str, Slot], settings: SlotSettings, names: Sequence[str] = ()
-) -> tuple[Wanted, ...]:
+) -> tuple[SourceLine, ...]:
     """The heard lines in order. ``slots`` are those of the film by id, as far as they are known."""
     heard = track.heard
     starts = [cue.interval.start for cue in heard[1:]]
@@ -212,7 +212,7 @@ def is_timed(cue: Cue) -> bool:
 
 def _wanted(
     cue: Cue, slot: Slot | None, following: float, settings: SlotSettings, names: Sequence[str]
-) -> Wanted:
+) -> SourceLine:
     """A line may be spoken up to the end of its slot, but not into the line that follows."""
     start, end = cue.interval.start, cue.interval.end
     if slot is not None and not is_timed(cue) and slot.interval.contains(start):
@@ -221,7 +221,7 @@ def _wanted(
     whole = slot is not None and room == slot.interval
     words = slot.max_words if slot is not None and whole else word_budget(room.duration, settings)
     told = (n for n in names if n and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", cue.text, re.IGNORECASE))
-    return Wanted(cue, room, words, tuple(told))
+    return SourceLine(cue, room, words, tuple(told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ class Around:
 
 
 def messages(
-    lines: Sequence[Wanted], task: Task, around: Around, wrong: Sequence[tuple[str, str]] = ()
+    lines: Sequence[SourceLine], task: Task, around: Around, wrong: Sequence[tuple[str, str]] = ()
 ) -> tuple[Message, ...]:
     """The question about ``lines``. ``wrong`` says by id what was wrong with earlier answers to it."""
     source, target = task.source.name, task.target.name
@@ -267,12 +267,12 @@ def messages(
     return Message("system", system), question(user)
 
 
-def schema(lines: Sequence[Wanted]) -> dict[str, Any]:
+def schema(lines: Sequence[SourceLine]) -> dict[str, Any]:
     """The JSON schema of an answer: every id with a text."""
     return form_of({line.id: {"type": "string"} for line in lines})
 
 
-def _line(line: Wanted, task: Task) -> str:
+def _line(line: SourceLine, task: Task) -> str:
     most = str(budget_in(task.target.tag, line.words))
     return json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False)
 
@@ -290,12 +290,12 @@ def _after(around: Around) -> str:
     return block(render("translate/after", lines=material("\n".join(rows)))) if rows else ""
 
 
-def _names(lines: Sequence[Wanted]) -> str:
+def _names(lines: Sequence[SourceLine]) -> str:
     names = dict.fromkeys(name for line in lines for name in line.names)
     return f"\n{render('translate/names', names=material(', '.join(names)))}" if names else ""
 
 
-def _quotes(lines: Sequence[Wanted], task: Task) -> str:
+def _quotes(lines: Sequence[SourceLine], task: Task) -> str:
     any_quoted = any(quotations(line.text) for line in lines)
     return f"\n{render(f'translate/quotes-{task.quotes}')}" if any_quoted else ""
 
@@ -320,7 +320,7 @@ class FailedLine:
 
 def cue_of(
     cue: Cue,
-    heard: tuple[Wanted, Mapping[str, Any]] | None,
+    heard: tuple[SourceLine, Mapping[str, Any]] | None,
     task: Task,
     maker: Maker,
     seconds_per_word: float,

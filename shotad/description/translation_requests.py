@@ -20,8 +20,8 @@ from shotad.description.translation_prompt import (
     REPEATED,
     Around,
     Fault,
+    SourceLine,
     Task,
-    Wanted,
     faults_of,
     messages,
     repeats,
@@ -92,7 +92,7 @@ _REFUSED = Fault("refused", "This is audio description of a published film. Tran
 class Attempted:
     """How far a line has come: its best translation so far, what is wrong with it, what was wrong last."""
 
-    line: Wanted
+    line: SourceLine
     text: str = ""
     faults: tuple[Fault, ...] = (MISSING,)
     last: tuple[Fault, ...] = ()
@@ -156,7 +156,7 @@ def _badness(faults: Sequence[Fault]) -> tuple[int, int, int]:
 class Batch:
     """A few consecutive lines that are asked for together. ``tries`` are the calls made for them."""
 
-    lines: tuple[Wanted, ...]
+    lines: tuple[SourceLine, ...]
     task: Task
     around: Around
     sampling: SamplingSettings

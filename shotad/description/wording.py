@@ -85,7 +85,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
     for at, raw in enumerate(raws):
         follows = at + 1 < len(raws) and not text[matches[at].end() : matches[at + 1].start()].strip()
-        place = _Place(raw, _before(raws[:at]), raws[at + 1] if follows else "")
+        place = _WordInText(raw, _before(raws[:at]), raws[at + 1] if follows else "")
         verb = not place.is_name and not place.is_noun and _is_verb(place, found)
         stem = place.word.removesuffix("'s")
         base = LEMMAS[place.word] if verb and place.word in LEMMAS else singular(stem)
@@ -156,7 +156,7 @@ def _is_participle(word: Word, *, first: bool) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _WordInText:
     """A word and the one before it as they are written, and the one that follows without a sign between."""
 
     raw: str
@@ -190,7 +190,7 @@ class _Place:
         return self.after in THIRD - MOSTLY_NOUNS
 
 
-def _is_verb(place: _Place, earlier: list[Word]) -> bool:
+def _is_verb(place: _WordInText, earlier: list[Word]) -> bool:
     word, before = place.word, place.before
     if before in BEFORE_NOUNS or before.endswith("'s") or word in PREPOSITIONS:
         return False

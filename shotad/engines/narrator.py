@@ -12,7 +12,7 @@ from typing import Any
 
 from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
 from shotad.engines.narrator_phrases import Statement
-from shotad.engines.narrator_sentence import Line, Memory, Timing, lines, plans
+from shotad.engines.narrator_sentence import Memory, Sentence, Timing, lines, plans
 from shotad.engines.narrator_statements import Findings, find_statements
 from shotad.engines.narrator_words import without_names
 from shotad.engines.table import ENGINES, stage_engines
@@ -31,10 +31,10 @@ _UNLIMITED = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Narration:
     """The lines of an answer and, where there are none, why."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[Sentence, ...]
     findings: Findings
     reason: str = ""
 
@@ -81,7 +81,7 @@ class Narrator:
         answer = dict(zip(names, [*texts, *[""] * (len(names) - len(texts))], strict=True))
         return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=_notes(told))
 
-    def _tell(self, request: Request, number: int) -> _Told:
+    def _tell(self, request: Request, number: int) -> _Narration:
         facts = Facts.from_json(request.notes)
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
@@ -93,10 +93,10 @@ class Narrator:
             able = list(findings.statements)
             found = self._lines(able, memory, request, timing, 1, again=True)
         if found:
-            return _Told(tuple(found), findings)
+            return _Narration(tuple(found), findings)
         late = timing is not None and self._lines(able, memory, request, None, 1)
         reason = _LATE if late else _silence(findings, able, memory, request)
-        return _Told((), findings, reason)
+        return _Narration((), findings, reason)
 
     def _lines(
         self,
@@ -107,10 +107,10 @@ class Narrator:
         number: int,
         *,
         again: bool = False,
-    ) -> list[Line]:
+    ) -> list[Sentence]:
         """As many different lines as are wanted, or can be made in time. ``again``: they may copy an earlier
         one."""
-        found: list[Line] = []
+        found: list[Sentence] = []
         for group in _groups(able, STATEMENTS, number):
             made = lines(group, memory, request.budget)
             in_time = (line for line in made if timing is None or timing.allows(line))
@@ -149,7 +149,7 @@ def _memory(request: Request, facts: Facts) -> Memory:
     return Memory(request.history, request.seed, tuple(known.values()), cast, spoken)
 
 
-def _fit(line: Line, request: Request, *, again: bool = False) -> bool:
+def _fit(line: Sentence, request: Request, *, again: bool = False) -> bool:
     """True where no rule is broken; a name that looks like an ordinary word breaks none. ``again``: a copy of
     an earlier line breaks none either."""
     names = [name for statement in line.statements for name in statement.names]
@@ -182,7 +182,7 @@ def _silence(findings: Findings, able: Sequence[Statement], memory: Memory, requ
     return "nothing was measured that is worth a line"
 
 
-def _notes(told: _Told) -> dict[str, Any]:
+def _notes(told: _Narration) -> dict[str, Any]:
     """What each line states, from which shot and how surely; texts that are not read; why silent."""
     notes: dict[str, Any] = {}
     if told.reason:

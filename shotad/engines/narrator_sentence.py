@@ -34,7 +34,7 @@ from shotad.script import LEAD, Sight, in_sight, spoken_interval
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Sentence:
     """A sentence and the statements it makes, in order, each with the number of words before it."""
 
     text: str
@@ -61,7 +61,7 @@ def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...
         yield from (tuple(group[:size]) for size in range(len(group), 0, -1))
 
 
-def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Iterator[Line]:
+def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Iterator[Sentence]:
     """The group's sentences within the budget, the fullest and freshest first."""
     ordered = _in_order(group)
     choices = _choices(ordered, memory)
@@ -75,7 +75,7 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
             text, before = _realise(ordered, clauses, adverbials, memory)
             if text not in told and (budget is None or spoken_words(text) <= budget):
                 told.add(text)
-                yield Line(text, tuple(zip(ordered, before, strict=True)))
+                yield Sentence(text, tuple(zip(ordered, before, strict=True)))
 
 
 def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> list[Clause]:
@@ -475,7 +475,7 @@ class Timing:
             return statement
         return replace(statement, since=self.shots.get(statement.shot, self.slot.start))
 
-    def allows(self, line: Line) -> bool:
+    def allows(self, line: Sentence) -> bool:
         """True where each thing is told when it is seen, at most `LEAD` before, and the line ends in time."""
         parts = ((words, s.since, s.until) for s, words in line.told if s.since is not None)
         sight = Sight.of(parts, self.pace)

@@ -54,7 +54,7 @@ _SHOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class FrameSightings:
     """What was seen in one frame: possible people, and all things by both detectors."""
 
     seconds: float
@@ -71,7 +71,7 @@ class Passage:
     ``seconds`` are those of all its frames, ``steps`` the movements between them (one fewer).
     """
 
-    looks: tuple[Look, ...]
+    looks: tuple[FrameSightings, ...]
     shifts: tuple[Shift | None, ...]
     seconds: tuple[float, ...]
     steps: tuple[Shift | None, ...]
@@ -111,7 +111,7 @@ class Eyes:
         self._poses: PoseReader | None = None
         self._classifier: Classifier | None = None
 
-    def look(self, image: Image, seconds: float) -> Look:
+    def look(self, image: Image, seconds: float) -> FrameSightings:
         """All that the models see in one frame (RGB, bars cut off)."""
         first, second, faces = self._loaded()
         seen_faces = faces.find(image, seconds)
@@ -123,9 +123,9 @@ class Eyes:
         things = any(s.name in KINDS and s.score >= _PLAIN for s in whole)
         others = second.find(image, seconds) if promising and (things or not settled) else []
         people = glimpses_of(whole, parts, others, seen_faces)
-        return Look(seconds, image, tuple(people), tuple(whole), tuple(others))
+        return FrameSightings(seconds, image, tuple(people), tuple(whole), tuple(others))
 
-    def face_of(self, look: Look, glimpse: Glimpse) -> Embedding | None:
+    def face_of(self, look: FrameSightings, glimpse: Glimpse) -> Embedding | None:
         """The embedding of a person's face; None where no face is seen."""
         if glimpse.face is None:
             return None
@@ -228,7 +228,7 @@ def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
         yield Passage(looks, shifts, frames.seconds[start:end], steps, opens, closes)
 
 
-def _look(frames: ShotFrames, i: int, eyes: Eyes) -> Look:
+def _look(frames: ShotFrames, i: int, eyes: Eyes) -> FrameSightings:
     """What is seen in one frame, with who is known in it."""
     look = eyes.look(frames.images[i], frames.seconds[i])
     known = frames.known_at(look.seconds)
@@ -236,7 +236,7 @@ def _look(frames: ShotFrames, i: int, eyes: Eyes) -> Look:
 
 
 def _steps_beside(
-    looks: Sequence[Look], chosen: Sequence[int], frames: ShotFrames, end: int
+    looks: Sequence[FrameSightings], chosen: Sequence[int], frames: ShotFrames, end: int
 ) -> tuple[Shift | None, ...]:
     """The picture's movements in a passage, measured beside the people that are seen in it.
 

@@ -35,8 +35,8 @@ from .metric import (
 )
 from .predicting.choosing import (
     Bank as Bank,
+    Selection as Selection,
     Shard as Shard,
-    Wanted as Wanted,
     choose as choose,
     read_bank_of_films as read_bank_of_films,
 )

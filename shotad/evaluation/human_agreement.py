@@ -298,7 +298,7 @@ class HumanScores:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _RatedItem:
     id: str
     action: str | None
     cells: Mapping[str, Any]
@@ -317,17 +317,19 @@ def read_scores(path: Path) -> HumanScores:
     return _averaged(lines, names, ignored)
 
 
-def _line(table: Table, row: TableRow) -> _Line:
+def _line(table: Table, row: TableRow) -> _RatedItem:
     cells = row.values
     name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
     if name is None:
         raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
     action = cells.get(ACTION)
     kept = {key: value for key, value in cells.items() if key not in (*ID_COLUMNS, ACTION)}
-    return _Line(str(name).strip(), str(action).strip() if _told(action) else None, kept, table.where(row))
+    return _RatedItem(
+        str(name).strip(), str(action).strip() if _told(action) else None, kept, table.where(row)
+    )
 
 
-def _no_doubles(lines: list[_Line]) -> None:
+def _no_doubles(lines: list[_RatedItem]) -> None:
     """One AD has several lines only where each is of an action."""
     seen: dict[tuple[str, str | None], str] = {}
     for line in lines:
@@ -340,7 +342,7 @@ def _no_doubles(lines: list[_Line]) -> None:
         seen[key] = line.where
 
 
-def _annotators(lines: list[_Line], name: str) -> tuple[list[str], tuple[str, ...]]:
+def _annotators(lines: list[_RatedItem], name: str) -> tuple[list[str], tuple[str, ...]]:
     """The columns that hold scores, and those that hold something else."""
     columns = list(dict.fromkeys(key for line in lines for key in line.cells))
     if SCORE in columns:
@@ -368,7 +370,7 @@ def _number(cell: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _averaged(lines: list[_Line], names: list[str], ignored: tuple[str, ...]) -> HumanScores:
+def _averaged(lines: list[_RatedItem], names: list[str], ignored: tuple[str, ...]) -> HumanScores:
     by_ad: dict[str, list[float]] = {}
     own: dict[str, dict[str, list[float]]] = {name: {} for name in names}
     empty = 0
@@ -391,7 +393,7 @@ def _averaged(lines: list[_Line], names: list[str], ignored: tuple[str, ...]) ->
     )
 
 
-def _score(line: _Line, column: str) -> float:
+def _score(line: _RatedItem, column: str) -> float:
     value = _number(line.cells[column])
     if value is None:
         raise EvaluationError(f"{line.where}: {column} {line.cells[column]!r} is no score.", _HINT)

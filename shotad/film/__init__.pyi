@@ -6,7 +6,12 @@ from .audio import (
     choose_track as choose_track,
     sound_blocks as sound_blocks,
 )
-from .colour import Turn as Turn, light_of as light_of, matrix_of as matrix_of, turn_of as turn_of
+from .colour import (
+    Orientation as Orientation,
+    light_of as light_of,
+    matrix_of as matrix_of,
+    turn_of as turn_of,
+)
 from .container import (
     TEXT_CODECS as TEXT_CODECS,
     Media as Media,

@@ -41,7 +41,7 @@ _TO_BT709 = np.array(
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Orientation:
     """How a decoded picture is brought upright: transposed first, then mirrored."""
 
     transpose: bool = False
@@ -66,7 +66,7 @@ class Turn:
         return np.ascontiguousarray(image)
 
 
-def turn_of(frame: VideoFrame) -> Turn:
+def turn_of(frame: VideoFrame) -> Orientation:
     """The turn that a frame's display matrix asks for, to the nearest right angle.
 
     The matrix takes source ``(x, y)`` to ``(a x + c y, b x + d y)``, y downwards.
@@ -76,12 +76,12 @@ def turn_of(frame: VideoFrame) -> Turn:
     side: Any = frame.side_data
     data = side.get(Type.DISPLAYMATRIX)
     if data is None:
-        return Turn()
+        return Orientation()
     matrix = np.frombuffer(bytes(data), "<i4")
     a, b, c, d = (int(matrix[i]) for i in (0, 1, 3, 4))
     if abs(a) >= abs(b):
-        return Turn(False, a < 0, d < 0)
-    return Turn(True, c < 0, b < 0)
+        return Orientation(False, a < 0, d < 0)
+    return Orientation(True, c < 0, b < 0)
 
 
 def light_of(frame: VideoFrame) -> Light:
@@ -99,7 +99,7 @@ class Painter:
     ``size`` is the film's displayed ``(width, height)``.
     """
 
-    def __init__(self, size: tuple[int, int], turn: Turn, light: Light) -> None:
+    def __init__(self, size: tuple[int, int], turn: Orientation, light: Light) -> None:
         self._size, self._turn, self._light = size, turn, light
         self._scalers: dict[tuple[int, int], VideoReformatter] = {}
         self._fields: Graph | None = None

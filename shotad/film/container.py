@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import AudioTrack, FilmError, FilmInfo, SubtitleTrack, file_fingerprint
-from shotad.film.colour import Light, Turn, light_of, turn_of
+from shotad.film.colour import Light, Orientation, light_of, turn_of
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -211,7 +211,7 @@ class Probed:
 
     info: FilmInfo
     stream: int
-    turn: Turn
+    turn: Orientation
     light: Light
     picture_end: float | None
     container: str
@@ -242,7 +242,7 @@ def probe(media: Media) -> Probed:
 
 
 def _info(
-    media: Media, container: InputContainer, stream: VideoStream, frame: VideoFrame, turn: Turn
+    media: Media, container: InputContainer, stream: VideoStream, frame: VideoFrame, turn: Orientation
 ) -> FilmInfo:
     start, aspect = exact_start(container), _pixel_aspect(stream)
     width, height = max(1, round(frame.width * aspect)), frame.height

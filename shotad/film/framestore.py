@@ -36,7 +36,7 @@ _LAST = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FrameEntry:
     """Where a frame lies in the pack, the second at which it comes up, and what is told of it."""
 
     seconds: float
@@ -57,13 +57,13 @@ class Pack:
     def __init__(self, folder: Path, name: str, head: Mapping[str, Any]) -> None:
         self._pack, self._index = folder / f"{name}.pack", folder / f"{name}.index"
         self._head = json.dumps({"format": 3, **head}, sort_keys=True).encode() + b"\n"
-        self.places: dict[float, Place] = {}
+        self.places: dict[float, FrameEntry] = {}
         """Moment → place."""
         self.complete = False
         """Whether all that was wanted is there."""
         self.stopped: str | None = None
         self._written = 0
-        self._last: Place | None = None
+        self._last: FrameEntry | None = None
         self._whole: int | None = None
         """Bytes of the index that are whole; None where the files are of something else, or none."""
         self._load()
@@ -81,7 +81,7 @@ class Pack:
         if place is None or place.seconds != seconds:
             data = kept.data
             check = zlib.crc32(data)
-            place = Place(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
+            place = FrameEntry(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
         # The pack always before the index that points into it.
         if self._append(data, _row(moment, place)):
             self._written += len(data)
@@ -107,7 +107,7 @@ class Pack:
     def finish(self) -> None:
         """Write that this is all."""
         if self.stopped is None:
-            self.complete = self._append(b"", _row(_LAST, Place(0.0, 0, 0, 0, 0, full_range=False)))
+            self.complete = self._append(b"", _row(_LAST, FrameEntry(0.0, 0, 0, 0, 0, full_range=False)))
 
     def _append(self, data: bytes, rows: bytes) -> bool:
         try:
@@ -163,10 +163,10 @@ class Pack:
             if moment == _LAST:
                 self.complete = True
             elif offset + length <= room:
-                self.places[moment] = Place(seconds, offset, length, check, matrix, bool(full))
+                self.places[moment] = FrameEntry(seconds, offset, length, check, matrix, bool(full))
 
 
-def _row(moment: float, place: Place) -> bytes:
+def _row(moment: float, place: FrameEntry) -> bytes:
     return _RECORD.pack(
         moment, place.seconds, place.offset, place.length, place.check, place.matrix, place.full_range
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shotad.core import FilmInfo, Image
-from shotad.film.colour import Turn, light_of, matrix_of, turn_of
+from shotad.film.colour import Orientation, light_of, matrix_of, turn_of
 from shotad.film.reader import Frame, Size
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Keeper:
         ``side_data`` refers back to its frame), 700 MB at 1080p.
         """
         if self._upright is None:
-            self._upright = turn_of(raw) == Turn()
+            self._upright = turn_of(raw) == Orientation()
         return self._upright
 
     def _new_encoder(self) -> VideoCodecContext:

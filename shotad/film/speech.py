@@ -26,7 +26,7 @@ from shotad.core import (
     SpeechSettings,
     SubtitleError,
     Utterance,
-    in_room,
+    span,
     spanned,
     weights_file,
 )
@@ -137,7 +137,7 @@ class Speech:
     detail: str
 
 
-@in_room("speech")
+@span("speech")
 def find_speech(
     blocks: Iterable[SoundBlock] | None,
     settings: SpeechSettings,

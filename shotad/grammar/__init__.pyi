@@ -1,7 +1,7 @@
 from .cache import (
     ClipReader as ClipReader,
-    Look as Look,
     Readers as Readers,
+    ShotSample as ShotSample,
     Sweep as Sweep,
     book_of as book_of,
     grammar_of as grammar_of,

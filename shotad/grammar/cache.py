@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ShotSample:
     """A shot as its grammar is read.
 
     ``slot`` is empty where the whole shot is looked at, so that all clips share it; else the look is of
@@ -49,10 +49,10 @@ class GrammarCache:
     A look with guess None was looked at, and nothing can be told.
     """
 
-    guesses: dict[Look, ScaleGuess | None] = field(default_factory=dict)
-    scores: dict[tuple[Look, Look], float] = field(default_factory=dict)
+    guesses: dict[ShotSample, ScaleGuess | None] = field(default_factory=dict)
+    scores: dict[tuple[ShotSample, ShotSample], float] = field(default_factory=dict)
 
-    def keep(self, clips: Iterable[Sequence[Look]]) -> None:
+    def keep(self, clips: Iterable[Sequence[ShotSample]]) -> None:
         """Forget what none of ``clips`` shows."""
         clips = list(clips)
         looks = {look for clip in clips for look in clip}
@@ -60,7 +60,7 @@ class GrammarCache:
         self.guesses = {look: guess for look, guess in self.guesses.items() if look in looks}
         self.scores = {pair: score for pair, score in self.scores.items() if pair in pairs}
 
-    def scores_of(self, clip: Sequence[Look]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def scores_of(self, clip: Sequence[ShotSample]) -> np.ndarray[Any, np.dtype[np.float32]]:
         """``float32[n, n]``: the scores among the looks of a clip, 1 with itself, 0 where none is known."""
         found = np.eye(len(clip), dtype=np.float32)
         for j, later in enumerate(clip):
@@ -69,14 +69,14 @@ class GrammarCache:
         return found
 
 
-def pairs_of(clip: Sequence[Look]) -> list[tuple[Look, Look]]:
+def pairs_of(clip: Sequence[ShotSample]) -> list[tuple[ShotSample, ShotSample]]:
     """All pairs of a clip's looks, the earlier first."""
     return [(earlier, later) for j, later in enumerate(clip) for earlier in clip[:j]]
 
 
 def grammar_of(
     book: GrammarCache,
-    clip: Sequence[Look],
+    clip: Sequence[ShotSample],
     numbers: Mapping[int, int],
     threshold: float,
 ) -> Grammar:
@@ -109,7 +109,7 @@ def thread_letters(book: GrammarCache, threshold: float) -> dict[int, str]:
     return {shot: thread_name(n) for n, thread in enumerate(threads) for shot in thread}
 
 
-def look_rows(book: GrammarCache, looks: Iterable[Look], threshold: float) -> list[Json]:
+def look_rows(book: GrammarCache, looks: Iterable[ShotSample], threshold: float) -> list[Json]:
     """One row for each look, by shot, as it stands in ``grammar.json``."""
     letters = thread_letters(book, threshold)
     return [
@@ -125,7 +125,7 @@ def look_rows(book: GrammarCache, looks: Iterable[Look], threshold: float) -> li
     ]
 
 
-def pair_rows(book: GrammarCache, looks: Iterable[Look]) -> list[list[Any]]:
+def pair_rows(book: GrammarCache, looks: Iterable[ShotSample]) -> list[list[Any]]:
     """Shot, later shot, score of the pairs among ``looks``; and the slot of looks that are one clip's."""
     known = set(looks)
     pairs = [(a, b, score) for (a, b), score in book.scores.items() if a in known and b in known]
@@ -140,7 +140,7 @@ def book_of(
     book, by_name = GrammarCache(), {}
     for row in looks:
         moments = ShotMoments(**{name: row[name] for name in get_args(Moment)})
-        look = Look(row["index"], moments, row.get("slot", ""))
+        look = ShotSample(row["index"], moments, row.get("slot", ""))
         by_name[look.slot, look.shot] = look
         if guessed:
             sure = row["probabilities"]
@@ -163,7 +163,9 @@ class Readers:
     scales: ScaleReader | None
 
 
-def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: ThreadSettings) -> list[float]:
+def moments_read(
+    clips: Iterable[Sequence[ShotSample]], readers: Readers, settings: ThreadSettings
+) -> list[float]:
     """The seconds of which frames are needed to read ``clips`` of which nothing is known, ascending."""
     return ClipReader(GrammarCache(), readers, settings).moments(clips)
 
@@ -174,7 +176,7 @@ class Want:
     seconds of which features and guesses of scale are needed for that."""
 
     paired: bool
-    guessed: tuple[Look, ...]
+    guessed: tuple[ShotSample, ...]
     features: frozenset[float]
     scales: frozenset[float]
 
@@ -183,12 +185,12 @@ class Want:
         return self.features | self.scales
 
 
-def _compared(look: Look, settings: ThreadSettings) -> list[float]:
+def _compared(look: ShotSample, settings: ThreadSettings) -> list[float]:
     """The moments that the choice of frames compares."""
     return [getattr(look.moments, place) for place in places(settings.frames)]
 
 
-def _guessed_by(look: Look, readers: Readers) -> list[float]:
+def _guessed_by(look: ShotSample, readers: Readers) -> list[float]:
     """The moments that the reader of scale looks at."""
     return [getattr(look.moments, moment) for moment in readers.scales.moments] if readers.scales else []
 
@@ -197,7 +199,9 @@ def row_of(features: Features, k: int) -> Features:
     return Features(features.patches[k : k + 1], features.whole[k : k + 1], features.grid)
 
 
-def guess_of(look: Look, guesses: Mapping[float, ScaleGuess | None], readers: Readers) -> ScaleGuess | None:
+def guess_of(
+    look: ShotSample, guesses: Mapping[float, ScaleGuess | None], readers: Readers
+) -> ScaleGuess | None:
     """The guess of a whole shot, as its record reads back."""
     guess = merged([guesses.get(moment) for moment in _guessed_by(look, readers)])
     if guess is None:
@@ -214,7 +218,7 @@ def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
 
 
 def score_clip(
-    clip: Sequence[Look],
+    clip: Sequence[ShotSample],
     book: GrammarCache,
     features: Mapping[float, Features],
     readers: Readers,
@@ -232,7 +236,9 @@ def score_clip(
             book.scores[pair] = round(score, DECIMALS)
 
 
-def _score(pair: tuple[Look, Look], features: Mapping[float, Features], settings: ThreadSettings) -> float:
+def _score(
+    pair: tuple[ShotSample, ShotSample], features: Mapping[float, Features], settings: ThreadSettings
+) -> float:
     """How well two looks match, by patches or as wholes."""
     kinds = {
         place: _joined([features[getattr(look.moments, place)] for look in pair])
@@ -252,7 +258,7 @@ def _joined(features: Sequence[Features]) -> Features:
     )
 
 
-Clip = Sequence[Look]
+Clip = Sequence[ShotSample]
 """The looks at the shots of one clip."""
 
 

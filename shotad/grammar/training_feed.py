@@ -55,7 +55,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class PickTransform:
     """How a pick becomes a picture."""
 
     seed: int
@@ -78,7 +78,7 @@ class Feed:
     def __init__(self, settings: ScaleTraining) -> None:
         net, workers = settings.net, settings.data.workers
         self._plan = _Plan()
-        looks = Looks(settings.seed, net.long_side, net.short_side, settings.augment)
+        looks = PickTransform(settings.seed, net.long_side, net.short_side, settings.augment)
         self._loader = torch.utils.data.DataLoader(
             _Pictures(looks),
             batch_sampler=self._plan,
@@ -125,7 +125,7 @@ class _Plan:
 
 
 class _Pictures(torch.utils.data.Dataset):  # type: ignore[misc]
-    def __init__(self, looks: Looks) -> None:
+    def __init__(self, looks: PickTransform) -> None:
         self._looks = looks
 
     def __getitem__(self, pick: Pick) -> tuple[Image, Pick] | ShotadError:

@@ -79,7 +79,7 @@ class Frames:
     def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
         self._people = Outlines(session.folder)
-        self._records = Looks(session.folder)
+        self._records = Stage1Records(session.folder)
         self._passes: OrderedDict[object, _Pass] = OrderedDict()
         self._film: Film | None = None
         self._lock = threading.Lock()
@@ -189,7 +189,7 @@ class Seen:
     redone: bool = False
 
 
-class Looks:
+class Stage1Records:
     """Stage I's records by slot, those of the run and those of later redos; read again when they change."""
 
     def __init__(self, folder: Path) -> None:

@@ -158,7 +158,7 @@ class People:
 
     def discover(self, progress: Progress) -> Json:
         """Look for the people of the film by their faces, as ``shotad cast discover`` does."""
-        from shotad.description import Bench, discover
+        from shotad.description import RunContext, discover
         from shotad.sight import get_face_models
 
         session, run = self._session, run_with_cast(self._session)
@@ -168,7 +168,7 @@ class People:
         with held(session.folder) as folder, opened(session, run, run.config) as film:
             get_face_models(run.config.cast, progress)
             given = replace(run.given, start=0.0, end=None)
-            found = discover(Bench.of(film, folder, run.config, given, progress), folder_of(place))
+            found = discover(RunContext.of(film, folder, run.config, given, progress), folder_of(place))
             folder.note(f"looked for people: {len(found.people)}")
         new = sum(one.way == "new" for one in found.people)
         if not found.people:

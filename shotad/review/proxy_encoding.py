@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from shotad.film import (
     Film,
     Frame,
+    Orientation,
     Samples,
     Size,
-    Turn,
     choose_track,
     exact,
     is_cover,
@@ -104,7 +104,7 @@ class _Picture:
     def __init__(self, output: OutputContainer, first: Frame, film: Film) -> None:
         self._output, self._film = output, film
         self._size: Size = film.info.size_within(LINES)
-        self._upright = first.raw is not None and turn_of(first.raw) == Turn()
+        self._upright = first.raw is not None and turn_of(first.raw) == Orientation()
         self._matrix = matrix_of(first.raw) if first.raw is not None and self._plain(first) else _BT709
         self._stream = self._coder(first)
         self._due, self._last = 0.0, -1

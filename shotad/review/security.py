@@ -189,7 +189,7 @@ def hosts_for(address: str) -> Hosts:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RequestHead:
     """What a request says of itself."""
 
     method: str
@@ -205,7 +205,7 @@ class _Asked:
         return self.headers.get(name, "")
 
 
-def refusal(asked: _Asked, keys: Keys, hosts: Hosts) -> Refused | None:
+def refusal(asked: _RequestHead, keys: Keys, hosts: Hosts) -> Refused | None:
     """Why a request gets no answer, or None."""
     if not hosts.know(asked.get(b"host")):
         return Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
@@ -219,7 +219,7 @@ def refusal(asked: _Asked, keys: Keys, hosts: Hosts) -> Refused | None:
     return _unfit(asked) if asked.is_change else None
 
 
-def _is_own(asked: _Asked) -> bool:
+def _is_own(asked: _RequestHead) -> bool:
     """Whether a request comes from the page itself, or from a person who opens the page."""
     origin = asked.headers.get(b"origin")
     if origin is not None and origin != f"http://{asked.get(b'host')}":
@@ -230,7 +230,7 @@ def _is_own(asked: _Asked) -> bool:
     return opened or asked.get(b"sec-fetch-site") in ("", "same-origin", "none")
 
 
-def _unfit(asked: _Asked) -> Refused | None:
+def _unfit(asked: _RequestHead) -> Refused | None:
     """Why a request that would change something gets no answer, or None."""
     if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
         return Refused(403, "A header is missing that the page sends.")
@@ -275,7 +275,7 @@ class Guard:
             fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
             await error_answer(scope, 500, fault)(scope, receive, out)
 
-    async def _entered(self, asked: _Asked, scope: Any) -> Response:
+    async def _entered(self, asked: _RequestHead, scope: Any) -> Response:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
         given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
         # From a link on another page the cookie would not come along to where an answer sends the browser.
@@ -298,7 +298,7 @@ _ONWARD = (
 """A page that opens the page itself."""
 
 
-def _enters(asked: _Asked, hosts: Hosts) -> bool:
+def _enters(asked: _RequestHead, hosts: Hosts) -> bool:
     """Whether a person opens the address with the token."""
     opened = asked.method == "GET" and asked.path == "/" and b"token=" in asked.query
     return opened and hosts.know(asked.get(b"host")) and _is_own(asked)
@@ -319,7 +319,7 @@ class _Out:
         await self._send(message)
 
 
-def _asked(scope: Any) -> _Asked:
+def _asked(scope: Any) -> _RequestHead:
     """Raises Refused for a header that must be there once and is there twice."""
     headers: dict[bytes, str] = {}
     for name, value in scope["headers"]:
@@ -327,7 +327,7 @@ def _asked(scope: Any) -> _Asked:
             raise Refused(400, "A header is there twice.")
         before = f"{headers[name]}; " if name in headers else ""
         headers[name] = before + value.decode("latin-1")
-    return _Asked(scope["method"], scope["path"], scope.get("query_string", b""), headers)
+    return _RequestHead(scope["method"], scope["path"], scope.get("query_string", b""), headers)
 
 
 def error_answer(scope: Any, status: int, error: ShotadError) -> Response:

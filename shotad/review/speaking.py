@@ -163,7 +163,7 @@ AFTER = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class PlacedLine:
     """A line in its place: ``spoken`` as it is fitted (None: it is not), with ``around`` all lines that are
     heard near it; ``whole`` is its take for itself."""
 
@@ -219,7 +219,7 @@ class Placing:
     def __init__(self, config: Config, prepared: Callable[[], Prepared], speaking: Speaking) -> None:
         self._config, self._prepared, self._speaking = config, prepared, speaking
 
-    def placed(self, track: Track, cue: Cue, kind: Kind) -> Place:
+    def placed(self, track: Track, cue: Cue, kind: Kind) -> PlacedLine:
         """One line, spoken and fitted as ``kind`` needs it. Raises VoiceError."""
         prepared = self._prepared()
         speech = _speech(prepared, over_lyrics=self._config.speech.over_lyrics)
@@ -228,7 +228,7 @@ class Placing:
         except VoiceError:
             if kind != "programme":
                 raise
-            return Place(cue, None, (), speech, track.film.duration)
+            return PlacedLine(cue, None, (), speech, track.film.duration)
 
     def _fitted(
         self,
@@ -237,7 +237,7 @@ class Placing:
         kind: Kind,
         prepared: Prepared,
         speech: tuple[Interval, ...],
-    ) -> Place:
+    ) -> PlacedLine:
         studio = self._speaking.studio()
         turn, duration = InTurn(self._speaking, studio), track.film.duration
         worded = has_words(studio.sent(cue.text))
@@ -247,7 +247,7 @@ class Placing:
         if not worded or not cue.heard:
             why = WORDLESS if cue.heard else cue.reason or f"it is {cue.status}"
             beside = self._beside(track, cue, prepared, speech, turn) if kind == "mix" else None
-            place = Place(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, why))
+            place = PlacedLine(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, why))
             if kind == "voice":
                 return replace(place, whole=_unfitted(cue, turn))
             return place if beside is None else replace(place, around=beside.spoken)
@@ -256,7 +256,7 @@ class Placing:
         left = next((line for line in near.unspoken if line.id == cue.id), None)
         whole = own or (_unfitted(cue, turn) if kind == "voice" else None)
         extended = self._config.extended.on
-        return Place(cue, own, near.spoken, speech, duration, left, whole, extended)
+        return PlacedLine(cue, own, near.spoken, speech, duration, left, whole, extended)
 
     def _near(
         self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn

@@ -29,12 +29,12 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
-    in_room,
     plural,
     read_record,
     read_settings,
     readable_json,
     slots_of,
+    span,
     stem_of,
     write_text,
 )
@@ -173,7 +173,7 @@ def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
     return {path: form.write(track) for form, path in _places(folder, name)}
 
 
-@in_room("scripts")
+@span("scripts")
 def write_texts(texts: Mapping[Path, str], folder: Path, record: str = WRITTEN) -> tuple[Path, ...]:
     """Write scripts, and down in ``record`` how they were written; their paths. Of others it stays as it is
     noted."""

@@ -107,8 +107,8 @@ from .persons import (
 from .portraits import (
     PAGE as PAGE,
     Embeddings as Embeddings,
-    Look as Look,
     Portrait as Portrait,
+    PortraitView as PortraitView,
     best_of as best_of,
     looks_of as looks_of,
     portrait as portrait,

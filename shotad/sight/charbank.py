@@ -100,7 +100,7 @@ def _skip(text: str, index: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _BankRow:
     id: str
     role: str
     line: int
@@ -154,15 +154,15 @@ def _place_of(films: Mapping[str, int], key: str, source: Source) -> int:
     )
 
 
-def _rows(text: str, start: int, source: Source) -> list[_Row]:
+def _rows(text: str, start: int, source: Source) -> list[_BankRow]:
     if text[start] != "[":
         raise source.error(line_at(text, start), "a list of characters is expected here.")
     return [_row(value, line_at(text, index), source) for value, index in parts_of_array(text, start)]
 
 
-def _row(value: Any, line: int, source: Source) -> _Row:
+def _row(value: Any, line: int, source: Source) -> _BankRow:
     if isinstance(value, str):
-        return _Row("", tidy(value), line)
+        return _BankRow("", tidy(value), line)
     if not isinstance(value, dict):
         raise source.error(line, f"a character is a name, or has id, name and role, got {value!r}.")
     wrong = next((k for k in ("id", "role") if not isinstance(value.get(k) or "", str)), None)
@@ -171,17 +171,17 @@ def _row(value: Any, line: int, source: Source) -> _Row:
     if "role" not in value:
         what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
         raise source.error(line, what, "A character is called by the role.")
-    return _Row(value.get("id") or "", tidy(value["role"] or ""), line)
+    return _BankRow(value.get("id") or "", tidy(value["role"] or ""), line)
 
 
-def _ids(rows: Sequence[_Row]) -> tuple[str, ...]:
+def _ids(rows: Sequence[_BankRow]) -> tuple[str, ...]:
     """The bank's own ids as they are, where files can be called so; for others one each, made of the role."""
     given = [(row.id if is_id(row.id) else id_of(row.id)) if row.id else "" for row in rows]
     made = iter(distinct_ids((row.role for row in rows if not row.id), filter(None, given)))
     return tuple(one or next(made) for one in given)
 
 
-def _one_for_each(rows: Sequence[_Row], ids: Sequence[str]) -> tuple[tuple[Member, ...], list[str]]:
+def _one_for_each(rows: Sequence[_BankRow], ids: Sequence[str]) -> tuple[tuple[Member, ...], list[str]]:
     """One member for each face, and what was decided about those who share one or a name."""
     roles: dict[str, list[str]] = {}
     for row, one in zip(rows, ids, strict=True):
@@ -204,7 +204,7 @@ def _one_for_each(rows: Sequence[_Row], ids: Sequence[str]) -> tuple[tuple[Membe
 
 
 def _with_pictures(
-    members: Sequence[Member], rows: Sequence[_Row], ids: Sequence[str], folder: Path, bank: Path
+    members: Sequence[Member], rows: Sequence[_BankRow], ids: Sequence[str], folder: Path, bank: Path
 ) -> tuple[Member, ...]:
     """The members with their pictures, found by id or, where the bank has none, by name."""
     if not folder.is_dir():

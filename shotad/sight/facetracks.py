@@ -32,7 +32,7 @@ _ONCE = 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class FaceView:
     """One face in one picture; ``worth`` is how much its embedding says, 0 to 1."""
 
     face: Face
@@ -45,13 +45,13 @@ class Look:
         return self.face.seconds
 
 
-Strand = list[Look]
+Strand = list[FaceView]
 """Looks at one person, oldest first."""
 Cut = Callable[[float, float], bool]
 """Whether the pictures of two moments show different scenes; asked only where likeness does not settle it."""
 
 
-def extend(strands: list[Strand], looks: Sequence[Look], following: Following, cut: Cut) -> None:
+def extend(strands: list[Strand], looks: Sequence[FaceView], following: Following, cut: Cut) -> None:
     """Add the looks of one picture, each to the strand that it continues, or as a new strand.
 
     The most alike come first; each strand takes one look at most.
@@ -71,7 +71,7 @@ def extend(strands: list[Strand], looks: Sequence[Look], following: Following, c
     strands += [[look] for n, look in enumerate(looks) if n not in taken]
 
 
-def _tie(strand: Strand, look: Look, following: Following, cut: Cut) -> float:
+def _tie(strand: Strand, look: FaceView, following: Following, cut: Cut) -> float:
     """How well a look continues a strand; 0: not at all."""
     last = strand[-1]
     alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
@@ -248,10 +248,10 @@ def _without_bars(one: Gray, two: Gray) -> tuple[Gray, Gray]:
     return one[rows, columns], two[rows, columns]
 
 
-def _looks(image: Image, seconds: float, models: FaceModels) -> list[Look]:
+def _looks(image: Image, seconds: float, models: FaceModels) -> list[FaceView]:
     # As records keep it: a microsecond, a ten thousandth of the picture.
     faces = [_face_of(_face_row(face)) for face in models.find(image, seconds)]
-    return [Look(f, _halved(models.read(image, f)), _worth(f, image.shape[0])) for f in faces]
+    return [FaceView(f, _halved(models.read(image, f)), _worth(f, image.shape[0])) for f in faces]
 
 
 def _worth(face: Face, height: int) -> float:

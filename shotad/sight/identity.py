@@ -205,7 +205,7 @@ def _corner(track: FaceTrack) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _FaceVerdict:
     """One look that was read: where it stands, and whose it is."""
 
     track: int
@@ -218,12 +218,12 @@ def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> l
     would be one person in a frame, the better. There is no margin."""
     plain = replace(rules, margin=0.0)
     read = [
-        _Look(at, look, _verdict(track.embeddings[row : row + 1], gallery, plain))
+        _FaceVerdict(at, look, _verdict(track.embeddings[row : row + 1], gallery, plain))
         for at, track in enumerate(tracks)
         for row, look in enumerate(track.read)
         if track.faces[look].box.height >= rules.smallest
     ]
-    best: dict[tuple[int, float, str], _Look] = {}
+    best: dict[tuple[int, float, str], _FaceVerdict] = {}
     for one in sorted(read, key=lambda o: (-(o.verdict.likeness or 0.0), _corner(tracks[o.track]))):
         if one.verdict.person is not None:
             track = tracks[one.track]
@@ -231,7 +231,9 @@ def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> l
     return [_of_looks(at, track, read, list(best.values())) for at, track in enumerate(tracks)]
 
 
-def _of_looks(at: int, track: FaceTrack, read: Sequence[_Look], best: Sequence[_Look]) -> Verdict:
+def _of_looks(
+    at: int, track: FaceTrack, read: Sequence[_FaceVerdict], best: Sequence[_FaceVerdict]
+) -> Verdict:
     """The verdicts on the looks of one track, and as that of the track the most frequent."""
     own = sorted((o for o in best if o.track == at), key=lambda o: o.look)
     ids: list[str | None] = [None] * len(track.faces)

@@ -355,7 +355,7 @@ class FrameText:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LineReading:
     """One line in one frame. ``frame`` is the number of the frame in its sequence."""
 
     frame: int
@@ -369,7 +369,7 @@ class Inscription:
     """One line of text as read in one or more frames, in order of time; ``text`` is its best spelling."""
 
     text: str
-    readings: tuple[Reading, ...]
+    readings: tuple[LineReading, ...]
 
     @property
     def first(self) -> float:
@@ -474,11 +474,11 @@ def _join(row: TextLine, line: TextLine) -> TextLine:
 
 def follow(observations: Sequence[FrameText]) -> list[Inscription]:
     """The inscriptions in ``observations`` (ascending seconds), by first reading, then from the top."""
-    done: list[list[Reading]] = []
-    open_: list[list[Reading]] = []
+    done: list[list[LineReading]] = []
+    open_: list[list[LineReading]] = []
     for frame, seen in enumerate(observations):
         open_ = [track for track in open_ if frame - track[-1].frame <= _GAP + 1]
-        rows = [Reading(frame, seen.shot, seen.seconds, row) for row in joined_rows(seen.lines)]
+        rows = [LineReading(frame, seen.shot, seen.seconds, row) for row in joined_rows(seen.lines)]
         for reading, track in _pairs(rows, open_):
             if track is None:
                 done.append([reading])
@@ -490,8 +490,8 @@ def follow(observations: Sequence[FrameText]) -> list[Inscription]:
 
 
 def _pairs(
-    rows: Sequence[Reading], tracks: Sequence[list[Reading]]
-) -> list[tuple[Reading, list[Reading] | None]]:
+    rows: Sequence[LineReading], tracks: Sequence[list[LineReading]]
+) -> list[tuple[LineReading, list[LineReading] | None]]:
     """Each row with the track that it goes on, at most one row to a track, the most alike first."""
     likely = [
         (match, i, k)
@@ -506,7 +506,7 @@ def _pairs(
     return [(row, tracks[row_of[i]] if i in row_of else None) for i, row in enumerate(rows)]
 
 
-def _match(last: Reading, now: Reading) -> float:
+def _match(last: LineReading, now: LineReading) -> float:
     """How surely the two are one line, 0 to 2.
 
     Either alike in place and, more or less, in spelling; or alike in spelling and size in neighbouring

@@ -49,7 +49,7 @@ _KNOWN = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class PortraitView:
     """One look at somebody that could become a picture; ``face`` was seen in a picture ``height`` pixels high
     and ``embedding`` read from it."""
 
@@ -73,23 +73,25 @@ class Look:
 class Portrait:
     """A checked picture: ``jpeg``, what it shows, and ``worth``, 0 to 1, now with its sharpness and light."""
 
-    look: Look
+    look: PortraitView
     jpeg: bytes
     embedding: Embedding
     worth: float
 
 
-def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[Look]:
+def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[PortraitView]:
     """The looks of which there are embeddings, oldest first."""
     looks = [
-        Look(track.shot, track.faces[i], track.embeddings[k], height)
+        PortraitView(track.shot, track.faces[i], track.embeddings[k], height)
         for track in tracks
         for k, i in enumerate(track.read)
     ]
     return sorted(looks, key=lambda look: (look.face.seconds, look.face.box.left))
 
 
-def promising(looks: Sequence[Look], centre: Embedding, there: Embeddings, count: int) -> list[Look]:
+def promising(
+    looks: Sequence[PortraitView], centre: Embedding, there: Embeddings, count: int
+) -> list[PortraitView]:
     """The ``count`` looks to make pictures of, best first: good ones, typical, that differ from each other
     and from the photos ``there``."""
     left = [Portrait(look, b"", look.embedding, look.worth) for look in looks if look.worth > _LEAST_WORTH]
@@ -120,7 +122,7 @@ def _value(one: Portrait, centre: Embedding, there: Embeddings, chosen: Sequence
 
 
 def portrait(
-    image: Image, look: Look, centre: Embedding, others: Embeddings, models: FaceModels
+    image: Image, look: PortraitView, centre: Embedding, others: Embeddings, models: FaceModels
 ) -> Portrait | None:
     """The picture of ``look`` cut from the film's frame ``image``; None where no cut of it passes.
 

@@ -27,7 +27,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Image, Interval, Sighting, in_room, spanned, weights_file
+from shotad.core import Box, Image, Interval, Sighting, span, spanned, weights_file
 from shotad.film import Picture, credits_interval, may_be_credits
 from shotad.sight.onnx import Floats, OnnxModel
 
@@ -458,7 +458,7 @@ STRIDE = 4
 """Every so many of the moments are looked at first; the shortest roll in a short film (8 s) shows in two."""
 
 
-@in_room("credits")
+@span("credits")
 def find_credits(
     pictures: Callable[[Sequence[float]], Iterable[Picture]],
     end: float,

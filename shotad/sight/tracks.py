@@ -131,7 +131,7 @@ def way_of(track: Track[T], shifts: Sequence[Carrier | None], aspect: float) -> 
     return Way(x, y, math.exp(growth), span, known / len(steps) if steps else 0.0)
 
 
-class _Place(NamedTuple):
+class _BoxPlace(NamedTuple):
     """Where a box may lie, partly outside of the picture perhaps."""
 
     centre: tuple[float, float]
@@ -139,17 +139,17 @@ class _Place(NamedTuple):
     height: float
 
 
-def _carried(box: Box, shifts: Sequence[Carrier | None]) -> _Place:
+def _carried(box: Box, shifts: Sequence[Carrier | None]) -> _BoxPlace:
     """Where the box would be had it moved with the background."""
     (x, y), width, height = box.centre, box.width, box.height
     for shift in shifts:
         if shift is not None:
             x, y = shift.carry(x, y)
             width, height = width * shift.scale, height * shift.scale
-    return _Place((x, y), width, height)
+    return _BoxPlace((x, y), width, height)
 
 
-def likeness(a: _Place | Box, b: Box) -> float:
+def likeness(a: _BoxPlace | Box, b: Box) -> float:
     """1 for the same place and size, 0 for one that cannot be the same: distance by size, and size."""
     width, height = (a.width + b.width) / 2, (a.height + b.height) / 2
     away = math.hypot((a.centre[0] - b.centre[0]) / width, (a.centre[1] - b.centre[1]) / height)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from shotad.core import FitSettings, Interval
 from shotad.script import Answer, Shorten, Track, Wish, spoken_words
-from shotad.sound.kinds import PACE, Fitting, Line, Spoken, Studio, Unspoken
+from shotad.sound.kinds import PACE, Fitting, LineToSpeak, Spoken, Studio, Unspoken
 from shotad.sound.placing import (
     BETWEEN,
     LONGEST_WORD_RATE,
@@ -58,7 +58,7 @@ FEWEST = 3
 
 
 def fit(
-    lines: Sequence[Line],
+    lines: Sequence[LineToSpeak],
     studio: Studio,
     settings: FitSettings,
     *,
@@ -90,7 +90,7 @@ class _Case:
     of the form that was made of that.
     """
 
-    line: Line
+    line: LineToSpeak
     window: Window
     forms: list[Form]
     chosen: int | None = None
@@ -139,7 +139,7 @@ class _Fitter:
         self._cases: list[_Case] = []
         self._between = math.ceil(BETWEEN * 1000 - 1e-6)
 
-    def add(self, lines: Sequence[Line]) -> None:
+    def add(self, lines: Sequence[LineToSpeak]) -> None:
         """The lines, in order, each spoken as it is."""
         self._speak_ahead([line.text for line in lines])
         for line in lines:
@@ -255,7 +255,7 @@ class _Fitter:
         return Unspoken(case.line.id, case.line.text, reason, tuple(steps), missing)
 
 
-def _window(line: Line, settings: FitSettings) -> Window:
+def _window(line: LineToSpeak, settings: FitSettings) -> Window:
     """Where a line may stand, in whole milliseconds inside its room."""
     first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
     return Window(
@@ -358,7 +358,7 @@ def neighbourhood(
     margin: float,
     before: float,
     after: float,
-) -> tuple[Line, ...]:
+) -> tuple[LineToSpeak, ...]:
     """A line with those that may press on it, heard ``before`` and ``after`` seconds beside it at most.
 
     ``speech``, ``slots``, ``margin`` as for `lines_of`. Raises ValueError for one that is not heard.
@@ -379,7 +379,9 @@ def neighbourhood(
     return lines[first : last + 1]
 
 
-def _together(one: Line, other: Line, middle: Line, settings: FitSettings, beside: float) -> bool:
+def _together(
+    one: LineToSpeak, other: LineToSpeak, middle: LineToSpeak, settings: FitSettings, beside: float
+) -> bool:
     """Whether two lines in a row may press on each other, or the outer one is heard beside the middle one."""
     reach = min(one.room.end, latest(one, settings) + _expected(one))
     if reach + BETWEEN > earliest(other, settings):
@@ -390,5 +392,5 @@ def _together(one: Line, other: Line, middle: Line, settings: FitSettings, besid
     return earliest(other, settings) < end + beside
 
 
-def _expected(line: Line) -> float:
+def _expected(line: LineToSpeak) -> float:
     return LONGER * spoken_words(line.text, line.language) * 60 / PACE

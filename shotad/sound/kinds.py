@@ -85,7 +85,7 @@ class Studio(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineToSpeak:
     """A line to be spoken: its id, its words, the second it is wanted at, and the time that it may use.
 
     ``room`` is free of speech, margins kept; ``slot`` the part of it that was planned for this line. Rooms of

@@ -35,7 +35,7 @@ from shotad.sound.mix_report import (
     over_peak,
 )
 from shotad.sound.mux_film import write_film
-from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, Rendered, Sound, Wanted
+from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.time_map import TimeMap
 from shotad.sound.voicing import Materials, Voicing
 
@@ -60,7 +60,7 @@ class Product:
     the same in plain lines.
     """
 
-    wanted: Wanted
+    wanted: OutputFile
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     sound: FileSound | None = None
@@ -93,7 +93,7 @@ class FileMaker:
     _scenes: dict[str, Scene] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
 
-    def make(self, wanted: Wanted) -> Product:
+    def make(self, wanted: OutputFile) -> Product:
         """Make one file. Raises SoundError, FilmError, WorkFolderError.
 
         What is heard in it is measured, and where it passes the limit of peaks or misses its loudness it is
@@ -117,7 +117,7 @@ class FileMaker:
         findings = (*product.findings, *loudness_findings(mix.report, product.sound, name))
         return replace(product, findings=findings, told=(loudness_told(mix.report, product.sound, name),))
 
-    def _encoder(self, wanted: Wanted, mix: Mix) -> str:
+    def _encoder(self, wanted: OutputFile, mix: Mix) -> str:
         """ffmpeg's name of what will code the sound of a file."""
         if not wanted.kind.is_film:
             return kind_of(wanted.path).codec
@@ -126,7 +126,7 @@ class FileMaker:
         container = container_for(wanted.path)
         return choose_coding(sound, container, film.info, settings.codec).encoder
 
-    def _sound_file(self, wanted: Wanted, mix: Mix) -> Product:
+    def _sound_file(self, wanted: OutputFile, mix: Mix) -> Product:
         alone = wanted.kind is Kind.AD
         blocks, layout = (mix.alone(), MONO) if alone else (mix.mixed(), mix.layout)
         with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
@@ -183,7 +183,7 @@ class FileMaker:
             self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
         return self._scenes[ending]
 
-    def _film(self, wanted: Wanted, mix: Mix | None) -> Product:
+    def _film(self, wanted: OutputFile, mix: Mix | None) -> Product:
         config = self.materials.config
         scene = self.scene(wanted.ending)
         sound = None if mix is None else self._sound(mix)
@@ -325,7 +325,7 @@ class RenderRecord:
         self.sound: Sound | None = Sound.of(kept) if same and kept else None
         """How the mix came out: this run's, or an earlier one's of the very same lines; None: not known."""
 
-    def has(self, wanted: Wanted) -> bool:
+    def has(self, wanted: OutputFile) -> bool:
         """Whether the file is there, untouched, and made of just what it would be made of now."""
         row = self._rows.get(str(wanted.path.absolute()))
         return row is not None and row["key"] == self._key(wanted) and row["state"] == _state(wanted.path)
@@ -357,7 +357,7 @@ class RenderRecord:
 
     def rendered(
         self,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[OutputFile],
         files: Sequence[Path],
         failures: Sequence[Failure] = (),
         notes: Sequence[str] = (),
@@ -420,7 +420,7 @@ class RenderRecord:
     def _script_key(self, sound: Path) -> str:
         return key_of(FORMAT, __version__, sound.name, self._heard, to_json(self._materials.track))
 
-    def _key(self, wanted: Wanted) -> str:
+    def _key(self, wanted: OutputFile) -> str:
         config, track = self._materials.config, self._materials.track
         voice = "" if self._voicing is None else self._voicing.voice
         parts: list[Any] = [FORMAT, __version__, wanted.kind.value, tags_of(track, voice, wanted.kind)]

@@ -59,7 +59,7 @@ _STEMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OutputFile:
     """One file to be made."""
 
     kind: Kind
@@ -83,7 +83,7 @@ def wanted_files(
     *,
     out: Path | None = None,
     tag: str = "",
-) -> tuple[Wanted, ...]:
+) -> tuple[OutputFile, ...]:
     """Where each result goes: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with
     ``tag`` (a language) ``movie.de.ad.wav``. ``out`` is another folder, or the very file where there is one.
 
@@ -94,14 +94,14 @@ def wanted_files(
         return (_named(asked, out),)
     stem = f"{stem_of(film)}{tag and '.'}{tag}"
     own = Path(film).suffix.lower().lstrip(".")
-    found: list[Wanted] = []
+    found: list[OutputFile] = []
     for kind, ending in asked:
         otherwise = (own if own in FILMS else OTHERWISE) if kind.is_film else "wav"
-        found.append(Wanted(kind, (out or folder) / f"{stem}.{_STEMS[kind]}.{ending or otherwise}"))
+        found.append(OutputFile(kind, (out or folder) / f"{stem}.{_STEMS[kind]}.{ending or otherwise}"))
     return checked_apart(found)
 
 
-def _named(asked: Sequence[tuple[Kind, str | None]], out: Path) -> Wanted:
+def _named(asked: Sequence[tuple[Kind, str | None]], out: Path) -> OutputFile:
     """The one result, in a file that is named."""
     if len(asked) != 1:
         raise UsageError(f"--out {out} is one file, but {len(asked)} files are wanted.", "Name a folder.")
@@ -114,10 +114,10 @@ def _named(asked: Sequence[tuple[Kind, str | None]], out: Path) -> Wanted:
             f"{what} cannot be written to {out}, neither a folder nor a file of that kind.",
             f"Make the folder first, or end its name in {' or '.join([ending] if ending else endings)}.",
         )
-    return Wanted(kind, out)
+    return OutputFile(kind, out)
 
 
-def checked_apart(wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
+def checked_apart(wanted: Sequence[OutputFile]) -> tuple[OutputFile, ...]:
     """The same, if no two have one name."""
     for i, one in enumerate(wanted):
         for other in wanted[:i]:
@@ -166,7 +166,7 @@ class Made:
     ``sound`` are the figures of what is heard in it, ``told`` the same in plain lines.
     """
 
-    wanted: Wanted
+    wanted: OutputFile
     fresh: bool = True
     sound: Mapping[str, Any] | None = None
     told: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ class Made:
 class Failure:
     """A file that could not be made, and why."""
 
-    wanted: Wanted
+    wanted: OutputFile
     reason: str
 
 

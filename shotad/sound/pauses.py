@@ -14,7 +14,7 @@ from itertools import pairwise
 from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
 from shotad.film import subtract
 from shotad.script import count_words, split_sentences, spoken_words
-from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
+from shotad.sound.kinds import Fitting, LineToSpeak, Spoken, Studio, Take, Unspoken
 from shotad.sound.placing import BETWEEN, earliest
 
 
@@ -77,7 +77,7 @@ class _Wish:
     ``squeezed``: its place lies in speech, so it is said between two utterances.
     """
 
-    line: Line
+    line: LineToSpeak
     before: Unspoken
     worth: Worth
     take: Take
@@ -86,7 +86,7 @@ class _Wish:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _PausedLine:
     """Where a line with a pause stands: its first second, the pause, and when it leaves the film to go on."""
 
     wish: _Wish
@@ -96,7 +96,7 @@ class _Place:
 
 
 def plan_pauses(
-    lines: Sequence[Line],
+    lines: Sequence[LineToSpeak],
     fitting: Fitting,
     studio: Studio,
     shots: Sequence[Shot],
@@ -112,10 +112,10 @@ def plan_pauses(
     that time's end, before anybody speaks, for as long as the line then lacks. The moment lies in no other
     line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
     that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
-    get none. A line that a person wrote, changed or accepted (`Line.by_person`) always gets its pause, whole:
-    these limits are for the machine's lines, which share what is left. Lines that are heard in fewer words
-    count too, by the share of their words that would be lost; without a pause they stay as they are. Lines
-    that were dropped for other reasons than time (``missing`` 0) are left alone.
+    get none. A line that a person wrote, changed or accepted (`LineToSpeak.by_person`) always gets its pause,
+    whole: these limits are for the machine's lines, which share what is left. Lines that are heard in fewer
+    words count too, by the share of their words that would be lost; without a pause they stay as they are.
+    Lines that were dropped for other reasons than time (``missing`` 0) are left alone.
 
     ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
     which somebody speaks: a line whose room is no more than a place in a conversation is said between two
@@ -140,7 +140,7 @@ class _Planner:
 
     def __init__(
         self,
-        lines: Sequence[Line],
+        lines: Sequence[LineToSpeak],
         fitting: Fitting,
         shots: Sequence[Shot],
         settings: ExtendedSettings,
@@ -161,9 +161,9 @@ class _Planner:
             if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
         """Lines that are heard, but not with all of their words."""
-        self._places: tuple[_Place, ...] = ()
+        self._places: tuple[_PausedLine, ...] = ()
 
-    def candidates(self) -> list[tuple[Line, Unspoken, Worth]]:
+    def candidates(self) -> list[tuple[LineToSpeak, Unspoken, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
         order."""
         lost = {line.id: line for line in self._fitting.unspoken if line.missing > 0}
@@ -184,7 +184,7 @@ class _Planner:
                 last, told = spoken.interval.end, [*told, spoken.text]
         return sorted(found, key=lambda item: (not item[0].by_person, -item[2].points))
 
-    def admit(self, line: Line, lost: Unspoken, value: Worth, studio: Studio) -> str:
+    def admit(self, line: LineToSpeak, lost: Unspoken, value: Worth, studio: Studio) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
         most = self._settings.most
         if not line.by_person and value.points < LEAST:
@@ -212,10 +212,10 @@ class _Planner:
         self._places = places
         return ""
 
-    def _longest(self, places: Sequence[_Place]) -> float:
+    def _longest(self, places: Sequence[_PausedLine]) -> float:
         return max((one.pause.length for one in places if not one.wish.line.by_person), default=0.0)
 
-    def _between_utterances(self, line: Line) -> Line:
+    def _between_utterances(self, line: LineToSpeak) -> LineToSpeak:
         """With the nearest stretch without speech for its room, however short; else as it is."""
 
         def distance(gap: Interval) -> float:
@@ -225,10 +225,10 @@ class _Planner:
         gap = min(gaps, key=lambda gap: (distance(gap), gap.start), default=None)
         return line if gap is None or distance(gap) > NEAR else replace(line, room=gap)
 
-    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
+    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_PausedLine, ...]:
         """All wishes in their places, in the order of the script."""
         by_id = {wish.line.id: wish for wish in wishes}
-        places: list[_Place] = []
+        places: list[_PausedLine] = []
         taken_until = 0.0
         for number, line in enumerate(self._lines):
             if (wish := by_id.get(line.id)) is not None:
@@ -245,7 +245,7 @@ class _Planner:
         later = (self._spoken.get(line.id) for line in after if line.id not in waited_for)
         return next((line.start for line in later if line is not None), math.inf)
 
-    def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _Place:
+    def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _PausedLine:
         """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
         line, fit = wish.line, self._fit
         end = max(line.room.start, min(line.room.end, next_start - BETWEEN, self._duration))
@@ -260,7 +260,7 @@ class _Planner:
         missing = max(SHORTEST, math.ceil((first + wish.take.seconds + breath - end) * 1000 - 1e-6) / 1000)
         at = self._still(max(min(first, end), min(taken_until, end)), end)
         start = max(first, end + missing - breath - wish.take.seconds)
-        return _Place(wish, start, Pause(at, missing, line.id), end)
+        return _PausedLine(wish, start, Pause(at, missing, line.id), end)
 
     def _still(self, low: float, high: float) -> float:
         """The latest moment from ``low`` to ``high`` that is not at a cut; else that furthest from one."""
@@ -289,19 +289,19 @@ class _Planner:
         )
 
 
-def _spoken(place: _Place) -> Spoken:
+def _spoken(place: _PausedLine) -> Spoken:
     wish, pause = place.wish, place.pause
     steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
     return Spoken(wish.line.id, wish.take.text, place.start, wish.take, steps, pause.length, pause.at)
 
 
-def _shorter_and_shorter(line: Line) -> list[str]:
+def _shorter_and_shorter(line: LineToSpeak) -> list[str]:
     """The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
     sentences = split_sentences(line.text, line.language)
     return [line.text, *(" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))]
 
 
-def _words(text: str, line: Line) -> int:
+def _words(text: str, line: LineToSpeak) -> int:
     return spoken_words(text, line.language)
 
 

@@ -34,7 +34,7 @@ from shotad.script import (
     usual_words,
     variants,
 )
-from shotad.sound.kinds import Line, Take
+from shotad.sound.kinds import LineToSpeak, Take
 
 BETWEEN = 0.3
 """Seconds of breath between two lines."""
@@ -53,7 +53,7 @@ def lines_of(
     settings: FitSettings,
     *,
     margin: float,
-) -> tuple[Line, ...]:
+) -> tuple[LineToSpeak, ...]:
     """Every line of the track that is heard, in order, with the time that it may use.
 
     ``speech`` are the seconds in which somebody speaks; None where that is not known: then each line keeps to
@@ -68,7 +68,7 @@ def lines_of(
     """
     free = () if speech is None else _free(track.film.duration, speech, margin, CLEAR)
     return tuple(
-        Line(
+        LineToSpeak(
             cue.id,
             " ".join(cue.text.split()),
             cue.interval.start,
@@ -83,12 +83,12 @@ def lines_of(
     )
 
 
-def earliest(line: Line, settings: FitSettings) -> float:
+def earliest(line: LineToSpeak, settings: FitSettings) -> float:
     """The second before which a line may not begin."""
     return max(line.room.start, line.start - settings.earlier, min(line.start, line.earliest))
 
 
-def latest(line: Line, settings: FitSettings) -> float:
+def latest(line: LineToSpeak, settings: FitSettings) -> float:
     """The second by which it must have begun: `settings.later` after it is wanted, and in any case when its
     slot begins, which is later only where people speak at its own time."""
     return max(line.start + settings.later, line.slot.start, earliest(line, settings))
@@ -181,18 +181,18 @@ def milliseconds_of(take: Take) -> int:
     return -(-take.size * 1000 // take.rate)
 
 
-def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:
+def whole_form(line: LineToSpeak, take: Take, settings: FitSettings) -> Form:
     words = spoken_words(line.text, line.language)
     usual = usual_words(line.text, line.language)
     return spoken(Form(line.text, words, 0, (), 1, 1.0, usual), take, settings)
 
 
-def shorter_forms(line: Line, whole: Form, settings: FitSettings) -> Iterator[Form]:
+def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iterator[Form]:
     """Its ever shorter forms, with lengths by its own pace."""
     return (_cut(line, text, whole, settings) for text in _shorter(line))
 
 
-def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
+def written(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) -> Form:
     """A form that somebody has rewritten."""
     return _form(line, text, (f"written anew, shorter: {line.text}",), whole, settings)
 
@@ -214,19 +214,19 @@ _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
 
 
-def _shorter(line: Line) -> Iterator[str]:
+def _shorter(line: LineToSpeak) -> Iterator[str]:
     """Ever shorter texts of a line that are whole."""
     forms = variants(line.text, language=line.language)
     yield from (form.text for form in forms if form.text != line.text)
 
 
-def _cut(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
+def _cut(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) -> Form:
     blanks = rate_of(line.language).words > 0
     steps = tuple(_left_out(line.text, text)) if blanks else (f"dropped sentences or clauses: {line.text}",)
     return _form(line, text, steps, whole, settings)
 
 
-def _form(line: Line, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
+def _form(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
     """A form that has not been spoken, its length after the pace of the whole line."""
     length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
     words = spoken_words(text, line.language)

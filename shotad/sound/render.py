@@ -23,8 +23,8 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
-    in_room,
     plural,
+    span,
     stem_of,
     sweep_beside,
     write_text,
@@ -36,7 +36,7 @@ from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
 from shotad.sound.mix_report import heard
 from shotad.sound.mux_film import check_container
-from shotad.sound.outputs import OTHERWISE, Failure, Kind, Rendered, Wanted, checked_apart
+from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
 from shotad.sound.pauses import Extension
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.time_map import pauses_record, pauses_vtt
@@ -53,12 +53,12 @@ STILL_EDITED = (
 )
 
 
-@in_room("mix")
+@span("mix")
 def run_render(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[OutputFile],
     progress: Progress,
     *,
     shorten: Callable[[WorkFolder, Config, Progress], Shorten | None] = lambda *_: None,
@@ -116,7 +116,7 @@ def run_render(
     return done
 
 
-def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[Wanted]) -> list[Failure]:
+def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[OutputFile]) -> list[Failure]:
     """Make what is not there already; what went wrong. Raises the first error where nothing could be made."""
     failures: list[Failure] = []
     for one in wanted:
@@ -161,7 +161,7 @@ def _check_lines(materials: Materials) -> None:
         )
 
 
-def _side_files(maker: FileMaker, record: RenderRecord, made: list[Wanted]) -> Iterator[Path]:
+def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) -> Iterator[Path]:
     """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
     which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
     voicing, materials = maker.voicing, maker.materials
@@ -219,7 +219,7 @@ def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
         yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
 
 
-def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:
+def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:
     """Refuse files that cannot be made of this film, and make the folders of those that can.
 
     Raises UsageError for a place that is none, or that of the film itself; SoundError for what a container
@@ -245,7 +245,7 @@ def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language:
         sweep_beside(one.path)
 
 
-def check_containers(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:
+def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:
     """Raises SoundError for films that their containers cannot hold, FilmError for a track of sound that is
     not there."""
     sound = _sound_to_be(film, config, language) if any(one.kind.is_heard for one in wanted) else None
@@ -261,7 +261,7 @@ def _sound_to_be(film: Film, config: Config, language: str) -> AdSound:
     return AdSound((), MONO if alone else layout, RATE, language, track_title(language))
 
 
-def _check_film(film: Film, one: Wanted, sound: AdSound | None, config: Config, language: str) -> None:
+def _check_film(film: Film, one: OutputFile, sound: AdSound | None, config: Config, language: str) -> None:
     if film.media is None:
         raise SoundError(
             f"{film.info.name} is a series of pictures, and no film can be made of it.",

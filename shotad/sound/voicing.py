@@ -19,8 +19,8 @@ from shotad.core import (
     Progress,
     SpeechKind,
     WorkFolder,
-    in_room,
     read_settings,
+    span,
     write_text,
 )
 from shotad.film import Film, Prepared, recorded
@@ -191,7 +191,7 @@ class Voicing:
     late: str = ""
 
 
-@in_room("voice")
+@span("voice")
 def speak(
     materials: Materials,
     voice: Speaker,

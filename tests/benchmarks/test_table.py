@@ -19,7 +19,7 @@ from table_parts import endtoend, figures, running, show
 from table_parts.kinds import Contest, Entrant, Growth, Report, Run, Target
 
 from shotad.core import Given, NoProgress, WorkFolder, load_config
-from shotad.description import Bench, prepare
+from shotad.description import RunContext, prepare
 from shotad.film import open_film
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.Monk
     found = endtoend.reading({"film": str(sample)}, tmp_path)().counts
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(sample) as film, WorkFolder(tmp_path / "other") as folder:
-        slots = len(prepare(Bench.of(film, folder, config, Given(), NoProgress())).slots)
+        slots = len(prepare(RunContext.of(film, folder, config, Given(), NoProgress())).slots)
     assert found == {"slots": slots, "frames of clips": slots * 32}
     assert slots > 1
     assert endtoend.decoding({"film": str(sample)}, tmp_path)().counts["frames"] > 24 * 40

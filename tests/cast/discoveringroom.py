@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
-from shotad.description import Bench, Discovery, discover
+from shotad.description import Discovery, RunContext, discover
 from shotad.film import open_film
 from shotad.sight import USED, CastFile, Face
 from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take
@@ -67,7 +67,7 @@ class Room:
             open_film(self.films / f"{film}.mp4") as opened,
             WorkFolder(self.place / f"{film}.shotad", force=force) as folder,
         ):
-            return discover(Bench.of(opened, folder, config, given, NoProgress()), self.cast)
+            return discover(RunContext.of(opened, folder, config, given, NoProgress()), self.cast)
 
     def begin(self) -> None:
         """Have the first episode looked through, as `run` does; it was done once for all tests."""

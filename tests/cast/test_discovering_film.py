@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config, Given, NoProgress, WorkFolder
-from shotad.description import Bench, discover
+from shotad.description import RunContext, discover
 from shotad.film import open_film
 from shotad.sight import Facts, Picture, make_face_models, read_gallery
 from shotad.sight.castfile import read_cast
@@ -41,7 +41,7 @@ def test_nobody_found_is_two_people_and_the_pictures_know_them_again(tmp_path: P
     film = Path(shutil.copy(FILM, tmp_path))
     config = Config()
     with open_film(film) as opened, WorkFolder(tmp_path / "work") as folder:
-        found = discover(Bench.of(opened, folder, config, Given(), NoProgress()), tmp_path / "x.cast")
+        found = discover(RunContext.of(opened, folder, config, Given(), NoProgress()), tmp_path / "x.cast")
     whose: dict[str, set[str]] = {}
     for picture in Facts.read(tmp_path / "x.cast").pictures:
         whose.setdefault(picture.id, set()).add(shown(picture))

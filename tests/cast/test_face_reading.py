@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Interval, NoProgress, RecordLog, Shot
-from shotad.description.cast_recognition import Source, Wanted, known_faces, read_faces, ticks_in
+from shotad.description.cast_recognition import FaceSearch, Source, known_faces, read_faces, ticks_in
 from shotad.film import Picture, open_film
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 
@@ -26,9 +26,9 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return paint_film(tmp_path_factory.mktemp("film") / "heads.mp4", TAKES)
 
 
-def wanted(rate: float = 4.0, frames: Sequence[float] = ()) -> list[Wanted]:
+def wanted(rate: float = 4.0, frames: Sequence[float] = ()) -> list[FaceSearch]:
     return [
-        Wanted(
+        FaceSearch(
             shot,
             tuple(ticks_in(shot.interval.start, shot.interval.end, rate)),
             tuple(second for second in frames if shot.interval.contains(second)),

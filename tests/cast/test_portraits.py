@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box
-from shotad.sight import Face, Look, promising
+from shotad.sight import Face, PortraitView, promising
 
 NONE = np.zeros((0, 8), np.float32)
 
@@ -23,9 +23,9 @@ CENTRE = leaning(0)
 
 def look(
     second: float, *, shot: int = 0, side: float = 0.4, yaw: float = 0.0, degrees: float = 20, way: int = 1
-) -> Look:
+) -> PortraitView:
     box = Box(0.3, 0.3, 0.3 + side / 2, 0.3 + side)
-    return Look(shot, Face(box, second, 0.9, ((0.4, 0.4),) * 5, yaw), leaning(degrees, way), 400)
+    return PortraitView(shot, Face(box, second, 0.9, ((0.4, 0.4),) * 5, yaw), leaning(degrees, way), 400)
 
 
 def test_large_faces_that_look_ahead_come_first() -> None:

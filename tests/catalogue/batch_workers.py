@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from shotad.batch import Batch, BatchProgress, Planned, Row, Terms
+from shotad.batch import Batch, BatchProgress, FilmRow, Planned, Terms
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.batch.workers import Begun, settle
@@ -89,6 +89,6 @@ def batch(terms: Terms, board: BatchProgress | None = None) -> Batch:
     return Batch(terms, board or quiet_board(), work=work)
 
 
-def results(rows: Sequence[Row]) -> dict[str, FilmResult]:
+def results(rows: Sequence[FilmRow]) -> dict[str, FilmResult]:
     """By film, without folder and ending."""
     return {Path(row.film.job.film).stem: row.result for row in rows if row.result is not None}

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import (
+    FilmRow,
     Found,
     Gathered,
     Leaving,
     Planned,
     Planner,
     Report,
-    Row,
     Watch,
     Wishes,
     as_lines,
@@ -35,7 +35,7 @@ from shotad.batch.jobs import FilmJob, failure
 from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
 from shotad.core import Config, FilmError, FilmInfo, NoRoom, StorageError, UsageError, load_config
-from shotad.sound import Kind, Wanted
+from shotad.sound import Kind, OutputFile
 
 
 def touched(folder: Path, *names: str) -> list[str]:
@@ -243,7 +243,7 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
     assert trouble.error is not None
     assert "caf\\xe9.mp4 is not in UTF-8" in trouble.error[0]
     assert by_name["plain.mp4"].trouble is by_name["new\nline.mp4"].trouble is None
-    rows = [Row(name, film, film.trouble) for name, film in zip(labels(planned), planned, strict=True)]
+    rows = [FilmRow(name, film, film.trouble) for name, film in zip(labels(planned), planned, strict=True)]
     text = as_lines(rows, 1)
     assert len(text.encode().splitlines()) == 4
     report = Report(tmp_path / "r.json")
@@ -339,7 +339,7 @@ def test_two_hours_need_some_gigabytes_and_a_part_needs_no_more(tmp_path: Path) 
     assert 1e9 < whole.disk < 6e9
     part = need_of(FilmJob("movie.mp4", str(tmp_path), start=60, end=120), FILM, tmp_path)
     assert part.disk <= whole.disk
-    sound = need_of(job, FILM, tmp_path, [Wanted(Kind.MIX, tmp_path / "movie.mix.wav")])
+    sound = need_of(job, FILM, tmp_path, [OutputFile(Kind.MIX, tmp_path / "movie.mix.wav")])
     assert sound.disk > whole.disk + 1e9
 
 

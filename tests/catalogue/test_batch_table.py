@@ -11,9 +11,9 @@ import pytest
 
 from shotad.batch import (
     BatchProgress,
+    FilmRow,
     Planned,
     Report,
-    Row,
     as_lines,
     as_table,
     failed_in,
@@ -37,21 +37,21 @@ def result(place: str, **more: object) -> FilmResult:
     return FilmResult(place, "w", "done", **known)  # type: ignore[arg-type]
 
 
-def rows() -> list[Row]:
+def rows() -> list[FilmRow]:
     a, b, c, d, e = (film(f"/f/{name}.mp4", *(["b.srt"] * (name == "b"))) for name in "abcde")
     broken = failure(c.job, "c.mp4 is no film.", "Give the film itself.", kind="FilmError")
     return [
-        Row("a.mp4", a, result("/f/a.mp4")),
-        Row("b.mp4", b, FilmResult("/f/b.mp4", "w", "skipped", slots=1, lines=1)),
-        Row("c.mp4", c, broken),
-        Row("d.mp4", d, None, begun=True),
-        Row("e.mp4", e),
+        FilmRow("a.mp4", a, result("/f/a.mp4")),
+        FilmRow("b.mp4", b, FilmResult("/f/b.mp4", "w", "skipped", slots=1, lines=1)),
+        FilmRow("c.mp4", c, broken),
+        FilmRow("d.mp4", d, None, begun=True),
+        FilmRow("e.mp4", e),
     ]
 
 
-def told(**more: object) -> Row:
+def told(**more: object) -> FilmRow:
     """A film of which there is more to tell."""
-    return Row("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=2, attempts=2, **more))
+    return FilmRow("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=2, attempts=2, **more))
 
 
 def test_lines_tell_all_of_a_film() -> None:
@@ -85,7 +85,7 @@ def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
 
 def test_a_film_that_another_run_is_at_is_no_failure() -> None:
     busy = failure(film("/f/a.mp4").job, "a.shotad is in use.", "Wait.", kind="InUse")
-    row = Row("a.mp4", film("/f/a.mp4"), busy)
+    row = FilmRow("a.mp4", film("/f/a.mp4"), busy)
     assert as_lines([row], 3).splitlines() == [
         "1. a.mp4: skipped: being described elsewhere. a.shotad is in use. Wait.",
         "1 film: 1 skipped: being described elsewhere.",

@@ -11,11 +11,11 @@ import fsspec
 import pytest
 
 from shotad.batch import (
+    FilmRow,
     Found,
     Gathered,
     Planner,
     Report,
-    Row,
     Wishes,
     as_lines,
     failed_in,
@@ -161,7 +161,7 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
     wishes = Wishes(out=str(tmp_path / "ad"))
     planned = Planner(wishes).plan([Found(SIGNED, 4, None)])
     result = failure(planned[0].job, f"{shown(SIGNED)} is gone.", "", kind="StorageError")
-    rows = [Row(*labels(planned), planned[0], result)]
+    rows = [FilmRow(*labels(planned), planned[0], result)]
     report = Report(tmp_path / "report.json")
     report.write(lambda: rows, 1.0, ended=True)
     assert labels(planned) == ["movie.mp4"]

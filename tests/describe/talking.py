@@ -24,7 +24,7 @@ from shotad.core import (
     Usage,
     load_config,
 )
-from shotad.description import Inquiry, SlotPlan, Turn, stage2
+from shotad.description import EngineCall, Inquiry, SlotPlan, stage2
 from shotad.description.slotplan import Heard
 from shotad.description.stage1 import (
     Stage1Question,
@@ -55,7 +55,7 @@ class Talk:
     """Drives an inquiry with answers from a list; keeps what was asked."""
 
     def __init__(self, inquiry: Inquiry, *answers: str | Reply) -> None:
-        self.turns: list[tuple[Turn, ...]] = []
+        self.turns: list[tuple[EngineCall, ...]] = []
         self.record: dict[str, Any] = {}
         waiting = [Reply(a, usage=Usage(10, 2)) if isinstance(a, str) else a for a in answers]
         try:

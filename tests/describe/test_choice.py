@@ -19,7 +19,7 @@ from shotad.description.choice import (
     ByEngine,
     ByRules,
     BySequence,
-    Line,
+    FittedLine,
     Situation,
     choice_in,
     coverage,
@@ -38,8 +38,8 @@ DESCRIPTION = "1. Actions: Ann opens a drawer. She takes out a gun.\n2. Key obje
 GOOD, POOR, GUN = "Ann opens a drawer.", "Bob waits outside.", "She takes out a gun."
 
 
-def line(text: str, *findings: Finding, unseen: Sequence[str] = ()) -> Line:
-    return Line(0, Fitted(text), SLOT.interval, findings, tuple(unseen))
+def line(text: str, *findings: Finding, unseen: Sequence[str] = ()) -> FittedLine:
+    return FittedLine(0, Fitted(text), SLOT.interval, findings, tuple(unseen))
 
 
 def situation(*said: str, description: str = DESCRIPTION) -> Situation:
@@ -104,7 +104,7 @@ def test_attempts_are_merged_in_their_order_without_those_with_most_faults(
     ],
     ids=["residue", "unseen", "broken off", "error", "errors", "warning", "warnings"],
 )
-def test_an_earlier_rule_outweighs_all_later_ones(better: Line, worse: Line) -> None:
+def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: FittedLine) -> None:
     assert ByRules().choose([worse, better], situation()) == 1
     assert ByRules().choose([better, worse], situation()) == 0
 
@@ -188,7 +188,7 @@ class Desk:
     def keep(self, key: str, record: Mapping[str, Any]) -> None:
         self.log[key] = json.loads(json.dumps(record))
 
-    def chosen(self, at: Situation, lines: Sequence[Line] = (), revision: str = "1") -> int:
+    def chosen(self, at: Situation, lines: Sequence[FittedLine] = (), revision: str = "1") -> int:
         who = Identity("fake", "m", revision)
         return ByEngine(self.ask, self.log.get, self.keep, load_config(), who).choose(lines or CANDIDATES, at)
 
@@ -222,7 +222,7 @@ def test_the_engine_is_shown_what_it_needs_and_obeyed() -> None:
     ],
     ids=["said", "lines", "description", "engine"],
 )
-def test_another_question_is_asked_anew(again: Situation, lines: Sequence[Line], revision: str) -> None:
+def test_another_question_is_asked_anew(again: Situation, lines: Sequence[FittedLine], revision: str) -> None:
     desk = Desk('{"choice": 2}', '{"choice": 1}')
     desk.chosen(situation())
     desk.chosen(again, lines, revision)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Abilities, Clip, EngineError, Identity, Reply, Request
-from shotad.description import Inquiry, Named, Turn, converse
+from shotad.description import EngineCall, Inquiry, Named, converse
 from shotad.description.conversation import Who
 from shotad.description.scheduler import Scheduler
 
@@ -51,7 +51,7 @@ def asks(name: str, number: int = 1, *, clip: bool = False) -> Inquiry:
     if not number:
         return {"said": ["nothing to ask"], "error": None}
     who: Who = "looks" if clip else "writes"
-    replies = yield tuple(Turn(who, Request(one, ()), with_clip=clip) for one in names)
+    replies = yield tuple(EngineCall(who, Request(one, ()), with_clip=clip) for one in names)
     return {"said": [reply.text for reply in replies], "error": replies[0].error}
 
 

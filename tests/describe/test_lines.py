@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
-from shotad.description.choice import Line, Situation
+from shotad.description.choice import FittedLine, Situation
 from shotad.description.slot_writer import SILENT, Around, cue_of
 from shotad.script import Cue, CueStatus
 
@@ -43,7 +43,7 @@ def cue(
 class Last:
     """Takes the last line and remembers what it was told."""
 
-    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
         self.lines, self.situation = lines, situation
         return len(lines) - 1
 

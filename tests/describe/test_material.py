@@ -31,7 +31,12 @@ from shotad.description.slot_writer import Around
 from shotad.description.slotplan import Heard
 from shotad.description.story import Telling, story_text
 from shotad.description.templates import material
-from shotad.description.translation_prompt import Around as AroundLines, Task, Wanted, messages as translation
+from shotad.description.translation_prompt import (
+    Around as AroundLines,
+    SourceLine,
+    Task,
+    messages as translation,
+)
 from shotad.description.verify import verify_messages
 from shotad.script import Cue, Wish
 from tests.describe.prompting import DESCRIBED, people, stage1
@@ -80,7 +85,7 @@ def prompts() -> dict[str, Sequence[Message]]:
     """Every prompt that text from outside goes into, with the attack wherever it can stand."""
     settings = PromptSettings(note=ATTACK)
     seen = DESCRIBED.text
-    wanted = Wanted(Cue("s00001000", None, Interval(1, 2), "Go."), Interval(1, 2), 3, (ATTACK,))
+    wanted = SourceLine(Cue("s00001000", None, Interval(1, 2), "Go."), Interval(1, 2), 3, (ATTACK,))
     task = Task(language_of("en"), language_of("de"), note=ATTACK)
     wish = Wish("s00001000", ATTACK, 5, "en")
     heard = [Heard(ATTACK, how, 8.0) for how in ("spoken", "speaker")]

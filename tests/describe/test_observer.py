@@ -41,7 +41,7 @@ from shotad.core import (
 from shotad.description import parse_stage1
 from shotad.engines import observer as module
 from shotad.engines.observer import Observer, describe
-from shotad.engines.observer_sightings import FIRST, Look, known_faces
+from shotad.engines.observer_sightings import FIRST, FrameSightings, known_faces
 from shotad.sight import Glimpse, Pose, Track
 from tests.joints import pose
 
@@ -100,13 +100,13 @@ class FakeEyes:
     def __post_init__(self) -> None:
         self.seen: list[float] = []
 
-    def look(self, image: np.ndarray, seconds: float) -> Look:
+    def look(self, image: np.ndarray, seconds: float) -> FrameSightings:
         if self.trouble:
             raise self.trouble
         self.seen.append(seconds)
-        return Look(seconds, image, tuple(self.people(seconds)), (), ())
+        return FrameSightings(seconds, image, tuple(self.people(seconds)), (), ())
 
-    def face_of(self, look: Look, glimpse: Glimpse) -> None:
+    def face_of(self, look: FrameSightings, glimpse: Glimpse) -> None:
         return None
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:

@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import Grammar, ShotScale
 from shotad.film import ShotMoments
-from shotad.grammar import Look, book_of, grammar_of, look_rows, pair_rows
+from shotad.grammar import ShotSample, book_of, grammar_of, look_rows, pair_rows
 from shotad.grammar.cache import GrammarCache, pairs_of, thread_letters
 from shotad.grammar.features import ScaleGuess
 
@@ -17,14 +17,14 @@ CLOSE = ScaleGuess((0.1, 0.6, 0.3, 0.0, 0.0))
 LONG = ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))
 
 
-def look(shot: int, slot: str = "") -> Look:
-    return Look(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9), slot)
+def look(shot: int, slot: str = "") -> ShotSample:
+    return ShotSample(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9), slot)
 
 
 def book(*edges: tuple[int, int, float], shots: int = 6) -> GrammarCache:
     """A book of six shots, all close but the last, with these scores."""
     looks = [look(k) for k in range(shots)]
-    guesses: dict[Look, ScaleGuess | None] = dict.fromkeys(looks, CLOSE)
+    guesses: dict[ShotSample, ScaleGuess | None] = dict.fromkeys(looks, CLOSE)
     guesses[looks[-1]] = LONG
     scores = dict.fromkeys(pairs_of(looks), 0.1)
     scores |= {(looks[i], looks[j]): score for i, j, score in edges}

@@ -8,7 +8,7 @@ import numpy as np
 
 from shotad.core import Image, ThreadSettings
 from shotad.film import Picture, ShotMoments
-from shotad.grammar import ClipReader, Features, Look, Readers, Sweep
+from shotad.grammar import ClipReader, Features, Readers, ShotSample, Sweep
 from shotad.grammar.cache import GrammarCache
 
 
@@ -43,9 +43,11 @@ class Film:
                 yield Picture(second, second, np.full((2, 2, 3), int(second), np.uint8))
 
 
-def clips(number: int) -> list[list[Look]]:
+def clips(number: int) -> list[list[ShotSample]]:
     """Clips of three shots of which the last two are the next one's first."""
-    looks = [Look(k, ShotMoments(*(k * 10.0 + part for part in (0, 2, 4, 6, 8)))) for k in range(number + 2)]
+    looks = [
+        ShotSample(k, ShotMoments(*(k * 10.0 + part for part in (0, 2, 4, 6, 8)))) for k in range(number + 2)
+    ]
     return [looks[k : k + 3] for k in range(number)]
 
 

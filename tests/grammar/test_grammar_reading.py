@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import Image, ThreadSettings
 from shotad.film import Moment, Picture, ShotMoments
-from shotad.grammar import ClipReader, Features, Look, Matching, Readers, Sweep, shot_scores
+from shotad.grammar import ClipReader, Features, Matching, Readers, ShotSample, Sweep, shot_scores
 from shotad.grammar.cache import GrammarCache, pairs_of
 from shotad.grammar.features import ScaleGuess
 
@@ -73,8 +73,8 @@ class Film:
                 yield Picture(second, second, frame_of(second))
 
 
-def look(shot: int) -> Look:
-    return Look(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9))
+def look(shot: int) -> ShotSample:
+    return ShotSample(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9))
 
 
 CLIPS = [[look(k) for k in range(a, b)] for a, b in ((0, 4), (1, 6), (3, 7), (8, 10))]

@@ -13,7 +13,7 @@ import pytest
 
 from shotad.cli.lint import command
 from shotad.core import Box, Config, Interval, LintSettings, UsageError, WorkFolderError, load_config
-from shotad.description import Asked, checked_paths, lint_track
+from shotad.description import LintTargets, checked_paths, lint_track
 from shotad.description.lint_material import RECORD, kept_texts, read_screen
 from shotad.film import open_film
 from shotad.script import (
@@ -116,7 +116,7 @@ def test_a_script_in_the_folder_is_judged_by_its_track(tmp_path: Path) -> None:
     script = tmp_path / "sample.ad.vtt"
 
     def levels() -> list[Level]:
-        (report,) = checked_paths([script], lambda _: CONFIG, Asked())
+        (report,) = checked_paths([script], lambda _: CONFIG, LintTargets())
         assert isinstance(report, Report)
         return [finding.level for finding in early(report)]
 

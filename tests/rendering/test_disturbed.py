@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import SoundError, replacing, sweep_beside
 from shotad.script import TRACK, to_json
-from shotad.sound import Kind, Take, Wanted, summary
+from shotad.sound import Kind, OutputFile, Take, summary
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.making import FileMaker, Product
 from tests.rendering.described import film_with, rendered, track_of, write_folder
@@ -137,7 +137,7 @@ def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
 class Broken(FileMaker):
     """Cannot make the description alone."""
 
-    def make(self, wanted: Wanted) -> Product:
+    def make(self, wanted: OutputFile) -> Product:
         if wanted.kind is Kind.AD:
             raise SoundError("The disk is full.", "Make room.")
         return super().make(wanted)

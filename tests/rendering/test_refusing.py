@@ -20,7 +20,7 @@ from shotad.core import (
     load_config,
 )
 from shotad.film import open_film
-from shotad.sound import Kind, Wanted, check_wanted, run_render
+from shotad.sound import Kind, OutputFile, check_wanted, run_render
 from shotad.sound.fake_voice import FakeVoice
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
@@ -73,14 +73,14 @@ def test_numbered_frames_give_sound_and_no_film(tmp_path: Path) -> None:
     stills = make_stills(tmp_path / "stills", 60)
     with open_film(stills, frame_rate=Fraction(3)) as film:
         config = load_config(None, ())
-        check_wanted(film, [Wanted(Kind.AD, tmp_path / "a.wav")], config, "en")
+        check_wanted(film, [OutputFile(Kind.AD, tmp_path / "a.wav")], config, "en")
         with pytest.raises(SoundError, match=r"series of pictures.* --make ad"):
-            check_wanted(film, [Wanted(Kind.FILM, tmp_path / "a.mkv")], config, "en")
+            check_wanted(film, [OutputFile(Kind.FILM, tmp_path / "a.mkv")], config, "en")
 
 
 def refused(place: Path, film: Path, target: Path, kind: Kind = Kind.FILM) -> str:
     """Why a render to ``target`` is refused."""
-    voice, wanted = FakeVoice(), [Wanted(kind, target)]
+    voice, wanted = FakeVoice(), [OutputFile(kind, target)]
     with open_film(film) as opened, WorkFolder(place) as folder, pytest.raises(UsageError) as refusal:
         run_render(opened, folder, load_config(None, ()), wanted, NoProgress(), voice=voice)
     assert voice.calls == []
@@ -110,7 +110,7 @@ def test_folders_are_made_for_films_and_sounds_alike(tmp_path: Path) -> None:
     place, film = write_folder(tmp_path / "w"), film_with()
     target = tmp_path / "new" / "deeper" / 'it\'s "ünï" 映画.mp4'
     with open_film(film) as opened, WorkFolder(place) as folder:
-        wanted = [Wanted(Kind.FILM, target)]
+        wanted = [OutputFile(Kind.FILM, target)]
         run_render(opened, folder, load_config(None, ()), wanted, NoProgress(), voice=FakeVoice())
     assert len(describe_tracks(target)) == 3
 
@@ -119,7 +119,7 @@ def test_folders_are_made_for_films_and_sounds_alike(tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_made(tmp_path: Path) -> None:
     place = write_folder(tmp_path / "w")
     (tmp_path / "locked").mkdir(mode=0o500)
-    target = Wanted(Kind.AD, tmp_path / "locked" / "new" / "a.wav")
+    target = OutputFile(Kind.AD, tmp_path / "locked" / "new" / "a.wav")
     with (
         open_film(film_with()) as opened,
         WorkFolder(place) as folder,

@@ -11,7 +11,7 @@ from shotad.core import NoProgress, UsageError, WorkFolder, load_config
 from shotad.description import Engines, shortener
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
-from shotad.sound import Kind, Wanted, parse_wanted, run_render, wanted_files
+from shotad.sound import Kind, OutputFile, parse_wanted, run_render, wanted_files
 from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import film_with, write_folder
 
@@ -110,7 +110,7 @@ def test_another_folder_or_the_very_file(tmp_path: Path) -> None:
     assert names("ad", out=tmp_path) == [str(tmp_path / "movie.ad.wav")]
     assert names("ad", "mix", out=Path("new")) == ["new/movie.ad.wav", "new/movie.mix.wav"]
     assert wanted_files([(Kind.MIX, None)], "a.mp4", HERE, out=Path("x.flac")) == (
-        Wanted(Kind.MIX, Path("x.flac")),
+        OutputFile(Kind.MIX, Path("x.flac")),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shotad.core import Interval
 from shotad.sound import Take
-from shotad.sound.kinds import Line
+from shotad.sound.kinds import LineToSpeak
 
 RATE = 8000
 
@@ -30,8 +30,10 @@ class Slow:
         return Take(tone.astype(np.float32), RATE, self.voice, text, speed)
 
 
-def line(text: str, start: float, room: tuple[float, float], name: str = "", language: str = "en") -> Line:
+def line(
+    text: str, start: float, room: tuple[float, float], name: str = "", language: str = "en"
+) -> LineToSpeak:
     """A line wanted at ``start`` that may use ``room``."""
     whole = Interval(*room)
     slot = Interval(max(start, whole.start), whole.end) if start < whole.end else whole
-    return Line(name or f"s{round(start * 1000):08d}", text, start, slot, whole, language)
+    return LineToSpeak(name or f"s{round(start * 1000):08d}", text, start, slot, whole, language)

@@ -14,7 +14,7 @@ from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceErro
 from shotad.film import subtract
 from shotad.sound import Spoken, Take, Unspoken, pauses
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, Line
+from shotad.sound.kinds import Fitting, LineToSpeak
 from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, plan_pauses
 from shotad.sound.placing import BETWEEN, CLEAR
 from shotad.sound.time_map import TimeMap
@@ -51,22 +51,22 @@ def words(count: int) -> str:
     return " ".join(["word"] * count) + "."
 
 
-def line(name: str, start: float, room: tuple[float, float], text: str = "") -> Line:
-    return Line(name, text or words(8), start, Interval(*room), Interval(*room))
+def line(name: str, start: float, room: tuple[float, float], text: str = "") -> LineToSpeak:
+    return LineToSpeak(name, text or words(8), start, Interval(*room), Interval(*room))
 
 
-def lost(of: Line, missing: float = 1.0) -> Unspoken:
+def lost(of: LineToSpeak, missing: float = 1.0) -> Unspoken:
     return Unspoken(of.id, of.text, "it does not fit", ("dropped",), missing)
 
 
-def said(of: Line, start: float, seconds: float) -> Spoken:
+def said(of: LineToSpeak, start: float, seconds: float) -> Spoken:
     return Spoken(
         of.id, of.text, start, Take(np.zeros(round(seconds * 1000), np.float32), 1000, "fake", of.text)
     )
 
 
 def plan(
-    lines: Sequence[Line],
+    lines: Sequence[LineToSpeak],
     spoken: Sequence[Spoken] = (),
     *,
     settings: ExtendedSettings = ON,
@@ -206,7 +206,7 @@ STUDIO = Half()
 
 
 @st.composite
-def films(draw: st.DrawFn) -> tuple[list[Line], list[Interval], float]:
+def films(draw: st.DrawFn) -> tuple[list[LineToSpeak], list[Interval], float]:
     """Speech with gaps between, and one to three lines in each gap, each with its room as fitting sees it."""
     clock, speech = 0.0, list[Interval]()
     for _ in range(draw(st.integers(1, 4))):
@@ -219,17 +219,17 @@ def films(draw: st.DrawFn) -> tuple[list[Line], list[Interval], float]:
     for room in subtract(Interval(0.1, duration), taken):
         for i in range(draw(st.integers(1, 3))):
             start = room.start + i * room.duration / 3
-            lines.append(Line(f"l{len(lines)}", words(draw(st.integers(1, 17))), start, room, room))
+            lines.append(LineToSpeak(f"l{len(lines)}", words(draw(st.integers(1, 17))), start, room, room))
     return lines, speech, duration
 
 
-def _by_a_rounding() -> tuple[list[Line], list[Interval], float]:
+def _by_a_rounding() -> tuple[list[LineToSpeak], list[Interval], float]:
     """The second line is heard from its room's start, less a rounding; the first waits at that very moment."""
     texts = [("l0", words(1), 8.55, 8.55, 10.250000000000002)]
     texts += [("l1", words(1), 11.350000000000001, 11.350000000000001, 12.850000000000001)]
     texts += [("l2", words(5), 11.850000000000001, 11.350000000000001, 12.850000000000001)]
     rooms = [(name, text, at, Interval(start, end)) for name, text, at, start, end in texts]
-    lines = [Line(name, text, at, room, room) for name, text, at, room in rooms]
+    lines = [LineToSpeak(name, text, at, room, room) for name, text, at, room in rooms]
     return lines, [Interval(7.7, 8.3), Interval(10.600000000000001, 11.100000000000001)], 15.3
 
 
@@ -237,7 +237,7 @@ def _by_a_rounding() -> tuple[list[Line], list[Interval], float]:
 @example(_by_a_rounding(), 100, 30.0, 1.0)
 @given(films(), st.sampled_from([0, 1, 3, 100]), st.sampled_from([3.0, 30.0]), st.sampled_from([0.2, 1.0]))
 def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(
-    film: tuple[list[Line], list[Interval], float], most: int, longest: float, share: float
+    film: tuple[list[LineToSpeak], list[Interval], float], most: int, longest: float, share: float
 ) -> None:
     lines, speech, duration = film
     fitting = fit(lines, STUDIO, FIT)

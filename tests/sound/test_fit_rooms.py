@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from shotad.core import FitSettings, Interval
 from shotad.script import Cue, CueStatus, Edit, EditField, FilmId, Track, accept, mark_edit
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, Line
+from shotad.sound.kinds import Fitting, LineToSpeak
 from shotad.sound.placing import NO_ROOM, lines_of
 from shotad.sound.voicing import UNTRIED, apply
 from tests.sound.speaking import Slow
@@ -28,7 +28,7 @@ def track(*cues: Cue, duration: float = 100.0) -> Track:
     return Track(FilmId("film.mp4", "abc", duration), "en", (), "1", ()).with_cues(cues)
 
 
-def only(one: Cue, *speech: Times, slots: dict[str, Interval] | None = None) -> Line:
+def only(one: Cue, *speech: Times, slots: dict[str, Interval] | None = None) -> LineToSpeak:
     heard = [Interval(*times) for times in speech]
     (found,) = lines_of(track(one), heard, slots or {}, SETTINGS, margin=0.25)
     return found

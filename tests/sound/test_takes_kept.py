@@ -14,7 +14,7 @@ from shotad.film import Samples
 from shotad.sound import Keeping, Take
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Line
+from shotad.sound.kinds import LineToSpeak
 from shotad.sound.takes import read_take, write_take
 
 RATE = 8000
@@ -65,7 +65,7 @@ def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
     """Whether they are spoken now or were before: 30 takes of 2 s at 8000 samples a second are 1.9 MB."""
     texts = [f"Someone opens door number {number}." for number in range(30)]
     lines = [
-        Line(f"s{i}", text, i * 5.0, Interval(i * 5.0, i * 5.0 + 4), Interval(i * 5.0, i * 5.0 + 4))
+        LineToSpeak(f"s{i}", text, i * 5.0, Interval(i * 5.0, i * 5.0 + 4), Interval(i * 5.0, i * 5.0 + 4))
         for i, text in enumerate(texts)
     ]
     kept(tmp_path)  # what is loaded once is loaded

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval, ScriptError, language_of
-from shotad.description.translation_prompt import Around, Task, Wanted, faults_of, messages
+from shotad.description.translation_prompt import Around, SourceLine, Task, faults_of, messages
 from shotad.description.translation_requests import read_answer, unwrapped
 from shotad.script import Cue
 
@@ -59,12 +59,12 @@ def test_quotation_marks_around_a_whole_line_go() -> None:
     assert unwrapped("„Ausgang.“", '"Exit."') == "„Ausgang.“"
 
 
-def line(text: str, words: int = 20, *names: str) -> Wanted:
+def line(text: str, words: int = 20, *names: str) -> SourceLine:
     cue = Cue("s00010000", "s00010000", Interval(10, 12), text)
-    return Wanted(cue, Interval(10, 15), words, names)
+    return SourceLine(cue, Interval(10, 15), words, names)
 
 
-def kinds(said: str, of: Wanted, target: str = "de", **more: str) -> list[str]:
+def kinds(said: str, of: SourceLine, target: str = "de", **more: str) -> list[str]:
     task = Task(language_of("en"), language_of(target), **more)  # type: ignore[arg-type]
     return [fault.kind for fault in faults_of(said, of, task)]
 
@@ -92,7 +92,7 @@ def kinds(said: str, of: Wanted, target: str = "de", **more: str) -> list[str]:
         ("На табличке «Выход».", line('A sign: "Exit".'), "ru", []),
     ],
 )
-def test_faults_are_found(said: str, of: Wanted, target: str, found: list[str]) -> None:
+def test_faults_are_found(said: str, of: SourceLine, target: str, found: list[str]) -> None:
     assert kinds(said, of, target) == found
 
 
@@ -106,7 +106,9 @@ def test_quoted_words_may_be_kept() -> None:
 def test_no_line_leaves_its_place_in_the_prompt(text: str) -> None:
     cue = Cue("s00010000", None, Interval(1, 2), "x")
     object.__setattr__(cue, "text", text)
-    told = messages([Wanted(cue, Interval(1, 2), 3)], Task(language_of("en"), language_of("de")), Around())
+    told = messages(
+        [SourceLine(cue, Interval(1, 2), 3)], Task(language_of("en"), language_of("de")), Around()
+    )
     rows = [row for row in told[1].text.split("\n") if row.startswith('{"id"')]
     assert len(rows) == 1
     assert json.loads(rows[0])["line"] == " ".join(text.split())

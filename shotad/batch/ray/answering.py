@@ -22,8 +22,8 @@ from shotad.batch.ray.preparing import PATIENCE
 from shotad.batch.ray.rows import (
     Columns,
     Parts,
+    RayRow,
     Record,
-    Row,
     columns,
     job_of,
     laid_together,
@@ -45,7 +45,7 @@ from shotad.description import (
 )
 
 
-class Looking:
+class Stage1Answers:
     """Takes rows of slots, gives them without their frames when they are answered; safe in threads."""
 
     def __init__(self, register: Any, settings: RaySettings) -> None:
@@ -60,7 +60,7 @@ class Looking:
             [replace(row, question=None, error=errors.get((row.film, row.name), row.error)) for row in given]
         )
 
-    def _looked(self, given: Sequence[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
+    def _looked(self, given: Sequence[RayRow]) -> Iterator[tuple[RayRow, dict[str, str]]]:
         """Asks about all of ``given`` that are to be asked about; what ended which film.
 
         Rows that a worker was lost over are looked at alone, so that they take no others along again.
@@ -74,7 +74,7 @@ class Looking:
             with self._room.alone():
                 yield from self._look([row])
 
-    def _look(self, asked: Sequence[Row]) -> Iterator[tuple[Row, dict[str, str]]]:
+    def _look(self, asked: Sequence[RayRow]) -> Iterator[tuple[RayRow, dict[str, str]]]:
         stopped = self._register.stopped() if asked else {}
         if stopped:
             yield from ((row, halted(stopped)) for row in asked)
@@ -99,7 +99,7 @@ class Looking:
         for row in asked:
             self._register.end(_unit(row))
 
-    def _ask(self, group: Sequence[Row], job: FilmJob) -> None:
+    def _ask(self, group: Sequence[RayRow], job: FilmJob) -> None:
         """Asks about slots of one film. Raises what the engine raises to stop."""
         engine, parts = self._engines.of(job.config, "stage1", is_ready=True), Parts(job.folder)
         questions: dict[str, Stage1Question] = {}
@@ -123,20 +123,20 @@ class Looking:
 
 
 def _inquiries(
-    group: Sequence[Row], questions: dict[str, Stage1Question], engine: Engine, config: Config
+    group: Sequence[RayRow], questions: dict[str, Stage1Question], engine: Engine, config: Config
 ) -> Iterator[Named]:
     for row in group:
         if row.name in questions and row.question is not None and row.question.clip is not None:
             yield row.name, stage1_inquiry(questions[row.name], unpacked(row.question.clip), engine, config)
 
 
-def _is_known(row: Row) -> bool:
+def _is_known(row: RayRow) -> bool:
     """Whether there is nothing to ask: the row holds the place of another, or its record was good before."""
     asked = row.question
     return asked is None or (asked.clip is None and not asked.unread)
 
 
-def _unit(row: Row) -> str:
+def _unit(row: RayRow) -> str:
     return f"slot {row.film}/{row.name}"
 
 
@@ -176,10 +176,10 @@ class Finishing:
         for row in rows(batch):
             count = row.count if row.end else None
             if self._register.arrive(row.film, row.name, count, dict(row.error), row.seconds, row.peak):
-                yield columns([Row(row.film, "result", result=self._result(row))])
+                yield columns([RayRow(row.film, "result", result=self._result(row))])
                 self._register.over(row.film)
 
-    def _result(self, row: Row) -> FilmResult:
+    def _result(self, row: RayRow) -> FilmResult:
         job, unit = job_of(row), f"track {row.film}"
         attempt = int(self._register.begin(row.film, unit))
         error, seconds, peak, attempts = self._register.account(row.film)

@@ -22,7 +22,7 @@ from shotad.batch.describing import given_of
 from shotad.batch.jobs import DONE, FilmJob, done_before
 from shotad.batch.places import is_local, join
 from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
-from shotad.batch.ray.rows import Columns, Parts, Question, Row, columns, job_of, packed, rows
+from shotad.batch.ray.rows import Columns, Parts, Question, RayRow, columns, job_of, packed, rows
 from shotad.batch.ray.servers import ready_if_here, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
@@ -38,7 +38,7 @@ from shotad.core import (
 )
 from shotad.description import (
     LOG,
-    Bench,
+    RunContext,
     SlotPlan,
     get_ready,
     is_done,
@@ -66,7 +66,7 @@ class Preparing:
         for given in rows(batch):
             yield from (columns([row]) for row in self.rows(given.film, job_of(given)))
 
-    def rows(self, film: int, job: FilmJob) -> Iterator[Row]:
+    def rows(self, film: int, job: FilmJob) -> Iterator[RayRow]:
         """The rows of one film: one for each slot, then its end."""
         unit, clock, count = f"film {film}", time.monotonic(), 0
         forget_peak()
@@ -76,7 +76,7 @@ class Preparing:
             for question in self._questions(film, job, unit):
                 count += 1
                 self._register.tell(unit, count)
-                yield Row(film, question.plan.slot.id, job, question)
+                yield RayRow(film, question.plan.slot.id, job, question)
         except GeneratorExit:
             raise
         except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
@@ -84,9 +84,9 @@ class Preparing:
         for number in range(count, told - 1):
             # As many rows as an earlier attempt has handed on, before the one that must arrive.
             count += 1
-            yield Row(film, f"left out {number}", job)
+            yield RayRow(film, f"left out {number}", job)
         self._register.tell(unit, count + 1)
-        yield Row(
+        yield RayRow(
             film,
             "end",
             job,
@@ -120,13 +120,13 @@ class Preparing:
             present_track(folder, opened.info, with_scripts=False)
             if job.force:
                 self._begin_anew(film, job, folder.path)
-            bench = Bench.of(opened, folder, config, given_of(job, place), NoProgress())
-            get_ready(bench)
-            prepared = prepare(bench)
-            plans = understand(prepared, bench, engine.abilities.frames_per_second).plans
+            context = RunContext.of(opened, folder, config, given_of(job, place), NoProgress())
+            get_ready(context)
+            prepared = prepare(context)
+            plans = understand(prepared, context, engine.abilities.frames_per_second).plans
             ready_if_here(engine)
             known = _known(folder, parts)
-            yield from _asked(bench, engine, known, plans)
+            yield from _asked(context, engine, known, plans)
 
     def _begin_anew(self, film: int, job: FilmJob, folder: Path) -> None:
         """Of a forced run, once: an attempt that follows a lost one keeps what this run was told."""
@@ -171,21 +171,21 @@ def _known(folder: WorkFolder, parts: Parts) -> dict[str, tuple[str, ...]]:
 
 
 def _asked(
-    bench: Bench, engine: Engine, known: dict[str, tuple[str, ...]], plans: Sequence[SlotPlan]
+    context: RunContext, engine: Engine, known: dict[str, tuple[str, ...]], plans: Sequence[SlotPlan]
 ) -> Iterator[Question]:
     """The question of each plan, in order; the clips that are wanted are read in one pass. ``known`` are keys
     of good records."""
     # What stands for the film and the way its frames are read, in keys.
-    pixels = key_of(bench.film_key, bench.frames.key)
+    pixels = key_of(context.film_key, context.frames.key)
 
     def is_answered(plan: SlotPlan) -> bool:
         """Whether its record is good already, as far as can be told before the engine is ready."""
         keys = known.get(plan.slot.id, ())
-        return bool(keys) and stage1_question(plan, engine, bench.config, pixels).key in keys
+        return bool(keys) and stage1_question(plan, engine, context.config, pixels).key in keys
 
     answered = {plan.slot.id for plan in plans if is_answered(plan)}
     wants = [ClipPlan(plan.slot.id, plan.frames) for plan in plans if plan.slot.id not in answered]
-    reading = clips(wants, bench.frames.pictures) if wants else iter(())
+    reading = clips(wants, context.frames.pictures) if wants else iter(())
     following = next(reading, None)
     for plan in plans:
         slot = plan.slot.id
@@ -195,7 +195,7 @@ def _asked(
         elif following is None or following[0] != slot:
             yield replace(bare, unread=True)
         else:
-            yield replace(bare, clip=packed(stage1_as_seen(following[1], plan, engine, bench.config)))
+            yield replace(bare, clip=packed(stage1_as_seen(following[1], plan, engine, context.config)))
             following = next(reading, None)
 
 

@@ -50,7 +50,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RayRow:
     """One step of a film: a slot that was prepared or looked at, or, last of all, the film's ``end``.
 
     ``name`` tells the rows of a film apart. ``count`` (of the end) is how many rows went before it. Rows that
@@ -71,7 +71,7 @@ class Row:
     """The film's result, when all is done."""
 
 
-def columns(rows: Sequence[Row]) -> Columns:
+def columns(rows: Sequence[RayRow]) -> Columns:
     """Rows as a batch."""
     return {
         "film": [row.film for row in rows],
@@ -80,15 +80,15 @@ def columns(rows: Sequence[Row]) -> Columns:
     }
 
 
-def rows(batch: Columns) -> Iterator[Row]:
+def rows(batch: Columns) -> Iterator[RayRow]:
     """The rows of a batch."""
     for data in batch["row"]:
         row = pickle.loads(bytes(data))
-        assert isinstance(row, Row)
+        assert isinstance(row, RayRow)
         yield row
 
 
-def job_of(row: Row) -> FilmJob:
+def job_of(row: RayRow) -> FilmJob:
     """What is asked of the film of a row that is on its way."""
     assert row.job is not None
     return row.job

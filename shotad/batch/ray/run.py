@@ -21,7 +21,7 @@ from typing import Any
 from shotad import __version__
 from shotad.batch.jobs import FilmJob, FilmResult, error_line, failure
 from shotad.batch.places import is_address, is_local, local_path
-from shotad.batch.ray.answering import Finishing, Looking
+from shotad.batch.ray.answering import Finishing, Stage1Answers
 from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
@@ -35,7 +35,7 @@ from shotad.batch.ray.cluster import (
     register_of_run,
 )
 from shotad.batch.ray.preparing import Preparing
-from shotad.batch.ray.rows import Row, rows
+from shotad.batch.ray.rows import RayRow, rows
 from shotad.batch.ray.servers import stage_engine
 from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
 
@@ -119,7 +119,7 @@ def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterat
 
 def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
     """The lazy dataset: a row for each film in, one for each film's result out."""
-    films = [{"row": pickle.dumps(Row(film, "film", _anywhere(job)))} for film, job in enumerate(jobs)]
+    films = [{"row": pickle.dumps(RayRow(film, "film", _anywhere(job)))} for film, job in enumerate(jobs)]
     able = _abilities(jobs, settings)
     batch = settings.batch or able.batch
     data = ray.data.from_items(films, override_num_blocks=len(films))
@@ -129,7 +129,7 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
         for crew in (settings.preparing, settings.writing)
     )
     data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
-    data = _staffed(ray, data, Looking, settings.looking, register, settings, batch, able.in_flight)
+    data = _staffed(ray, data, Stage1Answers, settings.looking, register, settings, batch, able.in_flight)
     return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
 
 

@@ -42,7 +42,7 @@ class Annotation:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _RowReader:
     """Reads one annotation's rows."""
 
     table: Table
@@ -72,7 +72,7 @@ def read_annotation(path: Path, described: Description, told: ActionTable) -> An
     columns.
     """
     table = read_table(path)
-    reading = _Reading(table, described, told)
+    reading = _RowReader(table, described, told)
     _find_columns(reading)
     ads: dict[str, Ad] = {}
     films: dict[str, str] = {}
@@ -102,7 +102,7 @@ def read_annotation(path: Path, described: Description, told: ActionTable) -> An
     return Annotation(tuple(ads.values()), films, tuple(reading.findings), tuple(lost), table)
 
 
-def _find_columns(reading: _Reading) -> None:
+def _find_columns(reading: _RowReader) -> None:
     """The names that this file has for what is needed, and for what is welcome."""
     table, described = reading.table, reading.described
     named = described.annotation
@@ -135,7 +135,7 @@ def _find_columns(reading: _Reading) -> None:
             reading.columns[name] = found
 
 
-def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
+def _ad(reading: _RowReader, row: TableRow, name: str) -> Ad:
     """Raises ValueError, saying what makes it none."""
     if row.wrong:
         raise ValueError(row.wrong)
@@ -152,7 +152,7 @@ def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
     return Ad(name, film, clip, interval, slot, text, actions, file=reading.cell(row, "file"))
 
 
-def _text(reading: _Reading, row: TableRow, told: ActionRow | None) -> str:
+def _text(reading: _RowReader, row: TableRow, told: ActionRow | None) -> str:
     """The annotation's text; the other file's where the row has none, or was not UTF-8."""
     text = reading.cell(row, "text")
     other = told.text if told else ""
@@ -167,7 +167,7 @@ def _text(reading: _Reading, row: TableRow, told: ActionRow | None) -> str:
     return text
 
 
-def _actions(reading: _Reading, row: TableRow, text: str, told: ActionRow | None) -> tuple[str, ...] | None:
+def _actions(reading: _RowReader, row: TableRow, text: str, told: ActionRow | None) -> tuple[str, ...] | None:
     """The AD's actions, unless they are another AD's."""
     if told is None:
         if reading.told.table:
@@ -181,7 +181,7 @@ def _actions(reading: _Reading, row: TableRow, text: str, told: ActionRow | None
     return told.actions
 
 
-def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
+def _centred(reading: _RowReader, row: TableRow, interval: Interval) -> Interval:
     start, end = reading.number(row, "slot start"), reading.number(row, "slot end")
     middle, half = (start + end) / 2, (interval.end - interval.start) / 2
     if start < 0:
@@ -191,7 +191,7 @@ def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
     return Interval(max(middle - half, 0.0), middle + half)
 
 
-def _frames(reading: _Reading, row: TableRow, _interval: Interval) -> Interval:
+def _frames(reading: _RowReader, row: TableRow, _interval: Interval) -> Interval:
     found = numbers(reading.cell(row, "frames"))
     first, last = min(found), max(found)
     if first < FIRST_FRAME:
@@ -202,7 +202,7 @@ def _frames(reading: _Reading, row: TableRow, _interval: Interval) -> Interval:
     return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
 
 
-_SLOTS: dict[str, Callable[[_Reading, TableRow, Interval], Interval]] = {
+_SLOTS: dict[str, Callable[[_RowReader, TableRow, Interval], Interval]] = {
     "own": lambda _reading, _row, interval: interval,
     "centred": _centred,
     "frames": _frames,

@@ -103,7 +103,7 @@ class Action(Metric):
         deeds = {text: Phrase(text, self._rules.lemma(parse)) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
         texts.update(dict.fromkeys(text for one in told.values() for text in _all_texts(one)))
-        table = Table(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
+        table = VectorTable(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
         for item in items:
             actions = [deeds[text] for text in item.actions or ()]
             yield self._row(item, actions, told.get(self._text(item) or "", PredictionTexts()), table)
@@ -116,7 +116,7 @@ class Action(Metric):
             return ""
         return item.failure or ("no description" if self._paragraphs else "no prediction")
 
-    def _row(self, item: Item, actions: Sequence[Phrase], told: PredictionTexts, table: Table) -> Row:
+    def _row(self, item: Item, actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> Row:
         failure = self._failure(item)
         if not actions:
             return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
@@ -205,7 +205,7 @@ class Match:
         return found | ({} if self.phrase is None else {"phrase": self.phrase})
 
 
-class Table:
+class VectorTable:
     """Unit vectors of texts, by text."""
 
     def __init__(self, texts: Sequence[str], vectors: Vectors) -> None:
@@ -223,7 +223,9 @@ class Table:
         return np.array([self._places[text] for text in texts], np.intp)
 
 
-def matches(actions: Sequence[Phrase], told: PredictionTexts, table: Table, weight: float) -> list[Match]:
+def matches(
+    actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable, weight: float
+) -> list[Match]:
     """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
     ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
     texts = _all_texts(told)

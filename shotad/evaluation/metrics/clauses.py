@@ -29,7 +29,7 @@ Role = Literal["subject", "object", "oblique", "owner"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MentionPlace:
     """Of one mention: its role, its clause in the line (from 0), and the word with which that begins.
     ``fronted``: it stands in a part without a subject before the comma (``Wiping his brow, Tony …``).
     ``joined``: it goes on a row (``Tony and Mark``) that began with the mention before."""
@@ -41,10 +41,10 @@ class Place:
     joined: bool = False
 
 
-def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Place, ...]:
+def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[MentionPlace, ...]:
     """The place of each mention of a line."""
     starts = _clauses(line, found)
-    result: list[Place] = []
+    result: list[MentionPlace] = []
     for at, mention in enumerate(found):
         clause = sum(start <= mention.start for start in starts) - 1
         before = found[at - 1] if at else None
@@ -52,7 +52,7 @@ def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Place, 
         if joined:
             result.append(replace(result[-1], joined=True))
         else:
-            result.append(Place(_role(line, mention, starts[clause], before), clause, starts[clause]))
+            result.append(MentionPlace(_role(line, mention, starts[clause], before), clause, starts[clause]))
     subjects = {place.clause for place in result if place.role == "subject"}
     return tuple(replace(place, fronted=_fronted(line, starts, place, subjects)) for place in result)
 
@@ -120,7 +120,9 @@ def _by(after: NameToken) -> bool:
     return after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
 
 
-def _fronted(line: Sequence[NameToken], starts: Sequence[int], place: Place, subjects: set[int]) -> bool:
+def _fronted(
+    line: Sequence[NameToken], starts: Sequence[int], place: MentionPlace, subjects: set[int]
+) -> bool:
     if place.clause in subjects or place.role == "subject":
         return False
     start = starts[place.clause]
@@ -143,7 +145,7 @@ def by_name(member: Member) -> str:
 
 
 def learned(
-    cast: Sequence[Member], lines: Sequence[tuple[Sequence[Mention], Sequence[Place]]]
+    cast: Sequence[Member], lines: Sequence[tuple[Sequence[Mention], Sequence[MentionPlace]]]
 ) -> dict[Who, str]:
     """``he`` or ``she`` for everybody with a name of whom it is known.
 
@@ -163,7 +165,7 @@ def learned(
     return {who: pronoun for who, pronoun in {**known, **titled}.items() if pronoun}
 
 
-def _own(found: Sequence[Mention], where: Sequence[Place]) -> Iterator[tuple[Who, str]]:
+def _own(found: Sequence[Mention], where: Sequence[MentionPlace]) -> Iterator[tuple[Who, str]]:
     """Whose the first ``his``, ``her``, ``himself`` or ``herself`` is in a line that names one who acts."""
     people = [mention for mention in found if mention.kind != "pronoun"]
     who = who_of(people[0]) or shared(people[0]) if len(people) == 1 else None

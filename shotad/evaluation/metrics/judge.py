@@ -39,9 +39,9 @@ from shotad.core import (
     key_of,
 )
 from shotad.description import (
+    EngineCall,
     Inquiry,
     Named,
-    Turn,
     converse,
     identity_record,
     refuses,
@@ -226,7 +226,7 @@ def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
     said: list[str] = []
     failure = ""
     for _ in range(attempts):
-        (reply,) = yield (Turn("writes", request),)
+        (reply,) = yield (EngineCall("writes", request),)
         if reply.error is not None:
             return {"said": [*said, reply.text], "failure": reply.error}
         said.append(reply.text)

@@ -12,7 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.clauses import Place, Role, Who, leads, learned, places, shared, suits, who_of
+from shotad.evaluation.metrics.clauses import (
+    MentionPlace,
+    Role,
+    Who,
+    leads,
+    learned,
+    places,
+    shared,
+    suits,
+    who_of,
+)
 from shotad.evaluation.metrics.critic import Document, People
 from shotad.evaluation.store import MetricContext
 from shotad.script import (
@@ -72,7 +82,7 @@ class Focus:
         self._groups.clear()
         self._acted = ()
 
-    def read(self, line: Line) -> frozenset[int]:
+    def read(self, line: LineMentions) -> frozenset[int]:
         """Whom of the cast a line means; they are in focus then."""
         self._number += 1
         for at, mention in enumerate(line.found):
@@ -84,7 +94,7 @@ class Focus:
         self._acted = line.last_subject()
         return frozenset(int(who[1]) for people in line.meant for who in people if who[0] == "cast")
 
-    def _people(self, at: int, mention: Mention, line: Line) -> tuple[Who, ...]:
+    def _people(self, at: int, mention: Mention, line: LineMentions) -> tuple[Who, ...]:
         if mention.kind == "cast":
             return (self._owner(mention),)
         if mention.kind == "group":
@@ -113,7 +123,7 @@ class Focus:
     def _far(self, one: InFocus) -> int:
         return self._number - one.line
 
-    def _ahead(self, at: int, mention: Mention, line: Line) -> Who | None:
+    def _ahead(self, at: int, mention: Mention, line: LineMentions) -> Who | None:
         """``Wiping his brow, Tony …``: who acts behind the comma."""
         subject = line.behind_comma(at) if mention.key in ("his", "her") else None
         who = who_of(subject) if subject is not None else None
@@ -124,7 +134,7 @@ class Focus:
         standing = self._standing.get(who)
         return self._pronouns.get(who, "") or (standing.pronoun if standing else "") or said
 
-    def _one(self, at: int, mention: Mention, line: Line) -> Who:
+    def _one(self, at: int, mention: Mention, line: LineMentions) -> Who:
         """Whom ``he`` or ``she`` means; where nobody is in focus, the lead or a new somebody."""
         acting = line.acting(at, self._acted)
         near = [
@@ -146,7 +156,9 @@ class Focus:
         self._someone += 1
         return ("someone", self._someone)
 
-    def _weight(self, one: InFocus, at: int, mention: Mention, line: Line, acting: tuple[Who, ...]) -> float:
+    def _weight(
+        self, one: InFocus, at: int, mention: Mention, line: LineMentions, acting: tuple[Who, ...]
+    ) -> float:
         role = line.where[at].role
         weight = _WEIGHT[one.role] - self._far(one)
         weight += 0.4 if one.pronoun == mention.pronoun else -0.3
@@ -157,7 +169,7 @@ class Focus:
             weight += 0.3
         return weight
 
-    def _they(self, mention: Mention, line: Line) -> tuple[Who, ...]:
+    def _they(self, mention: Mention, line: LineMentions) -> tuple[Who, ...]:
         """The last row or group; else, for those who act, everybody of the line before."""
         them = mention.key == "them"
         near = [people for line, people in self._groups if them <= self._number - line <= _GROUP_REACH]
@@ -172,7 +184,7 @@ class Focus:
         self._groups.append((self._number, people))
         return people
 
-    def _note(self, who: Who, mention: Mention, place: Place) -> None:
+    def _note(self, who: Who, mention: Mention, place: MentionPlace) -> None:
         old = self._standing.get(who)
         role = place.role
         if old is not None and old.line == self._number and _WEIGHT[old.role] > _WEIGHT[role]:
@@ -181,7 +193,7 @@ class Focus:
         times = old.times + 1 if old else 1
         self._standing[who] = InFocus(who, pronoun, self._number, mention.start, role, times)
 
-    def _note_row(self, at: int, line: Line) -> None:
+    def _note_row(self, at: int, line: LineMentions) -> None:
         """``Tony and Mark`` are who ``they`` are in what follows."""
         row: list[Who] = []
         for place, people in zip(reversed(line.where[: at + 1]), reversed(line.meant), strict=True):
@@ -219,23 +231,23 @@ class PlainResolver:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FilmMentions:
     """What stands in the lines of a film: its cast, words, people, and their places in the lines."""
 
     cast: tuple[Member, ...]
     lines: tuple[tuple[NameToken, ...], ...]
     found: tuple[tuple[Mention, ...], ...]
-    where: tuple[tuple[Place, ...], ...]
+    where: tuple[tuple[MentionPlace, ...], ...]
 
 
-def read(document: Document) -> Reading:
+def read(document: Document) -> FilmMentions:
     """Everybody who is named or meant in a film's lines; pronouns not yet resolved."""
     cast = members(document.cast)
     lines = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
     book = book_of(cast, lines)
     found = tuple(mentions(line, cast, book) for line in lines)
     where = tuple(places(line, those) for line, those in zip(lines, found, strict=True))
-    return Reading(cast, tuple(lines), found, where)
+    return FilmMentions(cast, tuple(lines), found, where)
 
 
 def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
@@ -247,7 +259,7 @@ def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
     for at, (line, found, where) in enumerate(zip(text.lines, text.found, text.where, strict=True)):
         if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:
             focus.forget()
-        meant = focus.read(Line(line, found, where))
+        meant = focus.read(LineMentions(line, found, where))
         people.append(tuple(sorted({text.cast[place].name for place in meant})))
     return tuple(people)
 
@@ -271,13 +283,13 @@ _AROUND = listed("behind around about beside after over above before with under 
 
 
 @dataclass
-class Line:
+class LineMentions:
     """The words of a line, the people in it and their places. ``meant`` grows as they are understood;
     ``subjects`` are those who act in each clause."""
 
     words: Sequence[NameToken]
     found: Sequence[Mention]
-    where: Sequence[Place]
+    where: Sequence[MentionPlace]
     meant: list[tuple[Who, ...]] = field(default_factory=list)
     subjects: dict[int, tuple[Who, ...]] = field(default_factory=dict)
 

@@ -68,7 +68,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Selection:
     """What is asked for: these ids, of these films (None: all), and of what is left the first ``limit``."""
 
     ids: frozenset[str] | None = None
@@ -76,7 +76,7 @@ class Wanted:
     limit: int | None = None
 
 
-def choose(dataset: Dataset, wanted: Wanted, shard: Shard | None = None) -> tuple[ClipTask, ...]:
+def choose(dataset: Dataset, wanted: Selection, shard: Shard | None = None) -> tuple[ClipTask, ...]:
     """The clips of the shard, with those of their ADs that are wanted, in the dataset's order.
 
     Clips are whole: the shards of the same ``wanted`` have no clip in common, and together all of them.

@@ -11,9 +11,9 @@ from typing import Any
 
 from shotad.core import Config, Given, GivenCast, Interval, Progress, Slot, WorkFolder, description_of
 from shotad.description import (
-    Bench,
     Engines,
     GrammarReaders,
+    RunContext,
     Used,
     check_cast,
     prepare,
@@ -69,7 +69,7 @@ def describe_clip(
     ads = asked.within(end)
     if not ads:
         return Described(_lines(asked, {}, end, warnings))
-    context = Bench.of(film, folder, config, asked.given(folder, ads), progress)
+    context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
     context.frames.share(overview=False)
     check_cast(context)
     prepared = prepare(context)

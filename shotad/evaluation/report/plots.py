@@ -47,7 +47,7 @@ EXTREME_FILMS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlotTable:
     """The numbers of a plot; the first ``texts`` columns are words."""
 
     heads: tuple[str, ...]
@@ -64,7 +64,7 @@ class Plot:
     title: str
     caption: str
     alt: str
-    table: Table
+    table: PlotTable
     png: bytes
 
 
@@ -88,7 +88,7 @@ def _distributions(run: ReportInput) -> Plot | None:
         "How the scores of single ADs spread",
         "Each bar is the share of the ADs whose score lies there; the dashed line is the median.",
         "Histograms of the scores of single ADs, one for each metric. The numbers stand in the table below.",
-        Table(heads, tuple(_quartiles(*panel) for panel in panels), 1),
+        PlotTable(heads, tuple(_quartiles(*panel) for panel in panels), 1),
         _drawn(panels, 2.6, _histogram),
     )
 
@@ -106,7 +106,7 @@ def _by_film(run: ReportInput) -> Plot | None:
         f"its {percent(LEVEL)} interval, the dashed line the number over all ADs.",
         f"The {films} films in order of their score, one panel for each metric. The table below names those "
         "at either end.",
-        Table(
+        PlotTable(
             ("Metric", "Place", "Film", "ADs", "Score", f"{percent(LEVEL)} interval"),
             tuple(
                 (result.title, f"{place}", group.label, f"{group.n:,}", *_numbers(result, group))
@@ -152,7 +152,7 @@ def _by_part(
         f"Each dot is the number on the ADs of one part, with its {percent(LEVEL)} interval; n below it is "
         "how many ADs it speaks of; the dashed line is the number over all.",
         f"{title}. {told}.",
-        Table(heads, rows, 2),
+        PlotTable(heads, rows, 2),
         _drawn(parts, 3.1, partial(_dots, what)),
     )
 

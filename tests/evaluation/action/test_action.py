@@ -16,7 +16,7 @@ from shotad.evaluation.metrics.action import (
     PaperRules,
     Phrase,
     PredictionTexts,
-    Table,
+    VectorTable,
     base_of,
     first_lemma,
     lemma_at,
@@ -137,7 +137,7 @@ TEXTS = ["act", "near", "far", "against", "other"]
 VECTORS = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [-1, 0], [0, 1]], np.float32)
 
 
-TABLE = Table(TEXTS, VECTORS)
+TABLE = VectorTable(TEXTS, VECTORS)
 
 
 ACT = Phrase("act", "run")

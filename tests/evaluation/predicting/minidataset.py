@@ -14,7 +14,7 @@ from typing import Any
 from shotad.core import Config, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
-from shotad.evaluation import Dataset, Job, Shard, Wanted, choose, load_dataset, predict
+from shotad.evaluation import Dataset, Job, Selection, Shard, choose, load_dataset, predict
 from shotad.evaluation.predicting.lines import Predicted
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN
@@ -39,7 +39,7 @@ reaches beyond the video and one that lies beyond it; a clip without a video and
 SHOTS = {"2001/one": [(0.01, 2.39), (2.41, 5.19), (5.21, 7.99), (8.01, 11.99)], "2002/two": []}
 """Published lists, ending 10 ms early as those do; an empty one is a clip without cuts."""
 
-EVERYTHING = Wanted()
+EVERYTHING = Selection()
 
 INSIDE = 8
 """ADs that can be described; the others are beyond their video, or have none."""
@@ -127,7 +127,7 @@ class Runs:
         return load_dataset(self.name, self.root)
 
     def run(
-        self, *settings: str, wanted: Wanted = EVERYTHING, shard: str | None = None, **job: Any
+        self, *settings: str, wanted: Selection = EVERYTHING, shard: str | None = None, **job: Any
     ) -> Predicted:
         """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
         data = self.dataset

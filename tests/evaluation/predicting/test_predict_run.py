@@ -13,7 +13,7 @@ import pytest
 from shotad.core import ConfigError, EngineError, Request, ShotadError, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.evaluation import Job, Wanted, choose, predict, read_bank_of_films
+from shotad.evaluation import Job, Selection, choose, predict, read_bank_of_films
 from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.clip import Described
 from shotad.grammar import vit_features as dinov2
@@ -169,7 +169,7 @@ def test_a_part_first_and_then_the_rest(runs: Runs, tmp_path: Path) -> None:
     whole = runs.out.read_bytes()
     runs.asked()
     runs.out = tmp_path / "grown.jsonl"
-    done = runs.run(wanted=Wanted(ids=frozenset({"9", "2"})))
+    done = runs.run(wanted=Selection(ids=frozenset({"9", "2"})))
     assert [line.id for line in done.lines] == ["2", "9"]
     assert runs.asked() == 4
     runs.run()
@@ -387,7 +387,7 @@ def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: 
         loads.append(f"{ahead} ahead")
         out = tmp_path / f"{ahead}.jsonl"
         job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
-        done = predict(job, choose(runs.dataset, Wanted()))
+        done = predict(job, choose(runs.dataset, Selection()))
         assert sum(line.description is not None for line in done.lines) > 0
         files.append(out.read_bytes())
     CACHE.clear()
