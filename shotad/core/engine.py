@@ -89,7 +89,7 @@ class Reply:
     calls: int = 1
     """How many calls it took, where an engine asks again by itself."""
     shown: str = ""
-    """How a server was shown a clip with its times: as one video, or as stills."""
+    """How the clip was shown: video, stills, timed stills. Of a server: where it was told times."""
 
     def __post_init__(self) -> None:
         if len(self.text) > LONGEST:

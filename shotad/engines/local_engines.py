@@ -67,6 +67,7 @@ class _Ready:
     place: ModelPlace
     tokenizer: Any
     words: Words
+    shown: str
 
 
 class ChatModel(LocalModel[_Ready]):
@@ -76,7 +77,7 @@ class ChatModel(LocalModel[_Ready]):
     default = "llama3-8b"
     kind: ClassVar[Literal["text", "image-text"]] = "text"
 
-    def __init__(self, config: Config, stage: Stage = "stage2") -> None:
+    def __init__(self, config: Config, stage: Stage) -> None:
         """As `LocalModel` says."""
         super().__init__(config, stage)
         self.abilities = Abilities(accepts_images=self.kind != "text", batch=config.local.batch)
@@ -96,6 +97,8 @@ class ChatModel(LocalModel[_Ready]):
             for with_clip in dict.fromkeys(shown):
                 chosen = [index for index, one in enumerate(shown) if one == with_clip]
                 answered = self._answers(loaded, ready, [requests[index] for index in chosen])
+                if with_clip:
+                    answered = [replace(reply, shown=ready.shown) for reply in answered]
                 replies.update(zip(chosen, answered, strict=True))
         return [replies[index] for index in range(len(requests))]
 
@@ -139,7 +142,8 @@ class ChatModel(LocalModel[_Ready]):
         revision = " ".join(filter(None, [place.revision, shown, way.precision]))
         self.identity = Identity(self.name, place.label, revision)
         self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
-        return _Ready(place, tokenizer, words)
+        shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
+        return _Ready(place, tokenizer, words, shown)
 
     def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
         return TextWords(Template(tokenizer, None, place.label, words_only=True))
@@ -170,10 +174,6 @@ class VisionModel(ChatModel):
     name = "qwen2-vl"
     default = "qwen2-vl-7b"
     kind = "image-text"
-
-    def __init__(self, config: Config, stage: Stage = "stage1") -> None:
-        """As `LocalModel` says."""
-        super().__init__(config, stage)
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """Tokens of a clip of ``frames`` frames of this size: 2880 for Qwen2-VL with 32 of 504 x 280.

@@ -10,9 +10,7 @@ Nothing of transformers' processors is used, so that torchvision is never needed
   frame. The block stands in place of the template's own marks, as in the processor of the models' authors
   (transformers 4.57) and in vLLM; transformers 5.10 and later leave those marks around the block.
 
-Frames as Qwen's vision towers read them, in numpy: no torchvision, no torch.
-
-The arithmetic is that of transformers' ``Qwen2VLVideoProcessor``, ``Qwen3VLVideoProcessor`` and
+The arithmetic, in numpy, is that of transformers' ``Qwen2VLVideoProcessor``, ``Qwen3VLVideoProcessor`` and
 ``Qwen2VLImageProcessor`` (Apache-2.0, The Qwen team and The HuggingFace Inc. team): sides rounded to whole
 merged patches, values normalised, each patch of two frames one row, the rows of a merged square together.
 """
@@ -102,7 +100,7 @@ class QwenWords:
         """The prompt with one mark for the video, and one for its sound. Raises Refused."""
         shown, heard = int(request.clip is not None), int(self._sound(request) is not None)
         parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
-        prompt = self.template.prompt(turns(request, parts=parts))
+        prompt = self.template.prompt(turns(request, parts))
         if (prompt.count(self.video), prompt.count(SOUND)) != (shown, heard):
             raise Refused(
                 f"the chat template of {self.template.label} has no place for videos or their sound"

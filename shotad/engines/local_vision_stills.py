@@ -75,7 +75,7 @@ class StillWords:
     def prompt(self, request: Request) -> str:
         """The prompt with one mark for each still. Raises Refused where the template cannot."""
         parts = [] if request.clip is None else self.parts(request.clip)
-        prompt, shown = self.template.prompt(turns(request, parts=parts)), _frames_in(parts)
+        prompt, shown = self.template.prompt(turns(request, parts)), _frames_in(parts)
         if (seen := prompt.count(self.mark)) != shown:
             raise Refused(f"the chat template of {self.template.label} shows {seen} of {shown} frames")
         return prompt
@@ -187,7 +187,7 @@ def make_processor(
             **_options(folder, kind),
         }
         made = _with_videos(transformers, folder, str(name), parts) if videos else None
-        made = made or _without_videos(kind)(**parts)
+        made = made or _without_videos(kind, parts)
     except failures as error:
         raise EngineError(
             f"{purpose} ({name}) cannot be used here: {reason(error)}.",
@@ -220,18 +220,18 @@ def _with_videos(transformers: Any, folder: Path, name: str, parts: Mapping[str,
     return made if isinstance(getattr(made, "video_token", None), str) else None
 
 
-def _without_videos(kind: Any) -> Any:
-    """The processor class, content to have no video processor (which needs torchvision)."""
+def _without_videos(kind: Any, parts: Mapping[str, Any]) -> Any:
+    """The processor, content to have no video processor (which needs torchvision)."""
 
     def check(self: Any, name: str, part: Any) -> Any:
-        if part is None and "video" in name:
-            return None
-        return kind.check_argument_for_proper_class(self, name, part)
+        return None if "video" in name else kind.check_argument_for_proper_class(self, name, part)
 
-    made = type(kind.__name__, (kind,), {"check_argument_for_proper_class": check})
+    bare = type(kind.__name__, (kind,), {"check_argument_for_proper_class": check})
     if "video_processor" not in inspect.signature(kind.__init__).parameters:
-        return made
-    return lambda **parts: made(video_processor=None, **parts)
+        return bare(**parts)
+    made = bare(video_processor=parts["image_processor"], **parts)  # MiniCPM-V's reads settings of it
+    made.video_processor = None
+    return made
 
 
 def _options(folder: Path, kind: Any) -> dict[str, Any]:

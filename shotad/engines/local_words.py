@@ -39,20 +39,18 @@ class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
     """A chat template cannot put a conversation into words; the message says why."""
 
 
-def turns(request: Request, kind: str = "", shown: int = 0, parts: Sequence[Turn] = ()) -> list[Turn]:
+def turns(request: Request, parts: Sequence[Turn] = ()) -> list[Turn]:
     """The messages as chat templates of image-text models want them: a list of parts for each turn.
 
-    ``shown`` marks of ``kind`` (``video``, ``image``) stand before the text of the first turn that is
-    marked ``with_clip`` (of the first turn of the user where none is), as in the published prompts. ``parts``
-    stand in their place, where given.
+    ``parts``, what stands for the clip, come before the text of the first turn that is marked ``with_clip``
+    (of the first turn of the user where none is), as in the published prompts.
     """
-    marks = parts or [{"type": kind}] * shown
     place = _place(request.messages) if request.clip is not None else None
     return [
         {
             "role": message.role,
             "content": [
-                *(marks if number == place else ()),
+                *(parts if number == place else ()),
                 {"type": "text", "text": message.text},
             ],
         }

@@ -4,6 +4,7 @@ silently."""
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,9 +15,10 @@ import pytest
 
 from shotad.core import Config, Engine, EngineError, Identity, build_settings
 from shotad.engines import best_here, make_engine, running, stage_engines
+from tests.bad_server import Act, BadServer, Seen, answer
 from tests.cli.program import FAKE, Shotad
 from tests.endpoint import SCHEMA, request
-from tests.media import FilmSpec, make_film
+from tests.media import FilmSpec, SoundSpec, make_film
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
 
@@ -319,3 +321,47 @@ def test_small_is_one_model_for_both_stages_loaded_once(
     ]
     assert [one["engine"] for one in records] == ["qwen2-vl"] * len(records) != []
     assert loads == [1]
+
+
+@pytest.mark.parametrize(
+    ("word", "looks", "kinds"),
+    [
+        ("openai", "openai", ["text", "image_url"] * 4 + ["text"]),
+        ("openai", "openai-sound", ["text", "image_url"] * 4 + ["input_audio", "text"]),
+        ("vllm:tiny", "openai", ["video_url", "text"]),
+    ],
+    ids=["stills with times", "sound", "video with times"],
+)
+def test_what_a_film_becomes_on_the_wire(
+    word: str, looks: str, kinds: list[str], shotad: Shotad, tmp_path: Path
+) -> None:
+    def script(seen: Seen) -> Act:
+        line = '{"summarized_AD": "A woman opens a door."}'
+        return answer(
+            line if "response_format" in seen.body else "Description:\n2. Actions: A woman opens a door."
+        )
+
+    film = make_film(FilmSpec(frames=200, cuts=(100,), sounds=(SoundSpec(duration=8.0),))).path
+    with BadServer(script) as server:
+        own = (f"openai.base_url={server.url}", "stage1.model=tiny", "stage2.model=tiny", f"stage1.engine={looks}",
+               "frames.inside=2", "frames.outside=2", "frames.min_pixels=784", "frames.max_pixels=20000")  # fmt: skip
+        settings = (part for one in own for part in ("--set", one))
+        run = shotad(
+            "describe", film, *FAKE, "--engine", word, *settings, "--out", tmp_path / "out", "--no-sheet"
+        )
+        first, last = server.requests[0].body, server.requests[-1].body
+    assert run.code == 0, run.err
+    parts = first["messages"][-1]["content"]
+    assert [part["type"] for part in parts] == kinds
+    records = [json.loads(line) for line in (tmp_path / "out" / "stage1.jsonl").read_text().splitlines()]
+    seconds = [second for shot in records[0]["shots"] for second in shot["seconds"]]
+    told = [
+        float(re.search(r"at ([\d.]+) s:", part["text"])[1])  # type: ignore[index]
+        for part in parts[:-1]
+        if part["type"] == "text"
+    ]
+    if "media_io_kwargs" in first:
+        video = first["media_io_kwargs"]["video"]
+        told = [index / video["fps"] for index in video["frames_indices"]]
+    assert told == pytest.approx([one - seconds[0] for one in seconds], abs=0.06)
+    assert last["response_format"]["json_schema"]["schema"]["required"] == ["summarized_AD"]

@@ -1,12 +1,13 @@
 """Families with a video processor, as tiny random models of the very classes: one video, or stills with times.
 
-Their video processors want torchvision. Without it those that can show stills do; MiniCPM-V and Molmo 2
-cannot, and say so. Perception-LM wants timm besides, and stands in no test.
+Their video processors want torchvision. Without it those that can show stills do; Molmo 2 and Perception-LM
+cannot, and say so. Perception-LM wants timm besides.
 """
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,31 +20,28 @@ import torch
 
 from shotad.core import Config, EngineError, NoProgress, load_config
 from shotad.engines import local_loading, make_engine
-from tests.vision_models import VIDEO_FAMILIES, make_clip, make_request, video_folder
+from tests.vision_models import (
+    NO_STILLS,
+    VIDEO_FAMILIES,
+    has_torchvision,
+    make_clip,
+    make_request,
+    video_folder,
+)
 
 # Of transformers' own processors of GLM-4.6V and MiniCPM-V.
 pytestmark = pytest.mark.filterwarnings("ignore:__array_.* must|__array__ impl:DeprecationWarning")
 
-
-def has_torchvision() -> bool:
-    try:
-        importlib.import_module("torchvision")
-    except (ImportError, RuntimeError):
-        return False
-    return True
-
-
-NO_STILLS = ("minicpmv4_6", "molmo2")
 KINDS = [kind for kind in VIDEO_FAMILIES if has_torchvision() or kind not in NO_STILLS]
 SHOWN = "video" if has_torchvision() else "timed stills"
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # several wait for each other where cores are busy
     root = tmp_path_factory.mktemp("families")
-    yield {kind: video_folder(root / kind, kind) for kind in VIDEO_FAMILIES}
+    yield cache(lambda kind: video_folder(root / kind, kind))
     torch.set_num_threads(before)
     local_loading.CACHE.clear()
 
@@ -59,8 +57,8 @@ def settings(folder: Path, *more: str) -> Config:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_family_sees_every_frame_and_its_time(kind: str, folders: dict[str, Path]) -> None:
-    engine: Any = make_engine("qwen2-vl", settings(folders[kind]), "stage1")
+def test_each_family_sees_every_frame_and_its_time(kind: str, folder_of: Callable[[str], Path]) -> None:
+    engine: Any = make_engine("qwen2-vl", settings(folder_of(kind)), "stage1")
     engine.get_ready(NoProgress())
     assert engine.identity.revision.endswith(f" {SHOWN} float32")
     clip, slow = make_clip(4), make_clip(4, step=4.0)
@@ -74,9 +72,11 @@ def test_each_family_sees_every_frame_and_its_time(kind: str, folders: dict[str,
     assert [(reply.text, reply.usage) for reply in together] == [(r.text, r.usage) for r in alone]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in VIDEO_FAMILIES if kind not in NO_STILLS])
-def test_by_the_papers_rules_all_are_shown_stills_without_a_word(kind: str, folders: dict[str, Path]) -> None:
-    engine: Any = make_engine("qwen2-vl", settings(folders[kind], "prompt.rules=paper"), "stage1")
+@pytest.mark.parametrize("kind", KINDS)
+def test_by_the_papers_rules_all_are_shown_stills_without_a_word(
+    kind: str, folder_of: Callable[[str], Path]
+) -> None:
+    engine: Any = make_engine("qwen2-vl", settings(folder_of(kind), "prompt.rules=paper"), "stage1")
     engine.get_ready(NoProgress())
     assert "stills" not in engine.identity.revision
     assert "video" not in engine.identity.revision
@@ -86,7 +86,7 @@ def test_by_the_papers_rules_all_are_shown_stills_without_a_word(kind: str, fold
 
 @pytest.mark.skipif(has_torchvision(), reason="torchvision is here")
 @pytest.mark.parametrize("kind", NO_STILLS)
-def test_who_cannot_do_without_torchvision_says_so(kind: str, folders: dict[str, Path]) -> None:
-    engine: Any = make_engine("qwen2-vl", settings(folders[kind]), "stage1")
+def test_who_cannot_do_without_torchvision_says_so(kind: str, folder_of: Callable[[str], Path]) -> None:
+    engine: Any = make_engine("qwen2-vl", settings(folder_of(kind)), "stage1")
     with pytest.raises(EngineError, match="torchvision"):
         engine.get_ready(NoProgress())

@@ -24,7 +24,7 @@ from shotad.core import (
 from shotad.engines import local_loading, make_engine
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
-KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")
+KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_5", "llava", "idefics3", "smolvlm")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,8 +39,8 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("models")
-    made = {kind: qwen_folder(root / kind, kind) for kind in KINDS[:3]}
-    split = {kind: split_folder(root / kind, kind) for kind in KINDS[4:]}
+    made = {kind: qwen_folder(root / kind, kind) for kind in KINDS[:4]}
+    split = {kind: split_folder(root / kind, kind) for kind in KINDS[5:]}
     return {**made, **split, "llava": llava_folder(root / "llava")}
 
 
