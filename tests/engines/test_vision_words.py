@@ -88,13 +88,13 @@ def test_the_clip_belongs_to_the_turn_that_is_marked() -> None:
         Message("user", "second", with_clip=True),
     )
     clip = make_clip(2)
-    parts = turns(make_request(clip=clip, messages=talk), "video", 1)
+    parts = turns(make_request(clip=clip, messages=talk), [{"type": "video"}])
     assert [[part["type"] for part in turn["content"]] for turn in parts] == [
         ["text"], ["text"], ["text"], ["video", "text"],
     ]  # fmt: skip
-    unmarked = turns(make_request(clip=clip, messages=talk[:3]), "image", 2)
+    unmarked = turns(make_request(clip=clip, messages=talk[:3]), [{"type": "image"}] * 2)
     assert [part["type"] for part in unmarked[1]["content"]] == ["image", "image", "text"]
-    assert all(len(turn["content"]) == 1 for turn in turns(make_request(messages=talk), "video", 1))
+    assert all(len(turn["content"]) == 1 for turn in turns(make_request(messages=talk), [{"type": "video"}]))
 
 
 def test_words_of_the_film_are_no_marks_of_the_model() -> None:
@@ -253,12 +253,12 @@ def test_system_turns_go_to_the_user_where_a_template_knows_none() -> None:
     template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
     talk = (Message("system", "Be short."), Message("user", "What?", with_clip=True), Message("user", "Say."))
     request = make_request(clip=make_clip(1), messages=talk)
-    assert template.prompt(turns(request, "image", 1)) == "user: <image>Be short.\n\nWhat?\n\nSay."
+    assert template.prompt(turns(request, [{"type": "image"}])) == "user: <image>Be short.\n\nWhat?\n\nSay."
 
 
 def test_templates_of_plain_words_are_served() -> None:
     text = "{% for turn in messages %}{{ turn.role + ': ' + turn.content }}\n{% endfor %}"
     template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
-    assert template.prompt(turns(make_request(), "image", 0)) == "user: What is seen?\n"
+    assert template.prompt(turns(make_request())) == "user: What is seen?\n"
     with pytest.raises(Refused, match="a model cannot be used"):
-        template.prompt(turns(make_request(clip=make_clip(1)), "image", 1))
+        template.prompt(turns(make_request(clip=make_clip(1)), [{"type": "image"}]))
