@@ -89,10 +89,13 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     (docs/experiments.md); elsewhere bfloat16 is emulated, and slower than float32.
     """
     torch = need_torch("A model")
-    wanted = settings.precision
-    if wanted == "auto":
-        wanted = "bfloat16" if _gains(torch, device) else "float32"
-    return torch.bfloat16 if wanted == "bfloat16" else torch.float32
+    if settings.precision != "auto":
+        gains = settings.precision == "bfloat16"
+    elif device.type == "cuda":
+        gains = torch.cuda.get_device_capability(device) >= (8, 0)
+    else:
+        gains = device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
+    return torch.bfloat16 if gains else torch.float32
 
 
 def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
@@ -104,12 +107,6 @@ def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
     if number >= found:
         there = f"this machine shows {found} of that kind" if found else "torch finds none on this machine"
         raise ConfigError(f"compute.device = {name!r} cannot be used: {there}.", "Use auto or cpu.")
-
-
-def _gains(torch: Any, device: torch.device) -> bool:
-    if device.type == "cuda":
-        return bool(torch.cuda.get_device_capability(device) >= (8, 0))
-    return device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
 
 
 @cache
@@ -216,32 +213,13 @@ def model_folder(
     ``wanted`` are patterns of the files to fetch, ``hint`` is what to do where it cannot be had. Raises
     WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
     """
-    return cached(repo, revision) or _fetch(
-        repo,
-        revision,
-        progress or NoProgress(),
-        wanted,
-        hint or f"{NETWORK}, or give a folder with the model.",
-    )
-
-
-def reason(error: Exception) -> str:
-    """The first line of what a library says, without its full stop."""
-    return str(error).strip().removeprefix("Got: ").partition("\n")[0].rstrip(".") or type(error).__name__
-
-
-def broken(purpose: str) -> tuple[type[Exception], ...]:
-    """What the libraries raise for a model whose files are damaged, or do not fit each other."""
-    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
-    damaged = need("safetensors", purpose).SafetensorError
-    return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
-
-
-def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
+    if (here := cached(repo, revision)) is not None:
+        return here
     hub = need("huggingface_hub", f"Fetching {repo}")
     http_error = hub.errors.HfHubHTTPError
+    hint = hint or f"{NETWORK}, or give a folder with the model."
     version = f" in revision {revision}" if revision else ""
-    task = progress.task(f"Fetching {repo}", None, "B")
+    task = (progress or NoProgress()).task(f"Fetching {repo}", None, "B")
     try:
         found = hub.snapshot_download(
             repo, revision=revision, allow_patterns=list(wanted), tqdm_class=_bar_class(task)
@@ -256,6 +234,18 @@ def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence
     if not is_model_folder(folder):
         raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
     return folder
+
+
+def reason(error: Exception) -> str:
+    """The first line of what a library says, without its full stop."""
+    return str(error).strip().removeprefix("Got: ").partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def broken(purpose: str) -> tuple[type[Exception], ...]:
+    """What the libraries raise for a model whose files are damaged, or do not fit each other."""
+    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
+    damaged = need("safetensors", purpose).SafetensorError
+    return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
 
 
 def _bar_class(task: Task) -> Any:
