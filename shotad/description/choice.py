@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -413,12 +414,13 @@ class _Lazy:
 
     def __init__(self, config: Config, progress: Progress | None) -> None:
         self._config, self._progress = config, progress
-        self._embedder: Embedder | None = None
         self._made: dict[str, npt.NDArray[np.float32]] = {}
 
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return make_embedder(compute=self._config.compute, progress=self._progress)
+
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        if self._embedder is None:
-            self._embedder = make_embedder(compute=self._config.compute, progress=self._progress)
         new = [text for text in dict.fromkeys(texts) if text not in self._made]
         if new:
             self._made.update(zip(new, self._embedder.of(new), strict=True))
