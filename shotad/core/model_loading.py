@@ -213,13 +213,32 @@ def model_folder(
     ``wanted`` are patterns of the files to fetch, ``hint`` is what to do where it cannot be had. Raises
     WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
     """
-    if (here := cached(repo, revision)) is not None:
-        return here
+    return cached(repo, revision) or _fetch(
+        repo,
+        revision,
+        progress or NoProgress(),
+        wanted,
+        hint or f"{NETWORK}, or give a folder with the model.",
+    )
+
+
+def reason(error: Exception) -> str:
+    """The first line of what a library says, without its full stop."""
+    return str(error).strip().removeprefix("Got: ").partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def broken(purpose: str) -> tuple[type[Exception], ...]:
+    """What the libraries raise for a model whose files are damaged, or do not fit each other."""
+    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
+    damaged = need("safetensors", purpose).SafetensorError
+    return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
+
+
+def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
     hub = need("huggingface_hub", f"Fetching {repo}")
     http_error = hub.errors.HfHubHTTPError
-    hint = hint or f"{NETWORK}, or give a folder with the model."
     version = f" in revision {revision}" if revision else ""
-    task = (progress or NoProgress()).task(f"Fetching {repo}", None, "B")
+    task = progress.task(f"Fetching {repo}", None, "B")
     try:
         found = hub.snapshot_download(
             repo, revision=revision, allow_patterns=list(wanted), tqdm_class=_bar_class(task)
@@ -234,18 +253,6 @@ def model_folder(
     if not is_model_folder(folder):
         raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
     return folder
-
-
-def reason(error: Exception) -> str:
-    """The first line of what a library says, without its full stop."""
-    return str(error).strip().removeprefix("Got: ").partition("\n")[0].rstrip(".") or type(error).__name__
-
-
-def broken(purpose: str) -> tuple[type[Exception], ...]:
-    """What the libraries raise for a model whose files are damaged, or do not fit each other."""
-    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
-    damaged = need("safetensors", purpose).SafetensorError
-    return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
 
 
 def _bar_class(task: Task) -> Any:

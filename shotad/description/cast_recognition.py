@@ -333,7 +333,7 @@ def read_faces(
     log: RecordLog,
     progress: Progress,
     *,
-    tidy: bool,
+    tidy: bool = True,
 ) -> Iterator[ShotFaces]:
     """The faces of each shot, oldest first, one shot at a time; those in ``log`` are not looked for again.
 
